@@ -40,6 +40,9 @@ def _built_layer(probe, arguments, keywords, namespace, notes, build):
 
 def made(probe, question, namespace, notes, build):
     inner = probe["of"]
+    if "dtype" in inner["config"]:  # not built: a right answer may mix dtypes when it computes
+        layer = named(inner, namespace)(**inner["config"])
+        return {"in its dtype": layer.dtype == inner["config"]["dtype"]}
     layer = _built_layer(inner, *inputs(inner, question), namespace, notes, build)
     places = {role: places_of(layer, paths) or [] for role, paths in inner["roles"].items()}
     if probe["values"]:

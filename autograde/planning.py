@@ -157,7 +157,7 @@ def _claims(exercise, trial, questions):
                 "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
             }  # fmt: skip
         elif isinstance(claim, HandsOn):
-            for config, expected in _handed_on(trial.cases[claim.answer]):
+            for config, expected in _handed_on(trial.cases[claim.answer], claim.dtype):
                 questions.append(_made_question(exercise, trial.cases[claim.answer], config))
                 yield common | {"kind": "equals", "answer": len(questions) - 1, "expected": expected, "returns": "dict"}
         elif isinstance(claim, Initial):
@@ -249,11 +249,13 @@ def _gradient_question(exercise, case, claim):
     return question | item | {"probe": probe, "cotangent": claim.cotangent}
 
 
-def _handed_on(case):
+def _handed_on(case, dtype):
     """Further arguments of a constructor, and what the layer must be then."""
     trained = {"named": True, "trainable": True, "trained": list(case.weights)}
     yield {"name": "mine"}, trained
     yield {"name": "mine", "trainable": False}, trained | {"trainable": False, "trained": []}
+    if dtype:
+        yield {"dtype": dtype}, {"in its dtype": True}
 
 
 def _made_question(exercise, case, config, values=False):

@@ -53,6 +53,10 @@ def released() -> bytes:
     return as_bytes(notebook(STUBS))
 
 
+NB = "03_attention.ipynb"
+WORK = as_bytes(notebook(ANSWERS))  # a hand-in
+
+
 def make_gradebook(folder) -> None:
     """gradebook.db as `nbgrader generate_assignment` leaves it: the cells of the release, no submissions."""
     from autograde.grader.gradebook import Course

@@ -9,7 +9,7 @@ from autograde_case import proofs_of
 from autograde import planning, probe
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.judge import judge
-from autograde.proofs import ALTERNATIVES, PROOFS, SLOW, WRONG_ANSWERS, Proofs, alternatives, wrong_answers
+from autograde.proofs import ALTERNATIVES, PROOFS, SLOW, WRONG_ANSWERS, Proofs, _excess, alternatives, wrong_answers
 
 DRAWS = 30
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
@@ -160,3 +160,11 @@ def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(not
     points = sum(exercise.points for exercise in exercises)
     assert any(f"{points:g} of {points:g} points" in text for text in shown)
     assert any(text.startswith("[picture: ") for text in shown)
+
+
+def test_the_distance_of_a_tuple_is_that_of_its_farthest_array():
+    one, two = np.ones((2, 3), "float32"), np.zeros(4, "float32")
+    claim = {"kind": "equals", "expected": (one, two), "rtol": 0.0, "atol": 0.1}
+    assert _excess(claim, (one, two)) == 0
+    assert _excess(claim, (one + 0.05, two - 0.2)) == pytest.approx(2)
+    assert _excess(claim, (one,)) == _excess(claim, [one, two]) == _excess(claim, (one, two[:3])) == np.inf

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 import pytest
 from click.testing import CliRunner
-from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from grader_course import ANSWERS, NB, WORK, as_bytes, make_gradebook, notebook, released
 from lms_files import (
     Handed,
     canvas_gradebook,
@@ -36,8 +36,6 @@ from autograde.grader.results import Result, load_results
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
-NB = "03_attention.ipynb"
-WORK = as_bytes(notebook(ANSWERS))
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
 OWN = "group,student\nGroup 1,ann\nGroup 1,ben\nGroup 2,cleo\nGroup 2,dora\nGroup 2,eli\n"

@@ -22,6 +22,7 @@ TEXTS = [
         "finetuning.md",
         "distillation.md",
         "generation.md",
+        "translation.md",
         "instructor_guide.md",
     )
 ]

@@ -81,7 +81,7 @@ def type_in(command: str, folder: Path) -> None:
 
 
 def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
-    assert len(commands("vectors.md")) == 6
+    assert len(commands("vectors.md")) == 7
     for command in commands("vectors.md"):
         type_in(command, folder)
     shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "wide.npy", "unit.npy")}

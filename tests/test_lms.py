@@ -12,7 +12,7 @@ import zipfile
 import nbformat
 import pytest
 from click.testing import CliRunner
-from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from grader_course import NB, WORK, make_gradebook, released
 from lms_files import (
     Handed,
     archive,
@@ -35,8 +35,6 @@ from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
-NB = "03_attention.ipynb"
-WORK = as_bytes(notebook(ANSWERS))
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 SORTABLE = [
     Handed("Doe, Jané", 4711, NB, WORK, 501, login="jdoe"),

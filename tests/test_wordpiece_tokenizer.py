@@ -278,6 +278,21 @@ def test_words_that_were_never_seen_are_the_same_in_a_batch_and_one_by_one():
         assert [fresh.encode_batch([text]).to_list()[0] for text in texts[:500]] == expected[:500]  # few at a time
 
 
+def test_a_short_text_of_any_characters_is_the_same_as_in_the_readable_form():
+    """A text with other than ASCII characters is normalized whole: spaces, Σ and what is dropped are in it."""
+    pieces = "a ##a α ##α ό ##ς ##σ σ ##ο 中 鿿 이 \u1112 ##\u1161 ##\u11ab é e ##e ' .".split()
+    vocabulary = Vocabulary([*SPECIAL_TOKENS, *pieces])
+    rng = random.Random(2)
+    signs = "aαΑΣΣσόο'’.\u0301\u0345\u00ad\u200b\u2028\x1c\x0b\t\n \u00a0\u3000İ中鿿鿿한é\ufffd\x00🙂"
+    texts = ["".join(rng.choices(signs, k=rng.randint(0, 25))) for _ in range(1500)]
+    texts += [f"a{text}[MASK] {text}" for text in texts[:100]]
+    for options in ({}, {"lowercase": False}, {"lowercase": False, "strip_accents": True}, {"split_cjk": False}):
+        tokenizer = WordPieceTokenizer(vocabulary, **options)
+        for text in texts:
+            assert tokenizer.encode_batch([text]).to_list() == [tokenizer.encode(text)]
+            assert tokenizer.encode_batch([text], special_tokens=True).to_list() == [tokenizer.encode(text, True)]
+
+
 def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
     """Short words, long ones, too long ones, Σ everywhere, marks out of order, special tokens, in slices and in one."""
     import bertlab.wordpiece.batch as batch

@@ -128,10 +128,12 @@ class Varies:
 class HandsOn:
     """A layer's constructor hands `name` and `trainable` on to Keras, and all its weights can be trained.
 
-    The layer of the case is constructed again, with a name and with `trainable=False`.
+    The layer of the case is constructed again, with a name and with `trainable=False`. dtype: constructed with this
+    one too, but not called.
     """
 
     answer: int = 0
+    dtype: str = ""
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ def _answer(course: Path, part: Part) -> str:
 
 
 def points_text(points: float | None) -> str:
-    """Points in a cell; empty where there are none."""
+    """Points as a sheet has them; no text for no points."""
     return "" if points is None else f"{points:g}"
 
 

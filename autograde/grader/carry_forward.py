@@ -32,7 +32,7 @@ from autograde.verdict import Verdict
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
 _TELLS = {"missing": 0, "technical": 0, "raised": 1, "wrong": 2}  # the more specific of verdicts without points
 _TELLS_OF_THE_ANSWER = ("wrong", "partly", "raised")
-STILL_WRONG = "With {} in place of yours, this answer earns no more points: it has a mistake of its own."
+STILL_WRONG = "It was tested with {} in place of yours too, and was still wrong: it has a mistake of its own."
 NOT_REACHED = "It was not tested again on the course's own answers to the exercises before it: not reached in time."
 
 

@@ -66,6 +66,8 @@ _NAMES = {
 
 def _component(path: list[str], num_layers: int) -> str:
     """The component a variable belongs to, from its path: ["backbone", "encoder", "layer_0", …]."""
+    if path[0] == "decoder":
+        return "decoder: " + _component([BACKBONE, "encoder", *path[1:]], num_layers)
     if path[0] != BACKBONE:
         return _NAMES.get(path[0], "task head")
     part = path[1]

@@ -13,7 +13,7 @@ PATH = click.Path(path_type=Path)
 
 @click.group()
 def data():
-    """Make and inspect masked-language-model and next-sentence examples."""
+    """Make and inspect examples: masked tokens and pairs of sentences, or sources and targets."""
 
 
 @data.command()
@@ -82,6 +82,46 @@ def _summary(manifest: dict) -> str:
 
 
 @data.command()
+@click.argument("source", type=PATH)
+@click.argument("target", type=PATH, required=False)
+@click.option("--vocab", required=True, type=PATH,
+              help="vocab.txt, or the folder of a tokenizer, for sources and targets alike.")  # fmt: skip
+@click.option("--out", required=True, type=PATH, help="Folder for the examples.")
+@click.option("--cased", is_flag=True, help="Keep capitals and, with WordPiece, accents.")
+@click.option("--source-length", default=128, show_default=True, type=click.IntRange(8, 65535),
+              help="Tokens per source, including [SEP].")  # fmt: skip
+@click.option("--target-length", type=click.IntRange(2, 65535),
+              help="Tokens per target, including [SEP]. [as the source]")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
+def pairs(source, target, vocab, out, cased, source_length, target_length, as_json):
+    """Make examples for an encoder-decoder of SOURCE, a file with a source, a tab and its target in every line; or of
+    SOURCE and TARGET, two files of as many lines.
+
+    Longer pairs are left out, and counted.
+
+    \b
+    Examples:
+      bertlab data pairs train.tsv --vocab vocab.txt --out train
+      bertlab data pairs train.en train.de --vocab vocab.txt --out train --source-length 64
+    """
+    from bertlab.data.pretraining.pairs import make_pairs, pair_settings
+    from bertlab.tokenizer_kinds import open_tokenizer
+
+    tokenizer = open_tokenizer(vocab, **({"lowercase": False} if cased else {}))
+    manifest = make_pairs(source, tokenizer, out, pair_settings(source_length, target_length), target)
+    counts = manifest["counts"]
+    if as_json:
+        click.echo(json.dumps({"out": str(out), "counts": counts, "problems": manifest["problems"]}))
+        return
+    click.echo(
+        f"{out}: {counts['examples']:,} pairs of {counts['tokens_in_rows']:,} source and {counts['target_tokens']:,} "
+        "target tokens."
+    )
+    for reason, count in manifest["problems"].items():
+        click.echo(f"left out: {reason} ({count:,})", err=True)
+
+
+@data.command()
 @click.argument("folder", type=PATH)
 @click.option("--count", default=3, show_default=True, help="Number of examples to print.")
 @click.option("--seed", type=int, help="Print random examples instead of the first ones.")
@@ -101,8 +141,11 @@ def show(folder, count, seed, png, sample, as_json):
 
     if count < 1 or sample < 1:
         raise click.UsageError("--count and --sample must be at least 1")
-    examples = sample_of(folder, count, seed)
     files = ExampleFiles(folder)
+    if files.settings.target_length:
+        _show_pairs(files, min(count, len(files)), seed)
+        return
+    examples = sample_of(folder, count, seed)
     vocabulary = files.tokenizer.vocabulary
     labels = ORDER_LABELS if files.settings.sentence_order else LABELS
     statistics = statistics_of(sample_of(folder, sample, seed=seed or 0), PieceTable.of(vocabulary))
@@ -120,6 +163,16 @@ def show(folder, count, seed, png, sample, as_json):
     for row in range(len(examples["input_ids"])):
         click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces, labels)}")
     click.echo(f"histograms: {png}")
+
+
+def _show_pairs(files, count: int, seed: int | None) -> None:
+    from bertlab.data.pretraining.batches import Batches
+
+    rows, pieces = Batches(files, count, shuffle_seed=seed)[0], files.tokenizer.vocabulary.pieces
+    for row in range(count):
+        click.echo(f"--- example {row}:")
+        for ids, mask in (("input_ids", "attention_mask"), ("target_ids", "target_mask")):
+            click.echo("  " + " ".join(pieces[token] for token in rows[ids][row][rows[mask][row] > 0]))
 
 
 @data.command()

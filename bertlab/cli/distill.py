@@ -19,7 +19,10 @@ PATH = click.Path(path_type=Path)
 # Fields of the two recipes without an option here: the teacher decides the shape of its student, and a task is learned
 # in the plain way.
 KINDS = {
-    "general": (PretrainingSettings, ("pre_norm", "padded_vocabulary", "objective", "generator_width")),
+    "general": (
+        PretrainingSettings,
+        ("pre_norm", "padded_vocabulary", "objective", "generator_width", "label_smoothing"),
+    ),
     "task": (
         Recipe,
         ("from_scratch", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "class_weights", "best"),
@@ -141,7 +144,8 @@ def _task(teacher, rows, to, out, own, options, reading, memory_check, as_json) 
     load_backend()
     from bertlab.training.distillation.task import distill_task, longest_row
 
-    recipe = Recipe(**{"max_length": longest_row(teacher), **chosen})
+    longest = longest_row(teacher, chosen.get("devices", 1))
+    recipe = Recipe(**{"max_length": longest, **chosen})
     context = click.get_current_context()
     result = distill_task(
         teacher, to, task, out, recipe, own, say=lambda text: click.echo(text, err=True), memory_check=memory_check,

@@ -23,14 +23,14 @@ PATH = click.Path(path_type=Path)
 @click.option("--validation", type=PATH, help="Folder of held-out examples to evaluate after every interval.")
 @click.option("--preset", type=click.Choice(list(PretrainingSettings.PRESETS)), default="published", show_default=True,
               help="published: BERT's recipe; one-day: one GPU for one day; small: for processors and models "
-              "up to 4 × 256.")  # fmt: skip
+              "up to 4 × 256; translation: the recipe of the Transformer of 2017.")  # fmt: skip
 @click.option("--memory-check/--no-memory-check", default=True, show_default=True,
               help="Refuse a run that probably does not fit into memory.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the last metrics as JSON.")
 @settings_options(PretrainingSettings)
 def pretrain(model, data, out, validation, preset, memory_check, as_json, **options):
-    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to continue
-    from.
+    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large, or of another family: electra-small …), a
+    config.json, or a checkpoint to continue from.
 
     The run can be stopped or killed at any moment; the same command resumes it. Its folder has metrics.csv, curve.png,
     logs for TensorBoard and, in the end, the checkpoint.

@@ -75,7 +75,7 @@ def _short_list(labels: list[str]) -> str:
     return ", ".join(labels) if len(labels) <= 3 else f"{len(labels)}: {', '.join(labels[:3])} …"
 
 
-def _pairs(context, parameter, values):
+def pairs(context, parameter, values):
     """["text=review", "choices=a,b"] → {"text": "review", "choices": ("a", "b")}"""
     pairs = {}
     for value in values:
@@ -99,14 +99,14 @@ _FILE_OPTIONS = (
                  help="Where the task comes from; auto looks for a built-in one, then files, then the Hub."),
     click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
     click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
-    click.option("--column", "columns", multiple=True, callback=_pairs, metavar="FIELD=COLUMN",
+    click.option("--column", "columns", multiple=True, callback=pairs, metavar="FIELD=COLUMN",
                  help="Read this field from this column, such as text=review (repeatable)."),
     click.option("--labels", callback=_names, metavar="A,B,…",
                  help="Classes (or tags) in the order of their indices. [those of the training rows]"),
     click.option("--label-separator", metavar="TEXT",
                  help="Rows have any number of labels, with this text between them, such as a comma."),
     click.option("--regression", is_flag=True, help="Treat labels as numbers to predict, not as classes."),
-    click.option("--conll", multiple=True, callback=_pairs, metavar="OPTION=VALUE",
+    click.option("--conll", multiple=True, callback=pairs, metavar="OPTION=VALUE",
                  help="word_column, tag_column (or none), separator or comment of a CoNLL file (repeatable)."),
     click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them."),
 )  # fmt: skip

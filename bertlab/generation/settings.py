@@ -7,8 +7,36 @@ from bertlab.settings import Settings, setting
 
 
 @dataclass(frozen=True)
+class TranslationSettings(Settings):
+    """How a target is written after its source. The defaults are the paper's (Vaswani et al. 2017, section 6.1).
+
+    Targets are compared by their log-probability divided by ((5 + length) / 6)^length_penalty (Wu et al. 2016,
+    section 7).
+
+    Example:
+        >>> TranslationSettings(beams=1).length_penalty
+        0.6
+    """
+
+    beams: int = setting(
+        4, "Write this number of targets side by side and take the best one; 1: the most likely token each time.",
+        at_least=1,
+    )  # fmt: skip
+    length_penalty: float = setting(
+        0.6, "Divide a target's log-probability by ((5 + length) / 6) to this power.", at_least=0
+    )
+    max_new_tokens: int | None = setting(
+        None, "Largest number of tokens in a target. [50 more than the source has]", at_least=1
+    )
+    batch_size: int = setting(32, "With --beams 1: number of texts to translate together.", at_least=1)
+    cache: bool = setting(True, "Keep keys and values instead of computing the whole target again for each token.")
+
+
+@dataclass(frozen=True)
 class GenerationSettings(Settings):
     """How a text is continued. The default takes the most likely token, every time.
+
+    A masked model writes exactly max_new_tokens, in `turns` turns (`mask_predict`), and reads no other setting.
 
     Sources: top-k: Fan et al. 2018, section 5.1; nucleus: Holtzman et al. 2020, section 3.1; beams divided by
     length^penalty, as transformers does (Wu et al. 2016, section 7, have another formula).
@@ -31,6 +59,10 @@ class GenerationSettings(Settings):
         1.0, "With --beams: divide a text's log-probability by its length to this power.", at_least=0
     )
     seed: int = setting(12345, "Random seed; the same seed gives the same text.", at_least=0, below=2**31)
+    turns: int = setting(
+        10, "With a masked model: predict this number of times, all new tokens first, then the least certain ones.",
+        at_least=1,
+    )  # fmt: skip
     cache: bool = setting(True, "Keep keys and values instead of computing the whole text again for each token.")
 
     def __post_init__(self):

@@ -8,8 +8,10 @@ import keras
 from keras.src.backend.common import global_state  # the list below has no public name
 
 from bertlab.config import ModelConfig
+from bertlab.families import family_of
 from bertlab.models.pretraining import PreTrainingModel
 from bertlab.models.replaced_tokens import GeneratorAndDiscriminator
+from bertlab.models.sequence_to_sequence import SequenceToSequenceModel
 
 _WAITING = "uninitialized_variables"
 
@@ -31,9 +33,10 @@ def outline(build: Callable[[], keras.Model]) -> keras.Model:
 
 
 @functools.lru_cache(maxsize=8)
-def pretraining_outline(config: ModelConfig) -> PreTrainingModel:
-    """The outline of a model with its pre-training heads, for counting."""
-    return outline(lambda: PreTrainingModel(config))
+def pretraining_outline(config: ModelConfig) -> PreTrainingModel | SequenceToSequenceModel:
+    """The outline of a model with its pre-training heads, or with its decoder, for counting."""
+    its_class = SequenceToSequenceModel if family_of(config).decoder else PreTrainingModel
+    return outline(lambda: its_class(config))
 
 
 @functools.lru_cache(maxsize=8)

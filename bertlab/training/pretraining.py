@@ -28,7 +28,7 @@ from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, DataError
-from bertlab.families import DEFAULT, family
+from bertlab.families import DEFAULT, family, family_of
 from bertlab.tokenizer_kinds import WORDPIECE
 from bertlab.training.devices.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
 from bertlab.training.devices.failures import backend_errors
@@ -40,9 +40,9 @@ from bertlab.training.devices.utilisation import Peak, Throughput, training_flop
 from bertlab.training.objectives import Objective, collators_of, objectives_for
 from bertlab.training.recipes.optimizer import optimizer_of
 from bertlab.training.recipes.presets import PretrainingSettings
-from bertlab.training.recipes.schedule import WarmupLinearDecay
+from bertlab.training.recipes.schedule import schedule_of
 from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
-from bertlab.training.runs.evaluation import check_readable, fixed_batches
+from bertlab.training.runs.evaluation import check_pairs, check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
 from bertlab.training.runs.pretrainer import PreTrainer
 from bertlab.training.runs.start import (
@@ -112,7 +112,7 @@ class PretrainingRun:
         if self.weights is not None:
             model = self.weights.config
             self.weights.check_tokenizer(self.examples[0])
-        longest = max(files.settings.sequence_length for files in self.examples)
+        longest = max(files.settings.longest for files in self.examples)
         # BERT's sizes never read this id. With WordPiece it stays 0, so that earlier runs resume.
         pad_id = 0 if self.tokenizer.kind == WORDPIECE else self.tokenizer.vocabulary.pad_id
         self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest, pad_id)
@@ -127,6 +127,8 @@ class PretrainingRun:
                 f"the model's pad_token_id is {self.config.pad_token_id}, but padding has the id "
                 f"{self.tokenizer.vocabulary.pad_id} in the data's vocabulary: write that into the model's config.json"
             )
+        for files in self.examples:
+            check_pairs(files, self.config)
         if self.validation is not None:
             check_readable(self.validation, self.config)
         check_optimizer(self.config, settings)
@@ -144,7 +146,10 @@ class PretrainingRun:
 
     def _objectives(self) -> tuple[Objective, ...]:
         kind = _kind_of_pairs(self.examples, self.validation)
-        return objectives_for(self.config, *kind, replaced_tokens=self.generator is not None)
+        smoothing = self.settings.label_smoothing
+        if smoothing and not family_of(self.config).decoder:
+            raise ConfigError(f"label_smoothing {smoothing} is for a model with a decoder: leave it out")
+        return objectives_for(self.config, *kind, replaced_tokens=self.generator is not None, label_smoothing=smoothing)
 
     # --- checks before the start ---
 
@@ -212,7 +217,8 @@ class PretrainingRun:
         collators = collators_of(self.objectives, self._masking(files), self.tokenizer.vocabulary, seed)
         positions = self.config.max_tokens
         shorter = files.settings.sequence_length < positions
-        if self.settings.shifted_positions and shorter and not files.settings.packing:  # packed rows have their own
+        own = files.settings.packing or files.settings.target_length  # packed rows have theirs; sines need no training
+        if self.settings.shifted_positions and shorter and not own:
             collators.append(ShiftPositions(positions, seed))
         return batches_of(files, self.rows(phase), seed, repeat=True, start_batch=step, collators=collators)
 
@@ -232,8 +238,7 @@ class PretrainingRun:
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
-        rate = WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
-        optimizer = optimizer_of(recipe, rate, trainer)
+        optimizer = optimizer_of(recipe, schedule_of(recipe), trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
         most = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL

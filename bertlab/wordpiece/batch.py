@@ -36,6 +36,7 @@ _DROPPED_BLANKS = re.compile("[" + "".join(_BLANKS_TO_DROP) + "]")
 _CHUNK = re.compile(f"[^{_BLANKS}]+")
 _CHUNK_OR_CJK = re.compile(f"[{_CJK}]|[^{_BLANKS}{_CJK}]+")
 _ASCII_WORD = re.compile("[0-9A-Za-z]+|[^0-9A-Za-z]")
+_ASCII_WORD_OF_A_TEXT = re.compile("[0-9A-Za-z]+|[^0-9A-Za-z ]")
 
 
 class BatchTokenizer:
@@ -52,10 +53,13 @@ class BatchTokenizer:
         """Ids of all texts, one row for each."""
         values, lengths = [], []
         for block in _blocks(texts):
-            if sum(map(len, block)) < FEW_CHARS:
-                ids, sizes = self._encode_few(block, special_tokens)
-                values.append(ids)
-                lengths.append(sizes)
+            chars = sum(map(len, block))
+            if chars < FEW_CHARS:
+                rows = self._encode_few(block, special_tokens)
+                if chars < BLOCK_CHARS and not values:  # the only block
+                    return rows
+                values.append(rows.values)
+                lengths.append(np.diff(rows.row_splits))
                 continue
             counts, chunks = self._split_all(block, special_tokens)
             with self._lock:
@@ -65,17 +69,17 @@ class BatchTokenizer:
             lengths.append(_sum_groups(sizes, counts))
         return Ragged(_concatenate(values, np.int32), _row_splits(lengths))
 
-    def _encode_few(self, texts: list[str], special_tokens: bool) -> tuple[np.ndarray, np.ndarray]:
-        """Ids of a few short texts, (tokens,), and how many each has, (rows,)."""
-        ids, sizes, few = [], [], self._few
+    def _encode_few(self, texts: list[str], special_tokens: bool) -> Ragged:
+        """Ids of a few short texts, one row for each."""
+        ids, ends, few = [], [0], self._few
         with self._lock:
             for text in texts:
-                before = len(ids)
-                for chunk in self._split(text, special_tokens):
-                    ids += few[chunk]
-                sizes.append(len(ids) - before)
+                parts = split_special_tokens(text) if special_tokens else ((text, 0, False),)
+                for part, _, special in parts:
+                    ids += few[(part,)] if special else few.ids(part)
+                ends.append(len(ids))
             few.limit()
-        return np.array(ids, np.int32), np.array(sizes, np.int64)
+        return Ragged(np.array(ids, np.int32), np.array(ends, np.int64))
 
     def encode_with_offsets(self, texts: Iterable[str], special_tokens: bool) -> RaggedEncoding:
         """Ids, offsets and word numbers of all texts, one row for each."""
@@ -147,13 +151,13 @@ class ChunkTable(dict):
         super().__init__()
         self._tokenizer = tokenizer
         self.word_ids = WordTable(tokenizer)
-        self._plain = PlainCharacters(tokenizer.basic)
+        self.plain = PlainCharacters(tokenizer.basic)
         self._empty()
 
     @cached_property
     def _many(self) -> ManyWords:
         pieces = self._tokenizer.vocabulary.pieces
-        return ManyWords(self._plain, self.match, self._tokenizer.split_cjk, pieces)
+        return ManyWords(self.plain, self.match, self._tokenizer.split_cjk, pieces)
 
     @property
     def match(self) -> LongestMatch:
@@ -242,7 +246,7 @@ class ChunkTable(dict):
         if chunk.isascii() and chunk.isprintable():
             lowered = chunk.lower() if self._tokenizer.lowercase else chunk
             return [lowered] if lowered.isalnum() else _ASCII_WORD.findall(lowered)
-        words = self._plain.words(chunk)
+        words = self.plain.words(chunk)
         return [word.text for word in self._tokenizer.basic.words(chunk)] if words is None else words
 
     def _words(self, chunk) -> list[Word]:
@@ -255,11 +259,37 @@ class ChunkTable(dict):
 
 
 class FewChunks(dict):
-    """chunk → its tokens, for calls with little text: a list for each chunk costs more memory and less time."""
+    """chunk → its tokens, for calls with little text: a list for each chunk costs more memory and less time.
+
+    A text is normalized whole, and its words looked up in the table of words; only where that cannot be done is it cut
+    into chunks.
+    """
 
     def __init__(self, table: ChunkTable, lowercase: bool):
         super().__init__()
         self._table, self._lowercase = table, lowercase
+
+    def ids(self, text: str) -> list[int]:
+        """The tokens of a text without special tokens."""
+        ids = []
+        if not text.isascii():
+            words = self._table.plain.words(text)
+        else:
+            lowered = text.lower() if self._lowercase else text
+            words = _ASCII_WORD_OF_A_TEXT.findall(lowered) if text.isprintable() else None
+        if words is not None:
+            known, match = self._table.word_ids, self._match
+            for word in words:
+                found = known.get(word)
+                if found is None:
+                    found = match(word)
+                    if len(word) <= MAX_CHUNK_LENGTH:
+                        known[word] = found
+                ids += found
+            return ids
+        for chunk in _DROPPED_BLANKS.sub("", text).split():
+            ids += self[chunk]
+        return ids
 
     @cached_property
     def _match(self) -> Callable[[str], list[int]]:

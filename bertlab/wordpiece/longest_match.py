@@ -4,11 +4,30 @@ The same as `WordPieceTokenizer.words` and `split_word`, to the last code point;
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 
 from bertlab.wordpiece.special import SPECIAL_TOKENS
-from bertlab.wordpiece.unicode import COMBINING_CLASS, PUNCTUATION, is_cjk
+from bertlab.wordpiece.unicode import (
+    CASE_IGNORABLE,
+    CASED,
+    COMBINING_CLASS,
+    DROPPED,
+    LOWERCASE,
+    NONSPACING_MARKS,
+    PUNCTUATION,
+    WHITESPACE,
+    decomposable,
+    decompose,
+    is_cjk,
+)
 
 _IDEOGRAPHS = range(0x4E00, 0x9FA6)  # assigned since Unicode 1.1, without case, marks or another normal form
+_SYLLABLES = range(0xAC00, 0xD7A4)  # Korean
+_RULED = (
+    WHITESPACE | DROPPED | PUNCTUATION | NONSPACING_MARKS | LOWERCASE.keys() | COMBINING_CLASS.keys() | decomposable()
+)
+_CAPITAL_SIGMA = "Σ"
+_NOT_DECIDING = CASE_IGNORABLE | DROPPED
 IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
 
 
@@ -60,29 +79,60 @@ def _reach(table: dict[str, int]) -> dict[str, int]:
 class PlainCharacters(dict):
     """For `str.translate`: a character's normal form, with spaces around what is a word by itself.
 
-    Filled when a character is first met, by the readable form. A character whose normal form depends on its neighbours
-    (a final sigma, a mark that is sorted among others) becomes `IN_CONTEXT`.
+    Filled when a character is first met, by the readable form if any of its rules applies; all Chinese characters or
+    all Korean syllables together. A character whose normal form depends on its neighbours (a mark that is sorted among
+    others) becomes `IN_CONTEXT`.
     """
 
     def __init__(self, basic):
         super().__init__()
         self._basic = basic
 
-    def words(self, chunk: str) -> list[str] | None:
-        """The words of a chunk of text; None where the readable form must decide."""
-        translated = chunk.translate(self)
+    def words(self, text: str) -> list[str] | None:
+        """The words of a text; None where the readable form must decide."""
+        if _CAPITAL_SIGMA in text and self._basic.lowercase:
+            text = _with_small_sigmas(text)
+        translated = text.translate(self)
         return None if IN_CONTEXT in translated else translated.split()
 
     def __missing__(self, code: int) -> str:
-        plain = self._basic.split_cjk and code in _IDEOGRAPHS
-        self[code] = form = f" {chr(code)} " if plain else self._form(chr(code))
-        return form
+        char = chr(code)
+        if code in _IDEOGRAPHS:
+            alone = self._basic.split_cjk
+            self.update((other, f" {chr(other)} " if alone else chr(other)) for other in _IDEOGRAPHS)
+        elif code in _SYLLABLES:
+            cut = self._basic.strip_accents
+            self.update((other, decompose(chr(other)) if cut else chr(other)) for other in _SYLLABLES)
+        elif char in WHITESPACE:
+            self[code] = " "
+        else:
+            self[code] = self._form(char) if char in _RULED or is_cjk(char) else char
+        return self[code]
 
     def _form(self, char: str) -> str:
         words = [word.text for word in self._basic.words(char)]
         text = "".join(words)
         is_sorted = self._basic.strip_accents and any(COMBINING_CLASS.get(part, 0) for part in text)
-        if is_sorted or (self._basic.lowercase and char == "Σ") or any(map(str.isspace, text)):
+        if is_sorted or (self._basic.lowercase and char == _CAPITAL_SIGMA) or any(map(str.isspace, text)):
             return IN_CONTEXT
         alone = self._basic.split_cjk and is_cjk(char)
         return "".join(f" {word} " if alone or word in PUNCTUATION else word for word in words)
+
+
+def _with_small_sigmas(text: str) -> str:
+    """Each Σ as ς or σ where its two neighbours decide (see `basic.lower_sigma`), else as it is."""
+    parts = text.split(_CAPITAL_SIGMA)
+    last = len(parts) - 2
+    found = [parts[0]]
+    for place, (before, behind) in enumerate(pairwise(parts)):
+        one_before = before[-1:] or (_CAPITAL_SIGMA if place else "")
+        one_behind = behind[:1] or (_CAPITAL_SIGMA if place < last else "")
+        found += [_small_sigma(one_before, one_behind), behind]
+    return "".join(found)
+
+
+def _small_sigma(before: str, behind: str) -> str:
+    """ς or σ between two characters, or Σ if they do not decide; an empty one is an end of the text."""
+    if before in _NOT_DECIDING or behind in _NOT_DECIDING:
+        return _CAPITAL_SIGMA
+    return "ς" if before in CASED and behind not in CASED else "σ"

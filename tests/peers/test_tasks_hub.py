@@ -133,5 +133,5 @@ def test_without_a_connection_the_command_says_in_one_line_what_to_do(here):
     call = [sys.executable, "-c", "from bertlab.cli import main; main()", "task", "show", "sst2"]
     result = subprocess.run(call, env=environment, capture_output=True, text=True)
     assert result.returncode == 2 and result.stdout == ""
-    assert "from Hugging Face" in result.stderr and "data_dir" in result.stderr
+    assert "from Hugging Face" in result.stderr and "--data-dir" in result.stderr
     assert "Traceback" not in result.stderr

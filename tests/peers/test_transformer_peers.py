@@ -124,3 +124,13 @@ def test_a_folder_of_transformers_loads_and_is_written_back(tmp_path):
     again = transformers.MarianMTModel.from_pretrained(tmp_path / "ours").eval()
     np.testing.assert_array_equal(outputs(again), expected)
     assert again.config.decoder_start_token_id == 60 and again.config.eos_token_id == 0
+
+
+def test_label_smoothing_is_that_of_pytorch():
+    from bertlab.training.objectives.losses import smoothed_losses
+
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(0, 3, (5, 61)).astype("float32"), rng.integers(0, 61, 5)
+    loss = torch.nn.CrossEntropyLoss(label_smoothing=0.1, reduction="none")
+    expected = loss(torch.from_numpy(logits), torch.from_numpy(labels)).numpy()
+    np.testing.assert_allclose(smoothed_losses(logits, labels, 0.1), expected, rtol=1e-6)

@@ -184,3 +184,16 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             x = layer(ops.stop_gradient(x), attention_mask=attention_mask, training=training)
         return x
+
+# %% layer-norm-layer: only name and trainable are handed on
+class LayerNorm(keras.layers.Layer):
+    def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.epsilon = epsilon
+
+    def build(self, x_shape):
+        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
+        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
+
+    def call(self, x):
+        return layer_norm(x, self.gamma, self.beta, self.epsilon)

@@ -34,7 +34,9 @@ def inputs_of_norm(rng: Random) -> list[Case]:
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4)),), (HandsOn(), OwnWeights()))
+    named = Trial(
+        (Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4)),), (HandsOn(dtype="float64"), OwnWeights())
+    )
     return [*(Trial((case,)) for case in inputs_of_norm(rng)), named]
 
 

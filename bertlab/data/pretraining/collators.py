@@ -103,6 +103,34 @@ class NextTokens:
         }
 
 
+@dataclass(frozen=True)
+class ShiftRight:
+    """Makes the decoder's input of a target, one token later than its labels: [CLS] a b of a b [SEP] (teacher forcing).
+
+    Args:
+        start: the id of the token that begins a target.
+
+    Adds decoder_input_ids and next_token_ids (B, U) int32, and next_token_weights (B, U) float32, 0 for padding.
+
+    Example:
+        >>> rows = {"target_ids": np.array([[7, 8, 3, 0]]), "target_mask": np.array([[1, 1, 1, 0]])}
+        >>> ShiftRight(start=2)(rows, 0)["decoder_input_ids"].tolist()
+        [[2, 7, 8, 3]]
+    """
+
+    start: int
+
+    def __call__(self, rows: Rows, number: int) -> Rows:
+        ids = rows["target_ids"]  # (B, U)
+        first = np.full_like(ids[:, :1], self.start)
+        kept = {name: values for name, values in rows.items() if not name.startswith("target_")}
+        return kept | {
+            "decoder_input_ids": np.concatenate([first, ids[:, :-1]], axis=1),
+            "next_token_ids": ids,
+            "next_token_weights": rows["target_mask"].astype(np.float32),
+        }
+
+
 def unmasked(rows: Rows) -> np.ndarray:
     """input_ids (B, T) with every masked token restored. Unused predictions, of weight 0, change nothing."""
     if "masked_lm_ids" not in rows:

@@ -39,6 +39,8 @@ _STORED = {  # name: (as stored, as read)
     "masked_lm_ids": (np.int32, np.int32),
     "masked_lm_weights": (np.uint8, np.float32),
     "next_sentence_labels": (np.int32, np.int32),
+    "target_ids": (np.int32, np.int32),
+    "target_mask": (np.uint8, np.int32),
 }
 _HEADER, _FOOTER = 12, 4  # bytes of a TFRecord before and after the record
 
@@ -112,6 +114,9 @@ class Layout:
 def _row_shapes(settings: ExampleSettings) -> dict[str, tuple[int, ...]]:
     """The arrays of one row and their shapes, by name."""
     tokens, predictions = (settings.sequence_length,), (settings.max_predictions,)
+    if settings.target_length:
+        target = (settings.target_length,)
+        return {"attention_mask": tokens, "input_ids": tokens, "target_ids": target, "target_mask": target}
     shapes = {"input_ids": tokens, "token_type_ids": tokens}
     if settings.packing:
         shapes |= {"sequence_ids": tokens, "position_ids": tokens}

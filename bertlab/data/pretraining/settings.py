@@ -87,6 +87,10 @@ class ExampleSettings(Settings):
     procedure: str = setting(
         "published", "The paper's numbers, exactly, or the published script's.", choices=PROCEDURES, option=False
     )
+    target_length: int | None = setting(
+        None, "Tokens per target, in rows of pairs for an encoder-decoder (see `pairs`).", at_least=2, at_most=65535,
+        option=False,
+    )  # fmt: skip
     seed: int = setting(  # the published script's own default
         12345, "Random seed; the same seed gives the same bytes.", at_least=0, below=2**31, default_text="12345"
     )
@@ -110,6 +114,11 @@ class ExampleSettings(Settings):
             raise ConfigError(f"mask_share, random_share and keep_share: expected a sum of 1; got {total:g}")
 
     def _check_combinations(self):
+        if self.target_length and (self.packing or self.next_sentence or not self.dynamic_masking):
+            raise ConfigError(
+                "rows of a source and a target have no masks and share no row: set next_sentence=False, packing=False "
+                "and dynamic_masking=True"
+            )
         if self.packing and self.next_sentence:
             raise ConfigError(
                 "a packed row holds several examples but has one [CLS] to read the next-sentence label from: "
@@ -131,6 +140,11 @@ class ExampleSettings(Settings):
                 raise ConfigError(
                     f"the original procedure needs {name}={value}; choose procedure='published' to change it"
                 )
+
+    @property
+    def longest(self) -> int:
+        """The tokens of the longest row, source or target."""
+        return max(self.sequence_length, self.target_length or 0)
 
     def replace(self, **changes) -> "ExampleSettings":
         """A copy with some settings changed; those that were derived from a changed one are derived again."""

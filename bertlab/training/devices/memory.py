@@ -66,13 +66,28 @@ def memory_needs(
         scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # also stored after dropout
         return kept * size + scores * 4
 
+    head = (predictions or 0) * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
+    if predictions is not None and family_of(config).decoder:  # each of its layers has a second attention
+        cross = (4 * (predictions + tokens) * hidden) * size + 4 * config.num_heads * predictions * tokens
+        decoder = config.decoder_layers * (layer(predictions) + cross)
+        return MemoryNeeds(16 * parameter_count(config), rows * (config.num_layers * layer(tokens) + decoder + head))
     if predictions is None:
         return MemoryNeeds((4 if frozen else 16) * parameter_count(config), rows * config.num_layers * layer(tokens))
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
     if family_of(config).two_streams:  # the second one, with the predictions alone; the last layer has no other
         layers += (config.num_layers - 1) * layer(predictions)
-    head = predictions * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
+
+
+def comparison_memory(student: ModelConfig, teacher: ModelConfig, rows: int, tokens: int) -> int:
+    """The bytes with which the layers of a student are compared with those of its teacher, beside both models' own.
+
+    For each layer the attention scores of both and their difference, for each layer and the embeddings the vectors of
+    both in the teacher's width and their difference; all in float32.
+    """
+    scores = student.num_layers * student.num_heads * tokens * tokens
+    vectors = (student.num_layers + 1) * tokens * teacher.hidden_size
+    return rows * 3 * (scores + vectors) * 4
 
 
 def check_memory(

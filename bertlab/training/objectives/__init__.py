@@ -2,10 +2,7 @@
 
 The trainer, evaluation, history, alarm and progress bar work with the list and know no objective by name. A new
 objective is a file beside the others, with a collator if stored rows do not hold its targets. Those of
-distillation are in `bertlab.training.distillation.objectives`. How future objectives fit in:
-
-- *Sequence to sequence* (BART, T5): a collator corrupts the rows and adds the decoder's shifted inputs; labels and
-  weights are as in `NextToken`, at the decoder's tokens.
+distillation are in `bertlab.training.distillation.objectives`.
 """
 
 from bertlab.families import family_of
@@ -16,6 +13,7 @@ from bertlab.training.objectives.next_token import NextToken
 from bertlab.training.objectives.permutation import Permutation
 from bertlab.training.objectives.replaced_token import GeneratorMaskedLM, ReplacedToken
 from bertlab.training.objectives.sentence_order import SentenceOrder
+from bertlab.training.objectives.sequence_to_sequence import SequenceToSequence
 
 __all__ = [
     "GeneratorMaskedLM",
@@ -26,6 +24,7 @@ __all__ = [
     "Permutation",
     "ReplacedToken",
     "SentenceOrder",
+    "SequenceToSequence",
     "collators_of",
     "objectives_for",
     "objectives_of",
@@ -33,13 +32,16 @@ __all__ = [
 
 
 def objectives_for(
-    config, pairs: bool, sentence_order: bool = False, replaced_tokens: bool = False
+    config, pairs: bool, sentence_order: bool = False, replaced_tokens: bool = False, label_smoothing: float = 0.0
 ) -> tuple[Objective, ...]:
     """The objectives of a model of this configuration.
 
     pairs: whether (some of) its rows are pairs.   sentence_order: whether these are consecutive segments, some swapped.
     replaced_tokens: whether it finds replaced tokens beside a generator; pairs are then read, but not judged.
+    label_smoothing: of a model with a decoder.
     """
+    if family_of(config).decoder:
+        return (SequenceToSequence(label_smoothing),)
     if replaced_tokens:
         return (GeneratorMaskedLM(), ReplacedToken())
     if config.causal:
@@ -52,6 +54,8 @@ def objectives_for(
 
 def objectives_of(model, sentence_order: bool = False) -> tuple[Objective, ...]:
     """The objectives for which a model has a pre-training head. sentence_order: as in `objectives_for`."""
+    if hasattr(model, "decoder"):
+        return objectives_for(model.config, pairs=False)
     if hasattr(model, "discriminator"):
         return objectives_for(model.config, pairs=False, replaced_tokens=True)
     return objectives_for(model.config, getattr(model, NextSentence.head) is not None, sentence_order)

@@ -15,6 +15,16 @@ def token_losses(logits, ids):
     return ops.logsumexp(logits, axis=-1) - chosen
 
 
+def smoothed_losses(logits, ids, smoothing: float):
+    """Cross-entropy with (1 − smoothing) of the probability on id and the rest spread evenly over all V tokens.
+
+    Szegedy et al. 2016, section 7; Vaswani et al. 2017, section 5.4 (0.1). logits (…, V), ids (…) int → (…) float32.
+    """
+    logits = ops.cast(logits, "float32")
+    spread = ops.logsumexp(logits, axis=-1) - ops.mean(logits, axis=-1)  # cross-entropy with all tokens alike
+    return (1.0 - smoothing) * token_losses(logits, ids) + smoothing * spread
+
+
 def token_hits(logits, ids):
     """Whether the logit of id is higher than every other. logits (…, V), ids (…) int → (…) bool.
 

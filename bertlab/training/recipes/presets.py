@@ -1,6 +1,7 @@
 """Recipes of pre-training: everything that decides how a run learns, each choice with its source.
 
-`published` is BERT's own recipe, `one-day` fits one GPU and a day, `small` fits a laptop's processor.
+`published` is BERT's own recipe, `one-day` fits one GPU and a day, `small` fits a laptop's processor, `translation` is
+that of the Transformer of 2017.
 """
 
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from bertlab.settings import Settings, setting
 
 OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
 OPTIMIZERS = ("adamw", "muon")
+SCHEDULES = ("linear", "inverse-root")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
 
 # The published recipe: 1,000,000 steps of 256 rows, learning rate 1e-4 after 10,000 steps of warm-up, L2 decay 0.01,
@@ -61,6 +63,22 @@ _SMALL = dict(
     interval=100,
 )
 
+# The base model of Vaswani et al. 2017: 100,000 steps (section 5.2), Adam with β₂ 0.98 and ε 1e-9, 4,000 steps of
+# warm-up and then one over the root of the step, whose peak is (512 · 4000)^−½ (section 5.3), label smoothing 0.1
+# (section 5.4). A batch of 25,000 source tokens there is 256 rows of about 100 here. Gradients are clipped here.
+_TRANSLATION = dict(
+    steps=100_000,
+    batch_size=256,
+    learning_rate=7e-4,
+    warmup_share=0.04,
+    schedule="inverse-root",
+    beta_2=0.98,
+    epsilon=1e-9,
+    weight_decay=0.0,
+    label_smoothing=0.1,
+    precision="float32",
+)
+
 
 def check_parts(batch_size: int, accumulation: int, devices: int) -> None:
     """Raises ConfigError unless a batch can be divided into equal parts, one for each device and turn."""
@@ -76,14 +94,16 @@ def check_parts(batch_size: int, accumulation: int, devices: int) -> None:
 class PretrainingSettings(Settings):
     """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
 
-    dropout, pre_norm, width_scaled_init and padded_vocabulary apply to a model that is named by its size; a
-    `config.json` is used unchanged.
+    dropout, pre_norm, width_scaled_init and padded_vocabulary apply to a model that is named by its size (pre_norm to
+    a BERT alone); a `config.json` is used unchanged.
 
     Example:
         settings = PretrainingSettings.preset("small", steps=1000)
     """
 
-    PRESETS: ClassVar[dict[str, dict]] = {"published": _PUBLISHED, "one-day": _ONE_DAY, "small": _SMALL}
+    PRESETS: ClassVar[dict[str, dict]] = {
+        "published": _PUBLISHED, "one-day": _ONE_DAY, "small": _SMALL, "translation": _TRANSLATION,
+    }  # fmt: skip
 
     steps: int = setting(1_000_000, "Number of weight updates.", at_least=1)
     batch_size: int = setting(256, "Rows per update, summed over all devices.", at_least=1)
@@ -102,6 +122,11 @@ class PretrainingSettings(Settings):
     )
     stable_share: float = setting(
         0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
+    )
+    schedule: str = setting(
+        "linear",
+        "How the learning rate falls after its peak: linear, to 0 at the last step; inverse-root, as 1 / sqrt(step).",
+        choices=SCHEDULES,
     )
     optimizer: str = setting(
         "adamw",
@@ -142,6 +167,10 @@ class PretrainingSettings(Settings):
         None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
         default_text="as the data was made",
     )  # fmt: skip
+    label_smoothing: float = setting(
+        0.0, "Fraction of the probability that the label leaves to all other tokens; for an encoder-decoder.",
+        at_least=0, below=1,
+    )  # fmt: skip
     shifted_positions: bool = setting(
         False,
         "Start short rows at random positions, so that all positions are trained.",
@@ -173,6 +202,11 @@ class PretrainingSettings(Settings):
     def _check_divisions(self):
         if self.optimizer == "muon" and not self.bias_correction:
             raise ConfigError("bias_correction cannot be switched off with the optimizer muon: choose adamw")
+        if self.schedule == "inverse-root" and (self.stable_share or not self.warmup_steps):
+            raise ConfigError(
+                f"schedule inverse-root: expected a warm-up of at least one step and stable_share 0, got warmup_share "
+                f"{self.warmup_share} and stable_share {self.stable_share}"
+            )
         if self.warmup_steps + self.stable_steps >= self.steps:
             raise ConfigError(
                 f"warmup_share {self.warmup_share} and stable_share {self.stable_share} leave no step in which the "

@@ -1,6 +1,7 @@
 """The learning rate over time: linear warm-up, then linear decay to zero (Devlin et al. 2019, appendix A.2).
 
-Between the two it may stay at its peak: warm-up, stable, decay (Hu et al. 2024, "MiniCPM", section 4).
+Between the two it may stay at its peak: warm-up, stable, decay (Hu et al. 2024, "MiniCPM", section 4). Or it falls with
+one over the root of the step (Vaswani et al. 2017, section 5.3), and the number of steps need not be known.
 """
 
 import keras
@@ -38,3 +39,36 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
             "warmup_steps": self.warmup_steps,
             "stable_steps": self.stable_steps,
         }
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class InverseRoot(keras.optimizers.schedules.LearningRateSchedule):
+    """Rises from 0 to `peak` in `warmup_steps` steps, then falls as 1 / √step: peak · min(s / w, √(w / s)).
+
+    s counts from 1. The paper's d^−½ · min(s^−½, s · w^−1.5) has the peak (d · w)^−½: 7.0e-4 for d 512 and w 4000.
+
+    Example:
+        >>> schedule = InverseRoot(1e-3, warmup_steps=100)
+        >>> [round(float(schedule(step)), 6) for step in (0, 99, 399)]
+        [1e-05, 0.001, 0.0005]
+    """
+
+    def __init__(self, peak: float, warmup_steps: int):
+        if warmup_steps < 1:
+            raise ValueError(f"warmup_steps: expected at least 1, got {warmup_steps}")
+        self.peak = peak
+        self.warmup_steps = warmup_steps
+
+    def __call__(self, step):
+        count = ops.cast(step, "float32") + 1.0
+        return self.peak * ops.minimum(count / self.warmup_steps, ops.sqrt(self.warmup_steps / count))
+
+    def get_config(self):
+        return {"peak": self.peak, "warmup_steps": self.warmup_steps}
+
+
+def schedule_of(recipe):
+    """The learning rate over time that a recipe (`PretrainingSettings`) asks for."""
+    if recipe.schedule == "inverse-root":
+        return InverseRoot(recipe.learning_rate, recipe.warmup_steps)
+    return WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)

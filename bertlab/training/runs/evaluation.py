@@ -10,6 +10,7 @@ import tensorflow as tf
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import DataError
+from bertlab.families import family_of
 from bertlab.training.objectives import Objective, collators_of, objectives_of
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.callbacks import measured, perplexity
@@ -65,7 +66,8 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
 
 def check_readable(files: ExampleFiles, config) -> None:
     """Raises DataError if the rows are longer than the model's positions or made with a larger vocabulary."""
-    length, tokens = files.settings.sequence_length, files.manifest["vocabulary"]["pieces"]
+    check_pairs(files, config)
+    length, tokens = files.settings.longest, files.manifest["vocabulary"]["pieces"]
     if length > config.max_tokens:
         raise DataError(
             f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: "
@@ -75,6 +77,21 @@ def check_readable(files: ExampleFiles, config) -> None:
         raise DataError(
             f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {config.vocab_size}: make "
             "the examples with the model's vocabulary"
+        )
+
+
+def check_pairs(files: ExampleFiles, config) -> None:
+    """Raises DataError unless rows of sources and targets come to a model with a decoder, and only to such a one."""
+    has_targets, has_decoder = bool(files.settings.target_length), bool(family_of(config).decoder)
+    if has_targets and not has_decoder:
+        raise DataError(
+            f"{files.folder}: holds sources and targets, which a model of {config.model_type} cannot learn from; "
+            "choose one with a decoder, or make examples of running text with `bertlab data make`"
+        )
+    if has_decoder and not has_targets:
+        raise DataError(
+            f"{files.folder}: expected sources and targets for a model with a decoder, got running text; make them "
+            "with `bertlab data pairs`"
         )
 
 

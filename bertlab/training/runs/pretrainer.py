@@ -98,7 +98,8 @@ def _total(objective: Objective) -> str:
 
 
 def real_tokens(batch):
-    """The number of tokens of a batch that are not padding, as a float32 scalar."""
+    """The number of tokens of a batch that are not padding, those of targets included, as a float32 scalar."""
     if "sequence_ids" in batch:
         return ops.sum(ops.cast(batch["sequence_ids"] > 0, "float32"))
-    return ops.sum(ops.cast(batch.get("attention_mask", ops.ones_like(batch["input_ids"])), "float32"))
+    tokens = ops.sum(ops.cast(batch.get("attention_mask", ops.ones_like(batch["input_ids"])), "float32"))
+    return tokens + ops.sum(batch["next_token_weights"]) if "decoder_input_ids" in batch else tokens

@@ -1,0 +1,110 @@
+"""Reading the target of an encoder–decoder, one token of each row at a time. The source is read once.
+
+`CachedTargetReader` keeps the keys and values of the target's tokens, and those of the source in every layer of the
+decoder. `WholeTargetReader` reads the target again for each token, which is simpler and slower, and gives the same
+logits. All targets begin with the same token, so they have no padding.
+
+Letters: B rows, S source tokens, U target tokens so far, P places for them, V vocabulary, A heads, d head size.
+"""
+
+import weakref
+from collections.abc import Sequence
+
+import keras
+import numpy as np
+from keras import ops
+
+PLACES = 32  # sources and kept targets have a multiple of it, so that few lengths are compiled
+
+
+class TargetReader:
+    """The common part: the sources in one array.
+
+    model: a `SequenceToSequenceModel`.   sources: ids, at least one each.   start_id: the token that begins a target.
+    length: the largest number of tokens of a target.
+    """
+
+    def __init__(self, model, sources: Sequence[Sequence[int]], start_id: int, length: int):
+        self.model, self.length = model, length
+        most = min(_rounded(max(map(len, sources))), model.config.max_tokens)
+        ids, mask = np.zeros((len(sources), most), np.int32), np.zeros((len(sources), most), np.int32)
+        for row, used, source in zip(ids, mask, sources):
+            row[: len(source)], used[: len(source)] = source, 1
+        self.source = {"input_ids": ids, "attention_mask": mask}  # (B, S)
+        self.ids = np.full((len(sources), 1), start_id, np.int32)  # (B, U)
+
+
+class WholeTargetReader(TargetReader):
+    """Reads source and target again every time."""
+
+    def first(self) -> np.ndarray:
+        """The logits of the next token of each target, (B, V) float32."""
+        outputs = self.model(self.source | {"decoder_input_ids": self.ids}, training=False)
+        return _array(outputs["masked_lm_logits"][:, -1])
+
+    def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """The logits behind one more token of each target, (B, V). ids (B,); rows: which target each one continues,
+        where all have the same source."""
+        targets = self.ids if rows is None else self.ids[rows]
+        self.ids = np.concatenate([targets, np.asarray(ids, np.int32)[:, None]], axis=1)
+        return self.first()
+
+
+class CachedTargetReader(TargetReader):
+    """Keeps the keys and values of all layers, of target and source."""
+
+    def __init__(self, model, sources: Sequence[Sequence[int]], start_id: int, length: int):
+        super().__init__(model, sources, start_id, length)
+        encoded, self._seen = model.encode(self.source)
+        self._remembered = model.decoder.remember(encoded["sequence_output"])
+        config, dtype = model.config, model.compute_dtype
+        shape = (len(sources), _rounded(length), config.num_heads, config.head_size)
+        self._caches = [(ops.zeros(shape, dtype), ops.zeros(shape, dtype)) for _ in model.decoder.layers_]
+        self._tokens = 0
+        self._step = _compiled_step(model)
+
+    def first(self) -> np.ndarray:
+        """The logits of the first token of each target, (B, V) float32."""
+        return self.next(self.ids[:, 0])
+
+    def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """As `WholeTargetReader.next`."""
+        if rows is not None:
+            self._caches = [tuple(ops.take(kept, rows, axis=0) for kept in cache) for cache in self._caches]
+        ids = ops.convert_to_tensor(np.asarray(ids, np.int32)[:, None])
+        start = ops.convert_to_tensor(np.int32(self._tokens))
+        logits, self._caches = self._step(ids, self._caches, start, self._remembered, self._seen)
+        self._tokens += 1
+        return _array(logits)
+
+
+def _read(model, ids, caches, start, remembered, seen):
+    """Logits (B, V) behind the tokens ids (B, 1) at place `start` of the targets, and the caches with these tokens."""
+    places = ops.arange(caches[0][0].shape[1], dtype="int32")  # (P,)
+    x = model.backbone.embeddings(ids, position_ids=ops.reshape(start, (1, 1)))
+    mask = places[None, None] <= start  # (1, 1, P)
+    x, caches = model.decoder.extend(x, caches, start, mask, remembered, seen)
+    return ops.cast(model.token_logits(x[:, 0]), "float32"), caches
+
+
+_STEPS = weakref.WeakKeyDictionary()  # model → its compiled step
+
+
+def _compiled_step(model):
+    """`_read` of a model. TensorFlow compiles it for each number of rows and places, and reads the weights anew."""
+    if keras.backend.backend() != "tensorflow":
+        return lambda *arguments: _read(model, *arguments)
+    if model not in _STEPS:
+        import tensorflow as tf
+
+        held = weakref.ref(model)  # the dictionary must not keep it alive
+        _STEPS[model] = tf.function(lambda *arguments: _read(held(), *arguments))
+    return _STEPS[model]
+
+
+def _rounded(length: int) -> int:
+    return -(-length // PLACES) * PLACES
+
+
+def _array(logits) -> np.ndarray:
+    return np.asarray(ops.convert_to_numpy(ops.cast(logits, "float32")))

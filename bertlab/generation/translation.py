@@ -1,0 +1,131 @@
+"""Writing targets with an encoder–decoder: the most likely token every time, or the best of several beams."""
+
+from collections.abc import Sequence
+
+from bertlab.errors import ConfigError, DataError
+from bertlab.families import family_of
+from bertlab.generation.beams import beam_search
+from bertlab.generation.settings import TranslationSettings
+from bertlab.generation.target_reading import CachedTargetReader, WholeTargetReader
+
+_LONGER = 50  # tokens more than its source, a target may have by default (Vaswani et al. 2017, section 6.1)
+
+
+def translate(
+    model,
+    sources: Sequence[Sequence[int]],
+    settings: TranslationSettings | None = None,
+    start_id: int | None = None,
+    end_id: int | None = None,
+) -> list[list[int]]:
+    """The ids of the target of each source; the last one is end_id where the model ended the target.
+
+    model: a `SequenceToSequenceModel`.   sources: ids, at least one each, with the token that ends a source.
+    start_id, end_id: the tokens that begin and end a target; None: those that the model's config names.
+    Raises ConfigError for another model or without a first token, DataError for sources that it cannot read.
+
+    Example:
+        >>> from bertlab.models import SequenceToSequenceModel
+        >>> config = TransformerConfig(vocab_size=100, hidden_size=16, num_layers=1, decoder_layers=1, num_heads=2)
+        >>> model = SequenceToSequenceModel(config)
+        >>> targets = translate(model, [[17, 8, 3], [5, 3]], TranslationSettings(max_new_tokens=4), 2)
+        >>> [len(ids) for ids in targets]
+        [4, 4]
+    """
+    settings, config = settings or TranslationSettings(), model.config
+    if family_of(config).decoder is None:
+        raise ConfigError(
+            f"a model of {config.model_type} has no decoder; expected one that was trained on pairs of texts"
+        )
+    start_id = getattr(config, "decoder_start_token_id", None) if start_id is None else start_id
+    end_id = getattr(config, "eos_token_id", None) if end_id is None else end_id
+    if start_id is None:
+        raise ConfigError("expected start_id, the token that begins a target: the model's config does not name it")
+    sources = [[int(number) for number in source] for source in sources]
+    _check(config, sources, settings)
+    write = _most_likely if settings.beams == 1 else _by_beams
+    return write(model, sources, settings, start_id, end_id)
+
+
+def _by_beams(model, sources, settings, start_id, end_id) -> list[list[int]]:
+    def divisor(length: int) -> float:
+        return ((5 + length) / 6) ** settings.length_penalty
+
+    targets = []
+    for source in sources:
+        most = _most(model.config, source, settings)
+        reader = _reader_of(settings)(model, [source] * settings.beams, start_id, most)
+        targets.append(beam_search(reader, settings.beams, most, end_id=end_id, divisor=divisor)[0])
+    return targets
+
+
+def _most_likely(model, sources, settings, start_id, end_id) -> list[list[int]]:
+    order = sorted(range(len(sources)), key=lambda number: len(sources[number]))  # a batch has sources of like length
+    targets = {}
+    for begin in range(0, len(order), settings.batch_size):
+        numbers = order[begin : begin + settings.batch_size]
+        batch = [sources[number] for number in numbers]
+        mosts = [_most(model.config, source, settings) for source in batch]
+        reader = _reader_of(settings)(model, batch, start_id, max(mosts))
+        targets |= dict(zip(numbers, _row_by_row(reader, mosts, end_id)))
+    return [targets[number] for number in range(len(sources))]
+
+
+def _row_by_row(reader, mosts: list[int], end_id: int | None) -> list[list[int]]:
+    """The most likely token of each row, until each has ended. mosts: the largest number of tokens of each row."""
+    targets: list[list[int]] = [[] for _ in mosts]
+    logits = reader.first()  # (B, V)
+    while True:
+        ids = logits.argmax(axis=1)  # (B,)
+        for target, most, token in zip(targets, mosts, ids):
+            if _goes_on(target, most, end_id):
+                target.append(int(token))
+        if not any(_goes_on(target, most, end_id) for target, most in zip(targets, mosts)):
+            return targets
+        logits = reader.next(ids)
+
+
+def _goes_on(target: list[int], most: int, end_id: int | None) -> bool:
+    return len(target) < most and (not target or target[-1] != end_id)
+
+
+def _reader_of(settings: TranslationSettings) -> type:
+    return CachedTargetReader if settings.cache else WholeTargetReader
+
+
+def _most(config, source: list[int], settings: TranslationSettings) -> int:
+    """The largest number of tokens of a source's target."""
+    return min(settings.max_new_tokens or len(source) + _LONGER, config.max_tokens)
+
+
+def _check(config, sources: list[list[int]], settings: TranslationSettings) -> None:
+    if not sources:
+        raise DataError("expected at least one text to translate, got none")
+    most = config.max_tokens
+    if settings.max_new_tokens is not None and settings.max_new_tokens > most:
+        raise ConfigError(
+            f"max_new_tokens: expected at most the model's {most} positions, got {settings.max_new_tokens}"
+        )
+    for number, source in enumerate(sources, 1):
+        if not source:
+            raise DataError(f"text {number} is empty; expected a text to translate")
+        if not all(0 <= token < config.vocab_size for token in source):
+            raise DataError(f"text {number} has an id outside the vocabulary, 0 to {config.vocab_size - 1}")
+        if len(source) > most:
+            raise DataError(
+                f"text {number} has {len(source)} tokens, and the model {most} positions: divide it into sentences"
+            )
+
+
+def translate_text(model, tokenizer, texts: Sequence[str], settings: TranslationSettings | None = None) -> list[str]:
+    """The targets of texts. Arguments and errors as in `translate`.
+
+    A source ends with the tokenizer's [SEP]; a target begins with its [CLS] and ends with [SEP], as in training.
+    """
+    vocabulary = tokenizer.vocabulary
+    for number, text in enumerate(texts, 1):
+        if not text.strip():
+            raise DataError(f"text {number} is empty; expected a text to translate")
+    sources = [[*tokenizer.encode(text), vocabulary.sep_id] for text in texts]
+    targets = translate(model, sources, settings, vocabulary.cls_id, vocabulary.sep_id)
+    return [tokenizer.decode(ids) for ids in targets]

@@ -1,0 +1,1 @@
+"""Contrastive tuning of sentence vectors: `tune_vectors` in `tuning`, its settings in `settings`."""

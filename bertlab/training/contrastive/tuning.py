@@ -1,0 +1,277 @@
+"""Tuning sentence vectors with pairs: texts that belong together are moved together, all others apart.
+
+The vector of a text is the mean over its tokens, as `bertlab encode` gives it (Reimers and Gurevych 2019,
+"Sentence-BERT"). In a batch of B pairs the softmax over the cosines of a first text with all second texts, divided by
+a temperature, should choose its own one: the other B − 1 are negatives (Henderson et al. 2017, "Efficient Natural
+Language Response Suggestion for Smart Reply"). A text paired with itself is read twice with different dropout (Gao et
+al. 2021, "SimCSE").
+
+    OUT/settings.json, OUT/states/      what the folder belongs to; the last states, to resume from
+    OUT/logs/                           metrics.csv and tensorboard/
+    OUT/                                at the end: the encoder with its tokenizer, and results.json
+
+Letters: B pairs of a batch, T tokens, H hidden size.
+"""
+
+import dataclasses
+import hashlib
+import shutil
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import keras
+import numpy as np
+from keras import ops
+
+from bertlab import checkpoints
+from bertlab.analysis.vectors import encode_texts
+from bertlab.checkpoints.digest import model_digests
+from bertlab.checkpoints.huggingface import check_representable
+from bertlab.data.tasks.metrics import spearman
+from bertlab.data.tasks.rows import PairRow
+from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
+from bertlab.progress import bar
+from bertlab.training.contrastive.settings import ContrastiveSettings
+from bertlab.training.finetuning.batches import padded_length
+from bertlab.training.finetuning.optimizer import finetuning_optimizer
+from bertlab.training.finetuning.results import json_values
+from bertlab.training.finetuning.trainer import learning_rate_at
+from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles, keep_state, restored_progress
+from bertlab.wordpiece.encoding import with_specials
+from bertlab.work_folder import WorkFolder, read_json, write_json
+
+RESULTS, SETTINGS, STATES, LOGS = "results.json", "settings.json", "states", "logs"
+_STATES_KEPT = 2
+
+
+def contrastive_loss(first, second, temperature: float):
+    """The mean cross-entropy of choosing each row's own partner by cosine / temperature. (B, H), (B, H) → scalar.
+
+    Example:
+        >>> vectors = ops.eye(2)
+        >>> round(float(contrastive_loss(vectors, vectors, 1.0)), 4)  # log(1 + e⁻¹)
+        0.3133
+    """
+    first, second = (ops.normalize(ops.cast(each, "float32"), axis=-1, epsilon=1e-12) for each in (first, second))
+    scores = ops.matmul(first, ops.transpose(second)) / temperature  # (B, B)
+    return -ops.mean(ops.diagonal(ops.log_softmax(scores, axis=-1)))
+
+
+class ContrastiveTuner(keras.Model):
+    """An encoder whose loss is `contrastive_loss`. A batch has 2 B rows: first texts, then their partners.
+
+    Args:
+        backbone: the encoder.   temperature: of the loss.
+    """
+
+    def __init__(self, backbone, temperature: float):
+        super().__init__(dtype=backbone.dtype_policy)
+        self.backbone, self.temperature = backbone, temperature
+        self.built = True  # every weight is made in the backbone's constructor
+
+    @property
+    def config(self):
+        """The backbone's configuration."""
+        return self.backbone.config
+
+    def _maybe_symbolic_build(self, *args, **kwargs):
+        """Keras's method that creates missing variables. Here none is missing."""
+
+    def call(self, batch, training=False):
+        hidden = self.backbone(batch, training=training)["sequence_output"]  # (2 B, T, H)
+        weights = ops.cast(batch["attention_mask"], hidden.dtype)
+        return ops.einsum("bth,bt->bh", hidden, weights) / ops.sum(weights, axis=1, keepdims=True)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        first, second = ops.split(y_pred, 2)
+        return contrastive_loss(first, second, self.temperature)
+
+
+@dataclass(frozen=True)
+class ContrastiveResult:
+    """Spearman's correlation of cosines and grades before training, and after each epoch with its loss.
+
+    Without graded pairs the correlations are None. seconds: of training alone.
+    """
+
+    before: float | None
+    epochs: list[dict]
+    seconds: float
+
+    def summary(self) -> str:
+        """Lines for people."""
+        lines = [] if self.before is None else [f"before   spearman {self.before:.4f}"]
+        for row in self.epochs:
+            after = "" if row["spearman"] is None else f"spearman {row['spearman']:.4f}  "
+            lines.append(f"epoch {row['epoch']:<2} {after}loss {row['loss']:.4f}")
+        return "\n".join(lines)
+
+
+@dataclass
+class _Progress:
+    """How far a run is. losses: of the steps of the current epoch. rows: of metrics.csv."""
+
+    before: float | None = None
+    step: int = 0
+    losses: list[float] = field(default_factory=list)
+    epochs: list[dict] = field(default_factory=list)
+    rows: list[dict] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+def tune_vectors(
+    model: str | Path,
+    pairs: Sequence[PairRow],
+    out: str | Path,
+    settings: ContrastiveSettings | None = None,
+    graded: Sequence[PairRow] = (),
+    say: Callable[[str], object] = lambda text: None,
+) -> ContrastiveResult:
+    """Tunes an encoder's sentence vectors; writes it, its tokenizer and the results into a folder.
+
+    Args:
+        model: a checkpoint folder, or a name on the Hugging Face hub.
+        pairs: texts that belong together (see `read_pairs`); a text may be paired with itself if the model has dropout.
+        out: the folder; started again with the same arguments, the run resumes.
+        graded: pairs whose label is a number, larger for pairs that are more alike, to judge the vectors on.
+        say: called with lines for the user.
+
+    An epoch has whole batches only, of pairs in a new order; a batch has at most as many pairs as there are.
+    Raises DataError for fewer than two pairs or a grade that is not a number, ConfigError for a folder of another run
+    and for texts paired with themselves without dropout, TrainingError for a loss that is infinite or NaN.
+    """
+    settings = settings or ContrastiveSettings()
+    run = _Run(model, pairs, Path(out), settings, graded, say)
+    finished = run.out / RESULTS
+    if run.work.file.exists():
+        run.work.check()
+    if finished.exists():
+        return ContrastiveResult(**read_json(finished))
+    run.work.begin()
+    return run.finish(run.train())
+
+
+class _Run:
+    """The arguments of `tune_vectors`, and what follows from them."""
+
+    def __init__(self, model, pairs, out: Path, settings: ContrastiveSettings, graded, say):
+        self.out, self.settings, self.graded, self.say = out, settings, graded, say
+        keras.utils.set_random_seed(settings.seed)
+        self.backbone = checkpoints.load(model, "encoder", padded_vocabulary=True)
+        self.tokenizer = checkpoints.load_tokenizer(model)
+        _check(pairs, graded, self.backbone.config)
+        identity = model_digests(self.backbone, self.tokenizer)
+        rows = hashlib.sha256(repr((list(pairs), list(graded))).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+        chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
+        self.work = WorkFolder(out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen})
+        if self.backbone.pooler is not None:
+            self.backbone.pooler.trainable = False  # the vectors do not come from it
+        self.limit = min(settings.max_length, self.backbone.config.max_tokens)
+        texts = [text for row in pairs for text in (row.text_a, row.text_b)]
+        encoded = self.tokenizer.encode_batch(texts).to_list()
+        self.rows = [with_specials(self.tokenizer.vocabulary, ids[: self.limit - 2]) for ids in encoded]
+        self.together = min(settings.batch_size, len(pairs))
+        self.per_epoch = len(pairs) // self.together
+        self.files = RunFiles(out / LOGS, History(settings.interval), curve=False)
+
+    def train(self) -> _Progress:
+        """All epochs, from the last state if there is one."""
+        settings, total = self.settings, self.per_epoch * self.settings.epochs
+        tuner = ContrastiveTuner(self.backbone, settings.temperature)
+        tuner.compile(finetuning_optimizer(tuner, settings.weight_decay, layer_decay=1.0))
+        tuner.optimizer.build(tuner.trainable_variables)
+        found = restored_progress(self.out / STATES, tuner, self.say)
+        progress = _Progress(**found) if found else _Progress(before=self._judge())
+        if found:
+            self.say(f"resumes from step {progress.step:,} of {total:,}")
+        lines = ProgressLines(total, self.say, progress.step)
+        with bar("Tuning of vectors", total, progress.step) as running:
+            while progress.step < total:
+                note = f"loss {self._step(tuner, progress, total):.3f}"
+                running.advance(note=note)
+                lines.show(progress.step, note)
+        return progress
+
+    def _step(self, tuner: ContrastiveTuner, progress: _Progress, total: int) -> float:
+        """One update, with what is due after it. Returns the loss."""
+        began = time.perf_counter()
+        tuner.optimizer.learning_rate.assign(learning_rate_at(progress.step, total, self.settings))
+        loss = float(tuner.train_on_batch(self._batch(progress.step), return_dict=True)["loss"])
+        progress.step += 1
+        progress.losses.append(loss)
+        progress.seconds += time.perf_counter() - began
+        if not np.isfinite(loss):
+            raise TrainingError(
+                f"the loss of step {progress.step} is infinite or NaN (learning rate {self.settings.learning_rate:g}, "
+                f"temperature {self.settings.temperature:g}): choose a lower learning rate or a higher temperature"
+            )
+        if progress.step % self.per_epoch == 0:
+            row = {
+                "epoch": len(progress.epochs) + 1,
+                "loss": float(np.mean(progress.losses)),
+                "spearman": self._judge(),
+            }
+            progress.epochs.append(row)
+            progress.losses = []
+            self._report(progress, {name: value for name, value in row.items() if value is not None})
+            self.say(ContrastiveResult(None, [row], 0.0).summary())
+        if progress.step % self.settings.interval == 0:
+            self._report(progress, {"loss": loss})
+            keep_state(self.out / STATES, progress.step, tuner, dataclasses.asdict(progress), _STATES_KEPT)
+        return loss
+
+    def _report(self, progress: _Progress, row: dict) -> None:
+        progress.rows.append({"step": progress.step, "seconds": progress.seconds} | row)
+        self.files.history.rows = progress.rows
+        self.files.write()
+
+    def _batch(self, step: int) -> dict[str, np.ndarray]:
+        """The first texts of B pairs, then the second ones: (2 B, T) int32 each. It follows from the step alone."""
+        epoch, number = divmod(step, self.per_epoch)
+        order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.rows) // 2)
+        chosen = order[number * self.together : (number + 1) * self.together]
+        rows = [self.rows[2 * pair + side] for side in (0, 1) for pair in chosen]
+        length = padded_length(max(map(len, rows)), self.limit)
+        vocabulary = self.tokenizer.vocabulary
+        ids = np.full((len(rows), length), self.backbone.config.pad_token_id, "int32")
+        mask, segments = np.zeros_like(ids), np.zeros_like(ids)
+        for place, row in enumerate(rows):
+            ids[place, : len(row)], mask[place, : len(row)] = row, 1
+            segments[place, len(row) - 1] = 2 if vocabulary.cls_last else 0
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
+
+    def _judge(self) -> float | None:
+        """Spearman's correlation of the cosines with the grades; None without graded pairs."""
+        if not self.graded:
+            return None
+        texts = [text for row in self.graded for text in (row.text_a, row.text_b)]
+        vectors = encode_texts(self.backbone, self.tokenizer, texts, normalise=True)  # (2 N, H)
+        return spearman([row.label for row in self.graded], np.sum(vectors[::2] * vectors[1::2], axis=1))
+
+    def finish(self, progress: _Progress) -> ContrastiveResult:
+        """Writes the encoder, then the results; then the states are no longer needed."""
+        try:
+            check_representable(self.backbone.config)
+            format = "huggingface"
+        except CheckpointError:
+            format = "bertlab"
+        checkpoints.save(self.backbone, self.out, self.tokenizer, format=format)
+        result = ContrastiveResult(progress.before, progress.epochs, progress.seconds)
+        write_json(self.out / RESULTS, json_values(dataclasses.asdict(result)))
+        shutil.rmtree(self.out / STATES, ignore_errors=True)
+        return result
+
+
+def _check(pairs, graded, config) -> None:
+    if len(pairs) < 2:
+        raise DataError(f"expected at least two pairs to tune on, got {len(pairs)}")
+    if any(row.text_a == row.text_b for row in pairs) and not (config.hidden_dropout or config.attention_dropout):
+        raise ConfigError(
+            "a text that is paired with itself teaches nothing without dropout, and this model has none; give pairs of "
+            "two texts, or a model whose config.json has dropout"
+        )
+    for number, row in enumerate(graded, 1):
+        if not isinstance(row, PairRow) or not isinstance(row.label, int | float):
+            raise DataError(f"graded pair {number}: expected two texts and a number, got {row!r}")

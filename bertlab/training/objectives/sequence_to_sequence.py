@@ -1,0 +1,41 @@
+"""Writing a target after reading its source (Vaswani et al. 2017). Letters: B batch, U target tokens, V vocabulary."""
+
+from bertlab.data.pretraining.collators import ShiftRight
+from bertlab.training.objectives.base import Objective
+from bertlab.training.objectives.losses import smoothed_losses
+
+
+class SequenceToSequence(Objective):
+    """Which token of the target comes next, given the source and the tokens before it?
+
+    Reads masked_lm_logits (B, U, V) of a `SequenceToSequenceModel`. With label smoothing the loss is that of the
+    smoothed labels, which is never 0: its lowest value is their entropy.
+
+    Args:
+        smoothing: the fraction of a label's probability that is spread over all tokens (0.1 in the paper).
+    """
+
+    name, short_name = "target_token", "target"
+    head, logits = "masked_lm_head", "masked_lm_logits"
+    targets = ("decoder_input_ids", "next_token_ids", "next_token_weights")
+    over_vocabulary = True
+
+    def __init__(self, smoothing: float = 0.0):
+        self.smoothing = smoothing
+
+    def collators(self, settings, vocabulary, seed):
+        return (ShiftRight(vocabulary.cls_id),)
+
+    def predictions(self, settings):
+        return settings.target_length
+
+    def labels(self, batch, outputs=None):
+        return batch["next_token_ids"]  # (B, U)
+
+    def weights(self, batch):
+        return batch["next_token_weights"]  # (B, U)
+
+    def losses(self, batch, outputs):
+        if not self.smoothing:
+            return super().losses(batch, outputs)
+        return smoothed_losses(outputs[self.logits], self.labels(batch), self.smoothing)

@@ -1,0 +1,153 @@
+"""Contrastive tuning of sentence vectors: its loss by hand, what it learns, and resuming."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from finetuning_case import save_checkpoint
+
+from bertlab import checkpoints
+from bertlab.cli import cli
+from bertlab.data.tasks.rows import PairRow
+from bertlab.data.tasks.unlabelled import read_pairs
+from bertlab.errors import ConfigError, DataError
+from bertlab.training.contrastive.settings import ContrastiveSettings
+
+SHORT = ContrastiveSettings(learning_rate=5e-3, batch_size=8, epochs=3, max_length=16, interval=2)
+
+
+def texts(rng, word):
+    return " ".join([*rng.choice(["film", "the", "was", "it"], 3), word, *rng.choice(["a", ".", "not"], 2)])
+
+
+def pairs_by_word(count, seed=1):
+    """Pairs that share a word; the others of their texts are drawn."""
+    rng = np.random.default_rng(seed)
+    names = rng.choice(["good", "bad", "paris", "rome", "city"], count)
+    return [PairRow(texts(rng, name), texts(rng, name)) for name in names]
+
+
+def graded_by_word(count, seed=2):
+    rng = np.random.default_rng(seed)
+    names = rng.choice(["good", "bad", "paris", "rome", "city"], (count, 2))
+    return [PairRow(texts(rng, a), texts(rng, b), float(a == b)) for a, b in names]
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    return save_checkpoint(tmp_path_factory.mktemp("contrastive") / "model", hidden_dropout=0.1)
+
+
+def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
+    from bertlab.training.contrastive.tuning import contrastive_loss
+
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(2, 5, 7))
+    expected = 0.0
+    for i in range(5):
+        cosines = [first[i] @ second[j] / np.linalg.norm(first[i]) / np.linalg.norm(second[j]) for j in range(5)]
+        powers = np.exp(np.array(cosines) / 0.05)
+        expected -= np.log(powers[i] / powers.sum()) / 5
+    assert float(contrastive_loss(first, second, 0.05)) == pytest.approx(expected, rel=1e-4)
+    assert float(contrastive_loss(first * 3, second * 0.1, 0.05)) == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_batch_of_the_tuner_has_the_loss_of_the_vectors_that_encode_gives(checkpoint, tmp_path):
+    from bertlab.analysis.vectors import encode_texts
+    from bertlab.training.contrastive.tuning import ContrastiveTuner, _Run, contrastive_loss
+
+    pairs = pairs_by_word(6)
+    run = _Run(checkpoint, pairs, tmp_path, SHORT, (), print)
+    batch = run._batch(0)
+    tuner = ContrastiveTuner(run.backbone, 0.05)
+    order = np.random.default_rng((1, 0)).permutation(6)
+    chosen = [pairs[i].text_a for i in order] + [pairs[i].text_b for i in order]
+    vectors = encode_texts(run.backbone, run.tokenizer, chosen)
+    np.testing.assert_allclose(np.array(tuner(batch)), vectors, atol=1e-5)
+    loss = tuner.compute_loss(batch, None, tuner(batch))
+    assert float(loss) == pytest.approx(float(contrastive_loss(vectors[:6], vectors[6:], 0.05)), rel=1e-4)
+
+
+def test_pairs_that_belong_together_move_together_and_the_folder_is_a_model_for_encode(checkpoint, tmp_path):
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    pairs, graded = pairs_by_word(96), graded_by_word(60)
+    result = tune_vectors(checkpoint, pairs, tmp_path / "out", SHORT.replace(epochs=6), graded)
+    assert result.epochs[-1]["loss"] < result.epochs[0]["loss"]
+    assert result.epochs[-1]["spearman"] > result.before + 0.1, result
+    assert json.loads((tmp_path / "out/results.json").read_text())["before"] == result.before
+    assert tune_vectors(checkpoint, pairs, tmp_path / "out", SHORT.replace(epochs=6), graded) == result  # read again
+    with pytest.raises(ConfigError, match="temperature was 0.05, is 0.1"):
+        tune_vectors(checkpoint, pairs, tmp_path / "out", SHORT.replace(epochs=6, temperature=0.1), graded)
+
+    (tmp_path / "lines.txt").write_text(f"{graded[0].text_a}\n{graded[0].text_b}\n", encoding="utf-8")
+    arguments = ["encode", tmp_path / "lines.txt", "--model", tmp_path / "out", "--out", tmp_path / "v.npy"]
+    encoded = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
+    assert encoded.exit_code == 0 and np.load(tmp_path / "v.npy").shape == (2, 16)
+    before, after = (checkpoints.load(each, "encoder") for each in (checkpoint, tmp_path / "out"))
+    np.testing.assert_array_equal(np.array(after.pooler.dense.kernel), np.array(before.pooler.dense.kernel))
+
+
+def test_a_killed_run_resumes_with_the_same_bytes(checkpoint, tmp_path, monkeypatch):
+    from bertlab.training.contrastive import tuning
+
+    class Killed(BaseException):
+        pass
+
+    pairs, said = pairs_by_word(24), []
+    tuning.tune_vectors(checkpoint, pairs, tmp_path / "whole", SHORT)
+    step = tuning._Run._step
+
+    def die_at_six(self, tuner, progress, total):
+        if progress.step == 5:
+            raise Killed
+        return step(self, tuner, progress, total)
+
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(tuning._Run, "_step", die_at_six)
+        tuning.tune_vectors(checkpoint, pairs, tmp_path / "parts", SHORT)
+    tuning.tune_vectors(checkpoint, pairs, tmp_path / "parts", SHORT, say=said.append)
+    assert "resumes from step 4 of 9" in said
+    whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
+    assert whole == parts and not (tmp_path / "parts/states").exists()
+    steps = [line.split(",")[0] for line in (tmp_path / "parts/logs/metrics.csv").read_text().splitlines()]
+    assert steps == ["step", "2", "3", "4", "6", "6", "8", "9"]  # intervals of 2, epochs of 3
+
+
+def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path):
+    from bertlab.training.contrastive.tuning import ContrastiveTuner, _Run, tune_vectors
+
+    (tmp_path / "lines.txt").write_text("good film\n\nit was bad\nparis is a city\nthe film was not good .\n")
+    pairs = read_pairs(tmp_path / "lines.txt")
+    assert len(pairs) == 4 and all(row.text_a == row.text_b for row in pairs)
+    run = _Run(checkpoint, pairs, tmp_path / "x", SHORT, (), print)
+    first, second = np.split(np.array(ContrastiveTuner(run.backbone, 0.05)(run._batch(0), training=True)), 2)
+    assert np.abs(first - second).max() > 1e-3
+    undropped = save_checkpoint(tmp_path / "undropped")
+    with pytest.raises(ConfigError, match="teaches nothing without dropout"):
+        tune_vectors(undropped, pairs, tmp_path / "y", SHORT)
+
+
+def test_the_command_reads_pairs_and_grades_of_files(checkpoint, tmp_path):
+    rows = "\n".join(["question,answer", *(f"{row.text_a},{row.text_b}" for row in pairs_by_word(10)), ""])
+    (tmp_path / "pairs.csv").write_text(rows, encoding="utf-8")
+    grades = "\n".join(["sentence1\tsentence2\tscore", *(f"{row.text_a}\t{row.text_b}\t{row.label}"
+                        for row in graded_by_word(9)), ""])  # fmt: skip
+    (tmp_path / "dev.tsv").write_text(grades, encoding="utf-8")
+    arguments = ["tune-vectors", tmp_path / "pairs.csv", "--column", "text_a=question", "--column", "text_b=answer",
+                 "--model", checkpoint, "--graded", tmp_path / "dev.tsv", "--out", tmp_path / "out"]  # fmt: skip
+    result = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
+    assert result.exit_code == 0 and "before   spearman" in result.stdout and "epoch 1" in result.stdout
+
+
+def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_path):
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    (tmp_path / "one.txt").write_text("a film\n")
+    with pytest.raises(DataError, match="at least two texts or pairs, got 1"):
+        read_pairs(tmp_path / "one.txt")
+    (tmp_path / "labelled.csv").write_text("text_a,text_b,label\na,b,entailment\nc,d,neutral\n")
+    assert read_pairs(tmp_path / "labelled.csv") == [PairRow("a", "b"), PairRow("c", "d")]
+    with pytest.raises(DataError, match="graded pair 1: expected two texts and a number"):
+        tune_vectors(checkpoint, pairs_by_word(4), tmp_path / "out", SHORT, [PairRow("a", "b")])
