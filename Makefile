@@ -134,7 +134,7 @@ benchmarks: $(PEERS_READY)  ## those that need no text of yours; benchmarks/READ
 .PHONY: lock
 lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on every platform
 	$(RUN)/pip install --quiet uv
-	$(RUN)/uv pip compile pyproject.toml --extra text --extra course --extra test --extra cluster --upgrade \
+	$(RUN)/uv pip compile pyproject.toml --extra text --extra course --extra test --extra cluster --extra sentencepiece --upgrade \
 		--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o requirements/lock.txt
 
 .PHONY: clean

@@ -1,7 +1,7 @@
 """What does each objective learn for the same number of operations? Pre-training on the built-in corpus, then a task.
 
     python -m benchmarks.objectives --out build/objectives                 # hours on two cores; repeat it to resume
-    python -m benchmarks.objectives --out build/objectives --flops 2e12    # minutes
+    python -m benchmarks.objectives --out build/objectives --flops 3e12    # half an hour
 
 Models of 2 × 128 with the same vocabulary, text, recipe and floating-point operations in pre-training (as
 `bertlab.training.devices.utilisation` counts them), one for each objective and seed: masked tokens (BERT), masked
@@ -201,7 +201,7 @@ def draw(rows: list[dict], path: Path) -> None:
             axes.plot([place - 0.2, place + 0.2], [np.mean(values)] * 2, color=ORANGE)
         axes.set(title=title, xlim=(-0.5, len(names) - 0.5))
         axes.set_xticks(range(len(names)), titles, fontsize=9)
-    panels[0].yaxis.set_major_formatter("{x:.0%}")
+    panels[0].yaxis.set_major_formatter("{x:.1%}")
     panels[1].set_ylim(bottom=0)
     write_atomically(path, lambda partial: figure.savefig(partial, format="png", dpi=120))
 

@@ -10,7 +10,7 @@ from keras import ops
 from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab.config import BertConfig
-from bertlab.errors import BertLabError
+from bertlab.errors import BertLabError, CheckpointError
 from bertlab.training.distillation import losses
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.distillation.student import (
@@ -258,6 +258,34 @@ def test_rows_are_masked_whatever_losses_count(data, teacher, tmp_path, options)
         assert (batch["input_ids"] == mask_id).any() and batch["masked_lm_weights"].any()
 
 
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_the_teacher_and_what_is_compared_count_as_memory_that_is_not_free(
+    data, teacher, tmp_path, losses, monkeypatch
+):
+    from bertlab.models.outline import parameter_count
+    from bertlab.training import pretraining
+
+    monkeypatch.setattr(pretraining, "available_memory", lambda devices: 10**9)
+    run = run_of(data, teacher, tmp_path, losses=losses)
+    weights = 4 * parameter_count(run.teacher.config)
+    rows, tokens = run.rows(0), run.examples[0].settings.sequence_length
+    heads, width = run.config.num_heads, run.teacher.config.hidden_size
+    compared = 4 * 3 * rows * (2 * heads * tokens * tokens + 3 * tokens * width)  # 2 layers and the embeddings
+    taken = 10**9 - run._free_memory(0)
+    assert taken > weights + (compared if losses == "layers" else 0)
+    assert (run.predictions(0) is None) == (losses == "layers")
+
+
+def test_every_position_counts_in_the_operations_where_layers_are_compared(data, teacher, tmp_path):
+    from bertlab.models import Backbone
+    from bertlab.models.outline import outline
+
+    run = run_of(data, teacher, tmp_path, losses="layers")
+    tokens = run.examples[0].settings.sequence_length
+    own, theirs = (outline(lambda c=c: Backbone(c)).encoder.flops(tokens, tokens) for c in (run.config, TEACHER))
+    assert run.update_flops(0) == run.rows(0) * (3 * own + theirs)
+
+
 def test_the_loss_is_the_published_sum(finished):
     _, history, _ = finished(**OUTPUTS)
     for row in history:
@@ -429,19 +457,36 @@ def test_a_tinybert_folder_loads_as_a_bert(tmp_path):
     assert not any(name.startswith("fit_dense") for name in load_file(written / "model.safetensors"))
 
 
-def test_a_tinybert_classifier_says_that_its_own_code_applies_a_relu(tmp_path):
+def test_a_tinybert_classifier_keeps_the_relu_of_its_own_code(tmp_path):
+    """Arithmetic: TinyBertForSequenceClassification in TinyBERT/transformer/modeling.py of huawei-noah."""
     from safetensors.numpy import load_file, save_file
 
     from bertlab import checkpoints
     from bertlab.models import SequenceClassifier
 
-    config = BertConfig(vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92)
-    folder = checkpoints.save(SequenceClassifier(config), tmp_path / "tiny")
-    assert not checkpoints.load(folder).load_report.notes
+    config = BertConfig(
+        vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92, initializer_range=0.3
+    )
+    folder = checkpoints.save(SequenceClassifier(config, num_labels=3), tmp_path / "tiny")
     projection = {"fit_dense.weight": numbers(768, 24), "fit_dense.bias": numbers(768)}
-    save_file(load_file(folder / "model.safetensors") | projection, folder / "model.safetensors", {"format": "pt"})
-    report = checkpoints.load(folder).load_report
-    (line,) = (line for line in str(report).splitlines() if line.startswith("warning: "))
-    assert "ReLU" in line and "transformers" in line
+    stored = load_file(folder / "model.safetensors")
+    stored["classifier.bias"] = numbers(3)
+    save_file(stored | projection, folder / "model.safetensors", {"format": "pt"})
+
+    inputs = {"input_ids": np.array([[2, 17, 9, 3], [2, 8, 20, 3]])}
+    first = checkpoints.load(folder, "encoder", pooler=True)(inputs)
+    assert first["pooled_output"].shape == (2, 24)
+    first = ops.convert_to_numpy(first["sequence_output"])[:, 0]  # (B, H)
+    pooled = np.maximum(0, np.tanh(first @ stored["bert.pooler.dense.weight"].T + stored["bert.pooler.dense.bias"]))
+    expected = pooled @ stored["classifier.weight"].T + stored["classifier.bias"]
+    loaded = checkpoints.load(folder)
+    np.testing.assert_allclose(ops.convert_to_numpy(loaded(inputs)), expected, atol=1e-5)
+
+    with pytest.raises(CheckpointError, match="no equivalent of the pooler's activation positive_tanh"):
+        checkpoints.save(loaded, tmp_path / "huggingface")
+    written = checkpoints.load(checkpoints.save(loaded, tmp_path / "own", format="bertlab"))
+    np.testing.assert_allclose(ops.convert_to_numpy(written(inputs)), expected, atol=1e-5)
+    with pytest.raises(CheckpointError, match="pooler_activation is 'positive_tanh' in the checkpoint's config"):
+        checkpoints.load_into(SequenceClassifier(config, num_labels=3), folder)
     for options in ({"model_class": "encoder"}, {"model_class": "sequence_classification", "fresh_head": True}):
-        assert not checkpoints.load(folder, **options).load_report.notes
+        assert checkpoints.load(folder, **options).config == config

@@ -104,3 +104,45 @@ def test_options_that_do_not_fit_the_stage_are_refused(words, said, folder):
     done = distill(folder, "teacher", *words, "--out", str(folder / "never"))
     assert done.exit_code == 2 and said in done.output
     assert not (folder / "never").exists()
+
+
+def distill_alone(folder, *words):
+    """What `bertlab distill` prints, in a process of its own, which can divide the processor."""
+    arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
+    command = [sys.executable, "-m", "bertlab", "distill", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(folder, tmp_path, losses):
+    words = ("teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6", "--interval", "3",
+             "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
+    one, two = (
+        json.loads(distill_alone(folder, *words, "--devices", devices, "--out", str(tmp_path / devices), "--json"))
+        for devices in ("1", "2")
+    )
+    one, two = ({name: last[name] for name in one if name.endswith("loss")} for last in (one, two))
+    assert "val_loss" in one and two == pytest.approx(one, rel=1e-3)  # Adam enlarges rounding
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_two_virtual_devices_have_the_same_student_as_one_in_the_task_stage(folder, tmp_path, losses):
+    from safetensors.numpy import load_file
+
+    save_checkpoint(tmp_path / "start", num_layers=2, hidden_dropout=0.0, attention_dropout=0.0)
+    reviews = (str(folder / "reviews.csv"), "--validation-share", "0.2", "--epochs", "1")
+    tuned = ["finetune", *reviews, "--model", str(tmp_path / "start"), "--max-length", "16"]
+    done = CliRunner().invoke(cli, [*tuned, "--out", str(tmp_path / "tuned")])
+    assert done.exit_code == 0, done.output
+    found = []
+    for devices in ("1", "2"):
+        out = tmp_path / f"student-{devices}"
+        distill_alone(folder, str(tmp_path / "tuned"), *reviews, "--to", "1x8", "--stage", "task", "--losses", losses,
+                      "--batch-size", "4", "--devices", devices, "--out", str(out))  # fmt: skip
+        found.append(load_file(next(out.rglob("model.safetensors"))))
+    for name, one in found[0].items():
+        np.testing.assert_allclose(found[1][name], one, atol=2e-5, err_msg=name)

@@ -179,3 +179,25 @@ def test_the_commands_train_evaluate_fill_and_fine_tune_also_on_two_devices(data
 def test_the_help_names_the_objectives():
     shown = CliRunner().invoke(cli, ["pretrain", "--help"]).output
     assert "--objective [auto|masked-lm|replaced-tokens]" in shown and "--generator-width" in shown
+
+
+def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_from_data_and_recipe():
+    from bertlab.families import ElectraConfig
+    from bertlab.training.runs.start import model_config, trained_weights
+
+    recipe = preset("small", dropout=0.05, padded_vocabulary=64)  # its pre_norm is for families that have it
+    found = model_config("electra-small", recipe, pieces=1000, longest=64, pad_id=3)
+    assert type(found) is ElectraConfig and trained_weights("electra-small") is None
+    assert (found.num_layers, found.hidden_size, found.embedding_size) == (12, 256, 128)
+    assert (found.vocab_size, found.max_position_embeddings, found.pad_token_id) == (1024, 64, 3)
+    assert found.hidden_dropout == found.attention_dropout == 0.05
+    with pytest.raises(ConfigError, match="expected a size .*electra-base.* a checkpoint"):
+        trained_weights("electra-tiny.json")
+
+
+def test_no_name_of_a_size_is_that_of_a_published_model():
+    from bertlab.families import size_names
+
+    published = {"roberta-base", "roberta-large", "gpt2-medium", "gpt2-large", "gpt2-xl"}
+    assert not published & size_names().keys()
+    assert {"mini", "electra-large", "albert-base", "xlnet-large"} <= size_names().keys()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from finetuned_models import CONFIG, TOKENIZER, info_of, model_of, predictor_of
 
-from bertlab.errors import MissingDependencyError
+from bertlab.errors import ConfigError, MissingDependencyError
 from bertlab.wordpiece import WordPieceTokenizer
 
 pytest.importorskip("tensorflow_text")
@@ -155,6 +155,41 @@ def test_without_tf2onnx_the_message_says_what_to_install(tmp_path, monkeypatch)
     monkeypatch.setitem(sys.modules, "tf2onnx", None)
     with pytest.raises(MissingDependencyError, match="pip install tf2onnx"):
         export_onnx(BertEncoder(CONFIG), tmp_path / "encoder.onnx")
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("name", ["albert", "distilbert", "electra", "modernbert", "roberta", "openai-gpt"])
+def test_a_classifier_of_any_family_on_wordpieces_is_served_from_strings(name, tmp_path):
+    import keras
+
+    from bertlab.export import export_saved_model
+    from bertlab.families import family
+    from bertlab.models import SequenceClassifier
+    from bertlab.predict import Predictor
+
+    keras.utils.set_random_seed(4)
+    sizes = dict(hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=18)
+    own = {"pad_token_id": 0} if name in ("modernbert", "roberta") else {}
+    config = family(name).config(vocab_size=len(TOKENIZER.vocabulary), initializer_range=0.5, **sizes, **own)
+    predictor = Predictor(SequenceClassifier(config, num_labels=3), TOKENIZER, info_of("sentence"))
+    export_saved_model(predictor, tmp_path / "1")
+    outputs = served(tmp_path / "1", texts=TEXTS)
+    for index, prediction in enumerate(predictor(TEXTS)):
+        assert outputs["label"][index] == prediction.label
+        assert outputs["probability"][index] == pytest.approx(prediction.probability, abs=1e-5)
+
+
+def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_path):
+    from bertlab.bpe import BytePairTokenizer
+    from bertlab.bpe.learner import learn
+    from bertlab.export import export_saved_model
+    from bertlab.predict import Predictor
+
+    predictor = Predictor(model_of("sentence"), TOKENIZER, info_of("sentence"))
+    predictor.tokenizer = BytePairTokenizer(learn(["the film was good"], 270))
+    with pytest.raises(ConfigError, match="a SavedModel takes strings.* has none here: export with --onnx"):
+        export_saved_model(predictor, tmp_path / "1")
+    assert not (tmp_path / "1").exists()
 
 
 def test_without_onnxruntime_the_message_says_what_to_install(tmp_path, monkeypatch):

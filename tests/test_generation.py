@@ -247,3 +247,15 @@ def test_the_command_continues_texts(made, tmp_path):
     assert [json.loads(line)["text"] for line in result.output.splitlines()] == expected
     plain = CliRunner().invoke(cli, [*command, "--sample", "--top-p", "0.9"], catch_exceptions=False)
     assert plain.exit_code == 0 and plain.output.startswith("a b")
+
+
+@pytest.mark.parametrize(
+    ("prompts", "message"),
+    [(["a " * 60], "prompt 1 has 61 tokens, the model only 40 positions: shorten it"),
+     (["a", " "], "prompt 2 is empty; expected a text to continue")],
+)  # fmt: skip
+def test_the_command_names_a_prompt_that_it_cannot_continue_in_one_line(made, tmp_path, prompts, message):
+    checkpoints.save(made["bert"], tmp_path / "model", tokenizer(), format="bertlab")
+    options = [part for prompt in prompts for part in ("--prompt", prompt)]
+    result = CliRunner().invoke(cli, ["generate", str(tmp_path / "model"), *options])
+    assert isinstance(result.exception, DataError) and str(result.exception) == message

@@ -74,8 +74,8 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
-    notes = _head_notes(raw, kind, its_family.huggingface)
-    return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected, head_notes=notes)
+    beside = _config_beside(raw, its_family.huggingface)
+    return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected, head_config=beside)
 
 
 def _open_weights(folder: Path) -> tuple[str, dict[str, StoredTensor]]:
@@ -128,10 +128,9 @@ def _is_aside(plain: str, names: Names) -> bool:
     return bool(names.aside) and re.fullmatch(names.aside, plain) is not None
 
 
-def _head_notes(raw: dict[str, StoredTensor], kind: str | None, names: Names) -> tuple[str, ...]:
-    """Lines about a classifier whose folder also has weights that no model needs."""
-    beside = any(_is_aside(name.removeprefix(names.prefix), names) for name in raw)
-    return (names.aside_note,) if beside and names.aside_note and kind in ("sequence_classification", None) else ()
+def _config_beside(raw: dict[str, StoredTensor], names: Names) -> dict[str, dict]:
+    """Fields of the config, by kind of model, of a head whose folder also has weights that no model needs."""
+    return names.beside if any(_is_aside(name.removeprefix(names.prefix), names) for name in raw) else {}
 
 
 def is_next_sentence(values: dict) -> bool:

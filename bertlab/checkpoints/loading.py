@@ -55,7 +55,7 @@ def load(
     options = model_options if fresh_head or _differs(checkpoint, its_class) else checkpoint.options | model_options
     if kind_of(its_class) == "encoder" and not _has_pooler(checkpoint):
         options = {"pooler": False} | options
-    config = config or checkpoint.config
+    config = config or (checkpoint.config if fresh_head else _with_head(checkpoint, kind_of(its_class)))
 
     values, report = _collect(_outline(its_class, config, options), checkpoint, strict, fresh_head)
     model = its_class(config, **options)
@@ -127,6 +127,11 @@ def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
     return checkpoint.kind is not None and checkpoint.kind != kind_of(its_class)
 
 
+def _with_head(checkpoint: StoredCheckpoint, kind: str) -> ModelConfig:
+    """The configuration of a model with the stored head, if that is of this kind."""
+    return checkpoint.config.replace(**checkpoint.head_config.get(kind, {}))
+
+
 def _has_pooler(checkpoint: StoredCheckpoint) -> bool:
     """Whether there are weights of a pooler; a model that was pre-trained without pairs has none."""
     return any(path.startswith(f"{BACKBONE}/pooler/") for path in checkpoint.tensors)
@@ -153,7 +158,9 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     unexpected = _unexpected(checkpoint)
     unused = [path for path in checkpoint.tensors if path not in needed and path not in unexpected]
 
-    problems = _config_problems(model.config, checkpoint.config) if strict else []
+    reads_head = any(path.startswith("head/") for path in needed)
+    config = _with_head(checkpoint, kind_of(model)) if reads_head else checkpoint.config
+    problems = _config_problems(model.config, config) if strict else []
     problems += _shape_problems(shapes, needed)
     if strict:
         problems += [_missing_problem(missing, model)] if missing else []
@@ -165,8 +172,7 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     values = {path: _read(tensor, checkpoint) for path, tensor in needed.items()}
     origins = tuple(_origin(path, variable, needed, shapes) for path, variable in variables_of(model).items())
     where = str(checkpoint.folder / checkpoint.weights_name)
-    notes = checkpoint.head_notes if any(path.startswith("head/") for path in needed) else ()
-    return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected), notes)
+    return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:

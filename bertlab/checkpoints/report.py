@@ -20,7 +20,6 @@ class LoadReport:
     origins: one for each variable of the model, in the model's order.
     unused: our paths of tensors that belong to a head or pooler which this model does not have.
     unexpected: names of tensors that no model of this configuration has (only with strict=False).
-    notes: warnings, one line each: what the loaded weights compute elsewhere and not here.
 
     Example:
         >>> report = load("bertlab-mini").load_report
@@ -33,7 +32,6 @@ class LoadReport:
     origins: tuple[Origin, ...]
     unused: tuple[str, ...] = ()
     unexpected: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
 
     @property
     def loaded(self) -> list[str]:
@@ -68,4 +66,4 @@ class LoadReport:
         rows.insert(0, ("variable", "shape", "came from"))
         widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
         lines = [f"{name:<{widths[0]}}  {shape:<{widths[1]}}  {source}" for name, shape, source in rows]
-        return "\n".join([self.summary(), *(f"warning: {note}" for note in self.notes), *lines])
+        return "\n".join([self.summary(), *lines])

@@ -15,7 +15,8 @@ DTYPES = ("float32", "float16")
 def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface", dtype: str | None = None) -> Path:
     """Writes a model, and the tokenizer if given, into a folder. Returns the folder.
 
-    format: huggingface | bertlab. Only bertlab can store a pre-norm, causal or sinusoidal model.
+    format: huggingface | bertlab. Only bertlab can store a pre-norm, causal or sinusoidal model, or a
+        classifier of TinyBERT's own code.
     dtype: float32 (default) | float16, which halves the file and rounds the weights to 11 significant bits.
 
     Each file is replaced atomically, the weights last. You can save into a folder again in the same format.

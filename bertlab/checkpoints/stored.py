@@ -58,7 +58,7 @@ class StoredCheckpoint:
     options: arguments of the model's class beside its config.
     tensors: by our paths.   unexpected: names that no model of this config has.
     weights_name: the name of the weights in messages.
-    head_notes: lines for the user about the head.
+    head_config: by kind of model, the fields of the config that differ where the stored head is used.
     """
 
     folder: Path
@@ -69,7 +69,7 @@ class StoredCheckpoint:
     tensors: dict[str, StoredTensor]
     unexpected: list[str] = field(default_factory=list)
     vocabulary_sha256: str | None = None  # of the vocab.txt it was saved with, if the format records it
-    head_notes: tuple[str, ...] = ()
+    head_config: dict[str, dict] = field(default_factory=dict)
 
 
 def open_safetensors(path: Path) -> tuple[dict[str, StoredTensor], dict[str, str]]:

@@ -144,7 +144,8 @@ def _task(teacher, rows, to, out, own, options, reading, memory_check, as_json) 
     load_backend()
     from bertlab.training.distillation.task import distill_task, longest_row
 
-    recipe = Recipe(**{"max_length": longest_row(teacher), **chosen})
+    longest = longest_row(teacher, chosen.get("devices", 1))
+    recipe = Recipe(**{"max_length": longest, **chosen})
     context = click.get_current_context()
     result = distill_task(
         teacher, to, task, out, recipe, own, say=lambda text: click.echo(text, err=True), memory_check=memory_check,

@@ -29,8 +29,8 @@ PATH = click.Path(path_type=Path)
 @click.option("--json", "as_json", is_flag=True, help="Print the last metrics as JSON.")
 @settings_options(PretrainingSettings)
 def pretrain(model, data, out, validation, preset, memory_check, as_json, **options):
-    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large), a config.json, or a checkpoint to continue
-    from.
+    """Pre-train MODEL: a size (tiny, mini, small, medium, base, large, or of another family: electra-small …), a
+    config.json, or a checkpoint to continue from.
 
     The run can be stopped or killed at any moment; the same command resumes it. Its folder has metrics.csv, curve.png,
     logs for TensorBoard and, in the end, the checkpoint.

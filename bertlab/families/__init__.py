@@ -47,7 +47,7 @@ _CLASSES = {
 }
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
 __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of", "load_config", "model_types",
-           *_CLASSES]  # fmt: skip
+           "size_names", *_CLASSES]  # fmt: skip
 
 
 def model_types() -> tuple[str, ...]:
@@ -70,6 +70,18 @@ def family(model_type: str) -> Family:
 def family_of(config: ModelConfig) -> Family:
     """The family that a configuration belongs to."""
     return family(config.model_type)
+
+
+def size_names() -> dict[str, tuple[str, str]]:
+    """The names of published sizes: "mini" of the default family, "electra-small" of another → its family and size.
+
+    Example:
+        >>> size_names()["electra-small"]
+        ('electra', 'small')
+    """
+    names = {size: (DEFAULT, size) for size in family(DEFAULT).config.SIZES}
+    others = [name for name in _FILES if family(name).named_sizes]
+    return names | {f"{name}-{size}": (name, size) for name in others for size in family(name).config.SIZES}
 
 
 def config_from_huggingface(values: dict, where: str = "config.json") -> ModelConfig:

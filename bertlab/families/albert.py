@@ -144,4 +144,5 @@ FAMILY = Family(
     next_sentence=True,
     tokenizer="SentencePiece",
     layer_numbers=_layer_numbers,
+    named_sizes=True,
 )

@@ -93,6 +93,8 @@ class Family:
     two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
         pre-trained on them in a drawn order (see `layers.TwoStreamEncoder`).
     replaced_tokens: whether it is pre-trained to find the tokens that a generator replaced.
+    named_sizes: whether a size goes by the family's name too, such as "electra-small"; not where such names mean
+        published models ("roberta-base").
     tokenizer: the kind of tokenizer its checkpoints come with (see `bertlab.checkpoints.tokenizers`).
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
@@ -113,6 +115,7 @@ class Family:
     next_sentence: bool = False
     two_streams: bool = False
     replaced_tokens: bool = False
+    named_sizes: bool = False
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one

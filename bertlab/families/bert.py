@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family, standard_embeddings, standard_encoder
+from bertlab.families.base import Family, standard_embeddings, standard_encoder, standard_pooling
 from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
 
 POSITION_EMBEDDINGS = ("learned", "sinusoidal")
+POOLER_ACTIVATIONS = ("tanh", "positive_tanh")
 # size: (num_layers, hidden_size, num_heads)
 _SHAPES = {
     "tiny": (2, 128, 2),
@@ -46,6 +47,7 @@ class BertConfig(ModelConfig):
     pre_norm: bool = False  # True: LayerNorm before each sub-layer (Xiong et al. 2020) instead of after
     position_embedding: str = "learned"  # learned (BERT) | sinusoidal (Vaswani et al. 2017, section 3.5)
     causal: bool = False  # True: a token attends to itself and the tokens before it (left-to-right, section 5.1)
+    pooler_activation: str = "tanh"  # tanh | positive_tanh: with the ReLU of TinyBERT's classifiers behind it
 
     model_type: ClassVar[str] = "bert"
     SIZES: ClassVar[dict] = SIZES
@@ -56,7 +58,7 @@ class BertConfig(ModelConfig):
         "attention_dropout": "attention_probs_dropout_prob",
     }
     HUGGINGFACE_CONSTANTS: ClassVar[dict] = {"position_embedding_type": "absolute"}
-    NUMERICS: ClassVar[tuple] = (*ModelConfig.NUMERICS, "pre_norm", "position_embedding", "causal")
+    NUMERICS: ClassVar[tuple] = (*ModelConfig.NUMERICS, "pre_norm", "position_embedding", "causal", "pooler_activation")
 
     def __post_init__(self):
         super().__post_init__()
@@ -64,6 +66,11 @@ class BertConfig(ModelConfig):
             raise ConfigError(
                 f"position_embedding {self.position_embedding!r} is not known; "
                 f"choose one of {', '.join(POSITION_EMBEDDINGS)}"
+            )
+        if self.pooler_activation not in POOLER_ACTIVATIONS:
+            raise ConfigError(
+                f"pooler_activation {self.pooler_activation!r} is not known; choose one of "
+                f"{', '.join(POOLER_ACTIVATIONS)}"
             )
         if self.position_embedding == "sinusoidal" and self.hidden_size % 2:
             raise ConfigError(f"sinusoidal positions come in pairs: hidden_size {self.hidden_size} must be even")
@@ -77,6 +84,7 @@ class BertConfig(ModelConfig):
             "pre_norm": self.pre_norm,
             "causal": self.causal,
             "sinusoidal positions": self.position_embedding == "sinusoidal",
+            f"the pooler's activation {self.pooler_activation}": self.pooler_activation != "tanh",
         }
         return [name for name, is_set in ours_alone.items() if is_set]
 
@@ -88,6 +96,10 @@ def _embeddings(config: BertConfig, **options):
 
 def _encoder(config: BertConfig, **options):
     return standard_encoder(config, pre_norm=config.pre_norm, **options)
+
+
+def _pooling(config: BertConfig, **options):
+    return standard_pooling(config.pooler_activation)(config, **options)
 
 
 def _own_paths(config: BertConfig, paths: set[str]) -> set[str]:
@@ -118,8 +130,8 @@ _HUGGINGFACE = Names(
     class_prefix="Bert",
     aside=r"fit_dense(s\.\d+)?\.(weight|bias)",  # TinyBERT's projection to the width of its teacher
     # TinyBertForSequenceClassification in huawei-noah/Pretrained-Language-Model, TinyBERT/transformer/modeling.py
-    aside_note="weights of TinyBERT's own code (fit_dense): it applies a ReLU to the pooled vector before the "
-    "classifier, transformers and BertLab do not; expect other predictions than that code's",
+    # has them, and computes classifier(relu(pooled vector)).
+    beside={"sequence_classification": {"pooler_activation": "positive_tanh"}},
     backbone=HUGGINGFACE_BACKBONE,
     heads={
         "pretraining": (
@@ -170,6 +182,7 @@ FAMILY = Family(
     google=_GOOGLE,
     embeddings=_embeddings,
     encoder=_encoder,
+    pooling=_pooling,
     own_paths=_own_paths,
     next_sentence=True,
 )

@@ -122,4 +122,5 @@ FAMILY = Family(
     pooler=False,
     replaced_tokens=True,
     pooling=standard_pooling("gelu"),
+    named_sizes=True,
 )

@@ -100,29 +100,29 @@ LAYER = (
     conv1d("encoder/layer_{i}/feed_forward/outer", "h.{i}.mlp.c_proj"),
     norm("encoder/layer_{i}/output_norm", "h.{i}.ln_2"),
 )
-PRETRAINING = (matrix("masked_lm_head/unembedding", "lm_head.weight"),)
-BUFFERS = r"h\.\d+\.attn\.(masked_)?bias|position_ids"  # the causal mask, in older files
-CLASS_ENDS = {"pretraining": "LMHeadModel"}
-_HUGGINGFACE = Names(
-    spelling=HUGGINGFACE,
-    prefix="transformer.",
-    class_prefix="OpenAIGPT",
-    class_ends=CLASS_ENDS,
-    aside=BUFFERS,
-    backbone=(
-        table("embeddings/token", "tokens_embed"),
-        table("embeddings/position", "positions_embed"),
-        *LAYER,
-    ),
-    heads={"pretraining": PRETRAINING},
-)
+
+
+def decoder_names(class_prefix: str, backbone: tuple, heads: dict[str, tuple] | None = None) -> Names:
+    """The names of a published decoder. backbone: beside its layers.   heads: beside that of pre-training."""
+    return Names(
+        spelling=HUGGINGFACE,
+        prefix="transformer.",
+        class_prefix=class_prefix,
+        class_ends={"pretraining": "LMHeadModel"},
+        aside=r"h\.\d+\.attn\.(masked_)?bias|position_ids",  # the causal mask, in older files
+        backbone=(*backbone, *LAYER),
+        heads={"pretraining": (matrix("masked_lm_head/unembedding", "lm_head.weight"),), **(heads or {})},
+    )
+
+
+_TABLES = (table("embeddings/token", "tokens_embed"), table("embeddings/position", "positions_embed"))
 
 FAMILY = Family(
     config=GptConfig,
-    huggingface=_HUGGINGFACE,
+    huggingface=decoder_names("OpenAIGPT", _TABLES),
     embeddings=decoder_embeddings,
     masked_lm_head=next_token_head,
     pooling=last_token,
     pooler=False,
-    tokenizer="GPT's own",
+    tokenizer="word BPE",
 )

@@ -8,17 +8,8 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.families.base import Family, standard_encoder
-from bertlab.families.gpt import (
-    BUFFERS,
-    CLASS_ENDS,
-    LAYER,
-    PRETRAINING,
-    decoder_embeddings,
-    last_token,
-    next_token_head,
-    with_inner_size,
-)
-from bertlab.families.names import HUGGINGFACE, Names, dense, norm, table
+from bertlab.families.gpt import decoder_embeddings, decoder_names, last_token, next_token_head, with_inner_size
+from bertlab.families.names import dense, norm, table
 
 # size: (num_layers, hidden_size, num_heads)
 _SHAPES = {"base": (12, 768, 12), "medium": (24, 1024, 16), "large": (36, 1280, 20), "xl": (48, 1600, 25)}
@@ -74,20 +65,10 @@ def _encoder(config: Gpt2Config, **options):
     return standard_encoder(config, pre_norm=True, **options)
 
 
-_HUGGINGFACE = Names(
-    spelling=HUGGINGFACE,
-    prefix="transformer.",
-    class_prefix="GPT2",
-    class_ends=CLASS_ENDS,
-    aside=BUFFERS,
-    backbone=(
-        table("embeddings/token", "wte"),
-        table("embeddings/position", "wpe"),
-        *LAYER,
-        norm("encoder/final_norm", "ln_f"),
-    ),
-    heads={
-        "pretraining": PRETRAINING,
+_HUGGINGFACE = decoder_names(
+    "GPT2",
+    (table("embeddings/token", "wte"), table("embeddings/position", "wpe"), norm("encoder/final_norm", "ln_f")),
+    {
         "token_classification": (dense("head/dense", "classifier"),),
         "question_answering": (dense("head/dense", "qa_outputs"),),
     },

@@ -264,4 +264,5 @@ FAMILY = Family(
     pooler=False,
     own_paths=_own_paths,
     tokenizer="byte-level BPE",
+    named_sizes=True,
 )

@@ -86,7 +86,7 @@ class Names:
     class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
         where that is not the usual end.
     aside: a regular expression of the names of weights that some folders have and no model of ours needs.
-    aside_note: what to know about a classifier of texts beside such weights.
+    beside: fields of the config by kind of model, for a head that is stored beside such weights.
     """
 
     spelling: dict[str, tuple]
@@ -95,7 +95,7 @@ class Names:
     prefix: str = ""
     class_prefix: str = ""
     aside: str = ""
-    aside_note: str = ""
+    beside: dict[str, dict] = field(default_factory=dict)
     class_ends: Mapping[str, str] = field(default_factory=dict)
     decoder: tuple[Row, ...] = ()
 

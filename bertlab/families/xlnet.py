@@ -141,4 +141,5 @@ FAMILY = Family(
     pooler=False,
     two_streams=True,
     tokenizer="SentencePiece",
+    named_sizes=True,
 )

@@ -71,7 +71,7 @@ class FeedForward(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class GatedFeedForward(keras.layers.Layer):
+class GatedFeedForward(FeedForward):
     """Dropout(act(x W) ⊙ x V) W₂, without biases; with GELU it is called GeGLU. W and V are the halves of one matrix.
 
     Args:
@@ -97,11 +97,8 @@ class GatedFeedForward(keras.layers.Layer):
         output_range: float | None = None,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        self.intermediate_size = intermediate_size
-        self.activation = activation
+        super().__init__(intermediate_size, activation, initializer_range, **kwargs)
         self.dropout = dropout
-        self.initializer_range = initializer_range
         self.output_range = output_range
 
     def build(self, input_shape):
@@ -124,18 +121,5 @@ class GatedFeedForward(keras.layers.Layer):
         activated, gate = ops.split(self.inner(x), 2, axis=-1)  # (B, T, F) each
         return self.outer(self.product_dropout(self.act(activated) * gate, training=training))
 
-    def flops(self, tokens: int) -> int:
-        """Operations of the products for so many tokens."""
-        return 2 * tokens * (math.prod(self.inner.kernel.shape) + math.prod(self.outer.kernel.shape))
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
     def get_config(self):
-        return super().get_config() | {
-            "intermediate_size": self.intermediate_size,
-            "activation": self.activation,
-            "dropout": self.dropout,
-            "initializer_range": self.initializer_range,
-            "output_range": self.output_range,
-        }
+        return super().get_config() | {"dropout": self.dropout, "output_range": self.output_range}

@@ -13,13 +13,17 @@ from bertlab.layers.gathering import gather_positions
 from bertlab.layers.normalization import LayerNormalization
 
 
+def _positive_tanh(x):
+    return ops.relu(ops.tanh(x))
+
+
 @keras.saving.register_keras_serializable("bertlab")
 class Pooler(keras.layers.Layer):
     """tanh(W x₀ + b): one vector for the whole row, from its first token, [CLS].
 
     Args:
         initializer_range: standard deviation of the kernel's truncated normal.
-        activation: tanh | relu.
+        activation: tanh | relu | positive_tanh, which is max(0, tanh).
 
     Part: the Dense layer `dense`.
 
@@ -39,7 +43,7 @@ class Pooler(keras.layers.Layer):
         hidden_size = hidden_shape[-1]
         self.dense = keras.layers.Dense(
             hidden_size,
-            activation=self.activation,
+            activation=_positive_tanh if self.activation == "positive_tanh" else self.activation,
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
             dtype=self.dtype_policy,
             name="dense",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from peer_outputs import ours_of, theirs_of
 
 from bertlab import checkpoints, models
 
@@ -30,29 +31,18 @@ def theirs(name, width):
     return model
 
 
-def outputs(model, inputs):
-    with torch.no_grad():
-        found = model(**{name: torch.from_numpy(value) for name, value in inputs.items()})
-    return np.stack([found.start_logits, found.end_logits]) if "start_logits" in found else found.logits.numpy()
-
-
-def ours(model, inputs):
-    found = model({name: value.astype("int32") for name, value in inputs.items()})
-    return np.stack([found["start_logits"], found["end_logits"]]) if isinstance(found, dict) else np.asarray(found)
-
-
 @pytest.mark.parametrize("width", [8, 16])
 @pytest.mark.parametrize("name", CLASSES)
 def test_outputs_are_equal_and_the_folder_is_written_back(name, width, tmp_path):
     reference = theirs(name, width)
     reference.save_pretrained(tmp_path / "theirs")
     inputs = {key: value[:, None] for key, value in INPUTS.items()} if "Choice" in name else INPUTS
-    expected = outputs(reference, inputs)
+    expected = theirs_of(reference, inputs)
     model = checkpoints.load(tmp_path / "theirs", CLASSES[name])
-    np.testing.assert_allclose(ours(model, inputs), expected, rtol=0, atol=1e-5 * max(1, np.abs(expected).max()))
+    np.testing.assert_allclose(ours_of(model, inputs), expected, rtol=0, atol=1e-5 * max(1, np.abs(expected).max()))
     checkpoints.save(model, tmp_path / "ours")
     again = getattr(transformers, name).from_pretrained(tmp_path / "ours").eval()
-    np.testing.assert_array_equal(outputs(again, inputs), expected)
+    np.testing.assert_array_equal(theirs_of(again, inputs), expected)
 
 
 def test_the_loss_of_a_pre_training_step_is_that_of_transformers_generator_and_discriminator(tmp_path):

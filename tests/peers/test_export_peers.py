@@ -66,3 +66,50 @@ def test_onnx_runtime_agrees_with_a_fine_tuned_model_of_every_task_type(tmp_path
             np.testing.assert_allclose(values, np.array(expected[name]), atol=1e-4)
     labels = session.get_modelmeta().custom_metadata_map.get("labels", "[]")
     assert tuple(json.loads(labels)) == tuple(info_of(shape).labels)
+
+
+SIZES = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=20)
+OWN_SIZES = {"gpt2": {"pad_token_id": 0}, "modernbert": {"pad_token_id": 0}, "openai-gpt": {"intermediate_size": 64}}
+OWN_TOKEN_HEADS = ("gpt2", "modernbert", "xlnet")  # heads of tokens are the same layers in the other families
+
+
+def family_cases():
+    """The encoder and a classifier of every family, and the heads that read every token: (model_type, kind)."""
+    from bertlab.families import family, model_types
+
+    names = [name for name in model_types() if not family(name).decoder]  # a decoder's second row is no input here
+    of_all = [(name, kind) for name in names for kind in ("encoder", "sequence_classification")]
+    heads = ("token_classification", "question_answering", "multiple_choice")
+    return of_all + [(name, kind) for name in OWN_TOKEN_HEADS for kind in heads]
+
+
+@pytest.mark.parametrize(("name", "kind"), family_cases())
+def test_onnx_runtime_agrees_with_every_family_and_head_at_every_length(tmp_path, name, kind):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    import keras
+
+    from bertlab.checkpoints.kinds import model_class
+    from bertlab.export import export_onnx
+    from bertlab.families import family
+
+    keras.utils.set_random_seed(0)
+    config = family(name).config(**(SIZES | OWN_SIZES.get(name, {})), initializer_range=0.3)
+    model = model_class(kind)(config)
+    session = onnxruntime.InferenceSession(str(export_onnx(model, tmp_path / "model.onnx")))
+    taken = {one.name for one in session.get_inputs()}
+    rng = np.random.default_rng(0)
+    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
+        axes = (rows, 3, tokens) if kind == "multiple_choice" else (rows, tokens)
+        inputs = {
+            "input_ids": rng.integers(6, 61, axes).astype("int32"),
+            "token_type_ids": rng.integers(0, 2, axes).astype("int32"),
+            "attention_mask": (np.arange(tokens) < rng.integers(1, tokens + 1, (*axes[:-1], 1))).astype("int32"),
+        }
+        expected = model(inputs, training=False)
+        expected = expected if isinstance(expected, dict) else {"logits": expected}
+        given = {name: values for name, values in inputs.items() if name in taken}
+        found = dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
+        assert found.keys() == expected.keys() and {"input_ids", "attention_mask"} <= taken
+        for output, values in found.items():
+            np.testing.assert_allclose(values, np.array(expected[output]), atol=1e-4, err_msg=output)

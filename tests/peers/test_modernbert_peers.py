@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from peer_outputs import ours_of, theirs_of
 
 from bertlab import checkpoints, models
 
@@ -34,36 +35,19 @@ def theirs(name, pooling):
     return model
 
 
-def outputs(model, inputs):
-    with torch.no_grad():
-        found = model(**{name: torch.from_numpy(value) for name, value in inputs.items()})
-    if "start_logits" in found:
-        return np.stack([found.start_logits, found.end_logits])
-    return (found.logits if "logits" in found else found.last_hidden_state).numpy()
-
-
-def ours(model, inputs):
-    found = model({name: value.astype("int32") for name, value in inputs.items()})
-    if not isinstance(found, dict):
-        return np.asarray(found)
-    if "start_logits" in found:
-        return np.stack([found["start_logits"], found["end_logits"]])
-    return np.asarray(found.get("masked_lm_logits", found["sequence_output"]))
-
-
 @pytest.mark.parametrize("pooling", ["cls", "mean"])
 @pytest.mark.parametrize("name", CLASSES)
 def test_outputs_are_equal_and_the_folder_is_written_back(name, pooling, tmp_path):
     reference = theirs(name, pooling)
     reference.save_pretrained(tmp_path / "theirs")
     inputs = {key: value[:, None] for key, value in INPUTS.items()} if "Choice" in name else INPUTS
-    expected = outputs(reference, inputs)
+    expected = theirs_of(reference, inputs)
     model = checkpoints.load(tmp_path / "theirs")
     assert type(model) is CLASSES[name]
-    np.testing.assert_allclose(ours(model, inputs), expected, rtol=0, atol=1e-5 * max(1, np.abs(expected).max()))
+    np.testing.assert_allclose(ours_of(model, inputs), expected, rtol=0, atol=1e-5 * max(1, np.abs(expected).max()))
     checkpoints.save(model, tmp_path / "ours")
     again = getattr(transformers, name).from_pretrained(tmp_path / "ours", attn_implementation="eager").eval()
-    np.testing.assert_allclose(outputs(again, inputs), expected, rtol=1e-6)
+    np.testing.assert_allclose(theirs_of(again, inputs), expected, rtol=1e-6)
 
 
 @pytest.mark.parametrize("size", ["base", "large"])

@@ -5,6 +5,7 @@ The encoder's hidden states, attention and gradients: tests/peers/test_parity.py
 
 import numpy as np
 import pytest
+from peer_outputs import ours_of, theirs_of
 
 from bertlab import checkpoints, layers, models
 
@@ -34,24 +35,6 @@ def theirs(name):
     return model
 
 
-def arrays(found):
-    if "start_logits" in found:
-        return np.stack([np.asarray(found["start_logits"]), np.asarray(found["end_logits"])])
-    for name in ("logits", "masked_lm_logits", "last_hidden_state", "sequence_output"):
-        if name in found:
-            return np.asarray(found[name])
-
-
-def outputs(model, inputs):
-    with torch.no_grad():
-        return arrays(model(**{name: torch.from_numpy(value) for name, value in inputs.items()}))
-
-
-def ours(model, inputs):
-    found = model({name: value.astype("int32") for name, value in inputs.items()})
-    return arrays(found) if isinstance(found, dict) else np.asarray(found)
-
-
 def check(found, expected):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * max(1, np.abs(expected).max()))
 
@@ -61,13 +44,13 @@ def test_outputs_are_equal_and_the_folder_is_written_back(name, tmp_path):
     reference = theirs(name)
     reference.save_pretrained(tmp_path / "theirs")
     inputs = {key: value[:, None] for key, value in INPUTS.items()} if "Choice" in name else INPUTS
-    expected = outputs(reference, inputs)
+    expected = theirs_of(reference, inputs)
     model = checkpoints.load(tmp_path / "theirs")
     assert type(model) is CLASSES[name]
-    check(ours(model, inputs), expected)
+    check(ours_of(model, inputs), expected)
     checkpoints.save(model, tmp_path / "ours")
     again = getattr(transformers, name).from_pretrained(tmp_path / "ours").eval()
-    np.testing.assert_allclose(outputs(again, inputs), expected, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(theirs_of(again, inputs), expected, rtol=0, atol=1e-6)
 
 
 def test_the_query_stream_predicts_what_theirs_predicts(tmp_path):
@@ -79,9 +62,9 @@ def test_the_query_stream_predicts_what_theirs_predicts(tmp_path):
     sees = (order[:, None, :] < order[:, :, None]) | (~is_target[:, None, :] & ~is_target[:, :, None])  # (B, T, T)
     mapping = np.eye(6, dtype="float32")[places]  # (B, P, T)
     target = {"perm_mask": 1.0 - sees.astype("float32"), "target_mapping": mapping}
-    expected = outputs(reference, INPUTS | {"attention_mask": INPUTS["attention_mask"].astype("float32")} | target)
+    expected = theirs_of(reference, INPUTS | {"attention_mask": INPUTS["attention_mask"].astype("float32")} | target)
     model = checkpoints.load(tmp_path)
-    check(ours(model, INPUTS | {"order_ids": order, "masked_lm_positions": places}), expected)
+    check(ours_of(model, INPUTS | {"order_ids": order, "masked_lm_positions": places}), expected)
 
 
 @pytest.mark.parametrize(("kept", "reused"), [(None, None), (4, None), (8, 4)])

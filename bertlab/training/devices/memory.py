@@ -79,6 +79,17 @@ def memory_needs(
     return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
 
 
+def comparison_memory(student: ModelConfig, teacher: ModelConfig, rows: int, tokens: int) -> int:
+    """The bytes with which the layers of a student are compared with those of its teacher, beside both models' own.
+
+    For each layer the attention scores of both and their difference, for each layer and the embeddings the vectors of
+    both in the teacher's width and their difference; all in float32.
+    """
+    scores = student.num_layers * student.num_heads * tokens * tokens
+    vectors = (student.num_layers + 1) * tokens * teacher.hidden_size
+    return rows * 3 * (scores + vectors) * 4
+
+
 def check_memory(
     config: ModelConfig,
     rows: int,

@@ -21,7 +21,9 @@ from bertlab.models.outline import pair_outline, pretraining_outline
 from bertlab.training.devices.distribution import num_replicas
 
 
-def forward_flops(config: ModelConfig, tokens: int, predictions: int, generator: ModelConfig | None = None) -> int:
+def forward_flops(
+    config: ModelConfig, tokens: int, predictions: int | None, generator: ModelConfig | None = None
+) -> int:
     """Floating-point operations of the matrix products in one pass over one row of T tokens with P predictions.
 
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
@@ -29,6 +31,7 @@ def forward_flops(config: ModelConfig, tokens: int, predictions: int, generator:
     keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
     up embeddings are not counted, as usual. Padded tokens are: the device computes them.
 
+    predictions: None for a model without a head, whose last layer computes all positions.
     generator: the configuration of the generator that predicts the P tokens; the model then judges all T.
     """
     if generator is not None:
@@ -39,6 +42,8 @@ def forward_flops(config: ModelConfig, tokens: int, predictions: int, generator:
     if family_of(config).decoder:  # every token of the target, of which there are P
         stacks = model.backbone.encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens)
         return stacks + model.masked_lm_head.flops(predictions)
+    if predictions is None:
+        return model.backbone.encoder.flops(tokens, tokens)
     encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
     return encoder + model.masked_lm_head.flops(predictions)
 
@@ -49,7 +54,7 @@ def last_layer_positions(tokens: int, predictions: int) -> int:
 
 
 def training_flops(
-    config: ModelConfig, rows: int, tokens: int, predictions: int, generator: ModelConfig | None = None
+    config: ModelConfig, rows: int, tokens: int, predictions: int | None, generator: ModelConfig | None = None
 ) -> int:
     """Operations of one update: forward, and twice as many backward (for the inputs and for the weights)."""
     return 3 * rows * forward_flops(config, tokens, predictions, generator)

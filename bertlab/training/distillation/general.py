@@ -15,7 +15,7 @@ from bertlab.errors import CheckpointError, ConfigError
 from bertlab.families import family_of
 from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count
-from bertlab.training.devices.memory import memory_needs
+from bertlab.training.devices.memory import comparison_memory, memory_needs
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.devices.utilisation import forward_flops
 from bertlab.training.distillation.models import StudentAndTeacher, check_scores
@@ -154,7 +154,10 @@ class DistillationRun(PretrainingRun):
         at_all_tokens, pieces = self.distillation.soft_positions == "all", len(self.tokenizer.vocabulary)
         return StudentAndTeacher(student, teacher, self.layers, at_all_tokens, pieces)
 
-    def predictions(self, phase: int) -> int:
+    def predictions(self, phase: int) -> int | None:
+        """None where the layers are compared: all positions are computed, and there is no head."""
+        if self.layers:
+            return None
         settings = self._masking(self.examples[phase])
         return max(objective.predictions(settings) for objective in self.objectives)
 
@@ -184,13 +187,18 @@ class DistillationRun(PretrainingRun):
         return f"the student starts from the teacher's layers {', '.join(map(str, chosen))} (counted from 0)"
 
     def _free_memory(self, phase: int) -> int | None:
-        """Without what the teacher takes: its weights, and one layer's activations and logits of a part of a batch."""
+        """Without what the teacher takes: its weights, and one layer's activations and logits of a part of a batch.
+
+        Where the layers are compared, also without the compared tensors.
+        """
         free = super()._free_memory(phase)
         if free is None:
             return None
         rows = self.rows(phase) // self.devices // self.settings.accumulation
         tokens, config = self.examples[phase].settings.sequence_length, self.teacher.config.replace(num_layers=1)
         needs = memory_needs(config, rows, tokens, self.predictions(phase), self.precision)
+        if self.layers:
+            free -= comparison_memory(self.config, self.teacher.config, rows, tokens)
         return free - 4 * parameter_count(self.teacher.config) - needs.activations
 
     def update_flops(self, phase: int) -> int:

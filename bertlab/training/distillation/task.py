@@ -18,7 +18,7 @@ from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.progress import bar
 from bertlab.training.devices.distribution import data_parallel
-from bertlab.training.devices.memory import memory_needs
+from bertlab.training.devices.memory import comparison_memory, memory_needs
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.distillation.kept import teacher_outputs, with_outputs
 from bertlab.training.distillation.models import check_scores
@@ -75,10 +75,14 @@ def distill_task(
         return experiment.run(callbacks, on_begin, memory_check)
 
 
-def longest_row(teacher: str | Path) -> int:
-    """The number of tokens to which the rows of a fine-tuned model were cut."""
+def longest_row(teacher: str | Path, devices: int = 1) -> int:
+    """The number of tokens to which the rows of a fine-tuned model were cut.
+
+    devices: of the run that follows; TensorFlow cannot divide a processor once it has loaded a model.
+    """
     folder = find(teacher)
-    return load_info(folder, checkpoints.load(folder, padded_vocabulary=True)).max_length
+    with data_parallel(devices):
+        return load_info(folder, checkpoints.load(folder, padded_vocabulary=True)).max_length
 
 
 class TaskDistillation(Experiment):
@@ -120,7 +124,7 @@ class TaskDistillation(Experiment):
         return {path: ops.convert_to_numpy(variable) for path, variable in variables_of(student).items()}, config
 
     def _free_memory(self, rows: int, tokens: int) -> int | None:
-        """Without the teacher's weights and, where it reads every batch, one layer's activations."""
+        """Without the teacher's weights and, where it reads every batch, a layer's activations and what is compared."""
         free = super()._free_memory(rows, tokens)
         if free is None:
             return None
@@ -128,6 +132,7 @@ class TaskDistillation(Experiment):
         if self.layers:
             one_layer = self.teacher.config.replace(num_layers=1)
             free -= memory_needs(one_layer, rows, tokens, None, self.precision).activations
+            free -= comparison_memory(self.config, self.teacher.config, rows, tokens)
         return free
 
     def identity(self) -> dict:

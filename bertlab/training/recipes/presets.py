@@ -94,8 +94,8 @@ def check_parts(batch_size: int, accumulation: int, devices: int) -> None:
 class PretrainingSettings(Settings):
     """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
 
-    dropout, pre_norm, width_scaled_init and padded_vocabulary apply to a model that is named by its size; a
-    `config.json` is used unchanged.
+    dropout, pre_norm, width_scaled_init and padded_vocabulary apply to a model that is named by its size (pre_norm to
+    a BERT alone); a `config.json` is used unchanged.
 
     Example:
         settings = PretrainingSettings.preset("small", steps=1000)

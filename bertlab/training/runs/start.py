@@ -14,7 +14,7 @@ from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
-from bertlab.families import DEFAULT, family, family_of, load_config
+from bertlab.families import family, family_of, load_config, size_names
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
 from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.training.objectives import NextSentence, Objective
@@ -22,7 +22,6 @@ from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.runs.vocabularies import check_same_tokenizer
 
 GENERATOR = "generator"  # its folder, in that of its discriminator
-SIZES = family(DEFAULT).config.SIZES  # the published sizes that a name alone means
 
 
 def model_config(
@@ -33,8 +32,10 @@ def model_config(
     pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. pad_id: the id of padding,
     for a size. Raises ConfigError if vocab_size is too small.
     """
-    if str(model) in SIZES:
-        return _shaped(family(DEFAULT).config.named(str(model)), settings, pieces, longest, pad_id)
+    sizes = size_names()
+    if str(model) in sizes:
+        its_family, size = sizes[str(model)]
+        return _shaped(family(its_family).config.named(size), settings, pieces, longest, pad_id)
     config = model if isinstance(model, ModelConfig) else load_config(model)
     if config.vocab_size < pieces:
         raise ConfigError(
@@ -51,8 +52,9 @@ def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, lon
         pad_token_id=pad_id,
         hidden_dropout=settings.dropout,
         attention_dropout=settings.dropout,
-        pre_norm=settings.pre_norm,
     )
+    if hasattr(config, "pre_norm"):  # other families have one place for their LayerNorms
+        config = config.replace(pre_norm=settings.pre_norm)
     if settings.width_scaled_init:
         config = config.replace(initializer_range=scaled_range(config.hidden_size))
     return config
@@ -130,9 +132,9 @@ def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
 
     Raises ConfigError for an unknown name, CheckpointError for a folder without a checkpoint.
     """
-    if isinstance(model, ModelConfig) or str(model) in SIZES or Path(model).is_file():
+    if isinstance(model, ModelConfig) or str(model) in size_names() or Path(model).is_file():
         return None
-    nothing = f"{model}: expected a size ({', '.join(SIZES)}), a config.json that exists or a checkpoint"
+    nothing = f"{model}: expected a size ({', '.join(size_names())}), a config.json that exists or a checkpoint"
     if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
         raise ConfigError(nothing)
     try:
