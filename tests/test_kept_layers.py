@@ -59,3 +59,16 @@ def test_questions_about_initial_weights_get_a_new_layer():
     asked = [_question(SCALE, (2, 3), 9), made]
     *_, kept = kept_layers.answers(asked, {"Scale": Counted})
     assert encode(kept["value"]) == encode(probe.answer(asked[1:], {"Scale": Counted})[0]["value"])
+
+
+def test_what_was_drawn_before_does_not_change_the_answers_of_a_kept_layer():
+    import keras
+
+    dropout = {"kind": "layer", "name": "Dropped", "config": {"rate": 0.5}, "roles": {}}
+    question = {"probe": dropout, "arguments": [np.ones((4, 8), "float32")], "keywords": {}, "weights": {}}
+    asked = [question, question | {"keywords": {"training": True}, "seed": 3}]
+    answers = []
+    for seed in (1, 2):
+        keras.utils.set_random_seed(seed)
+        answers.append([one["value"] for one in kept_layers.answers(asked, {"Dropped": keras.layers.Dropout})])
+    assert encode(answers[0]) == encode(answers[1])
