@@ -11,10 +11,11 @@ from pathlib import Path
 from bertlab.errors import VocabularyError
 from bertlab.tokenizer import Tokenizer
 
-WORDPIECE, BYTE_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "SentencePiece"
+WORDPIECE, BYTE_PAIRS, WORD_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "word BPE", "SentencePiece"
 _CLASSES = {
     WORDPIECE: ("bertlab.wordpiece.tokenizer", "WordPieceTokenizer"),
     BYTE_PAIRS: ("bertlab.bpe.tokenizer", "BytePairTokenizer"),
+    WORD_PAIRS: ("bertlab.bpe.words", "WordPairTokenizer"),
     SENTENCE_PIECES: ("bertlab.sentence_pieces", "SentencePieceTokenizer"),
 }
 _FILES = {
@@ -44,17 +45,27 @@ def kind_in(folder: str | Path) -> str | None:
     folder = Path(folder)
     for name, kind in _FILES.items():
         if (folder / name).exists():
-            return kind
+            return WORD_PAIRS if kind == BYTE_PAIRS and _marks_word_ends(folder / name) else kind
     path = folder / _IN_ONE_FILE
     if not path.exists():
         return None
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))["model"]["type"]
-    except (OSError, ValueError, TypeError, KeyError):
+        model = json.loads(path.read_text(encoding="utf-8"))["model"]
+        found = WORD_PAIRS if model.get("end_of_word_suffix") else model["type"]
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         found = None
     if not isinstance(found, str):
         raise VocabularyError(f"{path}: expected a JSON object with a model and its type")
     return _TYPES.get(found, found)
+
+
+def _marks_word_ends(path: Path) -> bool:
+    """Whether a vocab.json is one of BPE with the ends of words, </w>, instead of bytes, of which Ġ is the space."""
+    try:
+        numbers = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False  # the tokenizer's `load` names the damage
+    return isinstance(numbers, dict) and "Ġ" not in numbers and any(token.endswith("</w>") for token in numbers)
 
 
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:

@@ -191,7 +191,7 @@ def test_the_fractions_equal_those_of_a_loop():
             assert found["itself"] == pytest.approx(sum(a[i][i] for i in range(7)) / 7)
             assert found["previous"] == pytest.approx(sum(a[i][i - 1] for i in range(1, 7)) / 6)
             assert found["following"] == pytest.approx(sum(a[i][i + 1] for i in range(6)) / 6)
-            assert found["first"] == pytest.approx(sum(row[0] for row in a) / 7)
+            assert found["cls"] == pytest.approx(sum(row[0] for row in a) / 7)
             assert found["separator"] == pytest.approx(sum(row[3] + row[6] for row in a) / 7)
             entropy = -sum(weight * math.log(weight) for row in a for weight in row) / 7
             assert found["entropy"] == pytest.approx(entropy)
@@ -206,8 +206,26 @@ def test_a_first_token_that_is_also_the_separator_counts_once():
     """GPT-2 has one token for both."""
     attention = random_attention(np.random.default_rng(8), 2, 5)
     pattern = attention_pattern(attention, [True, False, False, False, True])
-    assert pattern.first == pytest.approx(attention[..., 0].mean(axis=-1))
+    assert pattern.cls == pytest.approx(attention[..., 0].mean(axis=-1))
     assert pattern.separator == pytest.approx(attention[..., 4].mean(axis=-1))
+
+
+def test_cls_may_be_the_last_token_or_nowhere():
+    """XLNet's rows are a [SEP] b [SEP] [CLS], in segments 0, 1 and 2."""
+    attention, is_last = random_attention(np.random.default_rng(9), 2, 6), np.arange(6) == 5
+    separators, segments = [False, False, True, False, True, False], [0, 0, 0, 1, 1, 2]
+    last = attention_pattern(attention, separators, segments, cls=is_last)
+    assert last.cls == pytest.approx(attention[..., 5].mean(axis=-1))
+    assert last.separator == pytest.approx((attention[..., 2] + attention[..., 4]).mean(axis=-1))
+    of_words = attention[..., [0, 1, 3], :][..., [0, 1, 3]]
+    own = [(of_words[:, 0, 0] + of_words[:, 0, 1]) / of_words[:, 0].sum(axis=-1),
+           (of_words[:, 1, 0] + of_words[:, 1, 1]) / of_words[:, 1].sum(axis=-1),
+           of_words[:, 2, 2] / of_words[:, 2].sum(axis=-1)]  # fmt: skip
+    assert last.own_segment == pytest.approx(np.mean(own, axis=0))
+    one_text = attention_pattern(attention, np.arange(6) == 4, [0, 0, 0, 0, 0, 2], cls=is_last)
+    assert np.isnan(one_text.own_segment).all()
+    nowhere = attention_pattern(attention, [False] * 6, cls=[False] * 6)
+    assert not nowhere.cls.any() and not nowhere.separator.any()
 
 
 def test_maps_made_for_a_type_have_it():

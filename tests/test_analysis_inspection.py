@@ -67,6 +67,9 @@ def test_a_treebank_gives_relations_and_leaves_long_sentences_out(model, tokeniz
     ]  # fmt: skip
     assert inspection["notes"] == ["Sentences of the treebank left out, because they are too long or empty: 1."]
     assert inspection["patterns_from"] == "2 sentences of the treebank"
+    assert inspect_model(model, tokenizer, [TEXT])["patterns_from"] == "1 text"
+    one = inspect_model(model, tokenizer, [TEXT], treebank=TREEBANK[:1])
+    assert one["patterns_from"] == "1 sentence of the treebank" and one["specials"] == ["[CLS]", "[SEP]"]
     with pytest.raises(DataError, match="a sentence of at most 12 tokens in the treebank, got none"):
         inspect_model(model, tokenizer, [TEXT], treebank=[long])
 

@@ -7,9 +7,11 @@ import pytest
 from bertlab import families
 from bertlab.analysis.bias import associations
 from bertlab.analysis.diagnostics import blank_probabilities
+from bertlab.analysis.inspection import inspect_model, write_page
 from bertlab.analysis.pseudo_likelihood import masked_copies, pseudo_log_likelihood, token_rows
 from bertlab.analysis.readings import read_text, read_words, word_rows
 from bertlab.analysis.senses import SenseExample, sense_vectors
+from bertlab.data.treebanks import ParsedSentence
 from bertlab.models import PreTrainingModel
 
 TEXTS = ["a robin is a bird .", "the old bank", "a bird"]
@@ -114,3 +116,21 @@ def test_a_marked_first_word_has_the_states_of_its_tokens(both):
     columns = [i for i, piece in enumerate(pieces, begin) if piece != "▁"]  # a space alone is no part of the word
     states = read_text(model.backbone, tokenizer, text).states
     np.testing.assert_allclose(vectors[:, 0], states[:, columns].mean(axis=1), atol=1e-5)
+
+
+def test_the_page_shows_the_attention_to_cls_where_it_stands(both, tmp_path):
+    model, tokenizer = both
+    words = tuple(TEXTS[0].split())
+    rest = len(words) - 1
+    sentence = ParsedSentence(words, ("X",) * len(words), (-1, *[0] * rest), ("root", *["det"] * rest))
+    reading = read_text(model.backbone, tokenizer, TEXTS[0])
+    cls = reading.ids.tolist().index(tokenizer.vocabulary.cls_id)
+    separator = reading.ids.tolist().index(tokenizer.vocabulary.sep_id)
+    for treebank in ([], [sentence]):
+        page = inspect_model(model, tokenizer, [TEXTS[0]], treebank=treebank)
+        assert page["heads"][0]["cls"] == pytest.approx(reading.attention[0, 0, :, cls].mean(), abs=1e-5)
+        assert page["heads"][0]["separator"] == pytest.approx(reading.attention[0, 0, :, separator].mean(), abs=1e-5)
+    write_page(tmp_path / "page.html", page)
+    first, second = (tokenizer.vocabulary.pieces[page_id] for page_id in (reading.ids[cls], reading.ids[separator]))
+    assert page["specials"] == [first, second]
+    assert first.replace("<", "&lt;").replace(">", "&gt;") in (tmp_path / "page.html").read_text(encoding="utf-8")

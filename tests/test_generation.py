@@ -170,9 +170,15 @@ def test_the_largest_numbers_are_found_in_order_and_of_equal_ones_the_first():
     assert _largest(sums, 2).tolist() == [1, 3] and _largest(sums, 9).tolist() == [1, 3, 5, 4, 0, 2]
 
 
+@pytest.fixture(scope="module")
+def of_five_tokens():
+    """A model of few texts; its step for 30 beams is compiled once for all tests."""
+    return random_model("gpt2", vocab_size=5)
+
+
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])
-def test_enough_beams_find_the_best_of_all_texts(penalty):
-    model, end, longest = random_model("gpt2", vocab_size=5), 2, 3
+def test_enough_beams_find_the_best_of_all_texts(of_five_tokens, penalty):
+    model, end, longest = of_five_tokens, 2, 3
 
     def score(text):
         ids = np.array([[1, *text]])
@@ -247,3 +253,15 @@ def test_the_command_continues_texts(made, tmp_path):
     assert [json.loads(line)["text"] for line in result.output.splitlines()] == expected
     plain = CliRunner().invoke(cli, [*command, "--sample", "--top-p", "0.9"], catch_exceptions=False)
     assert plain.exit_code == 0 and plain.output.startswith("a b")
+
+
+@pytest.mark.parametrize(
+    ("prompts", "message"),
+    [(["a " * 60], "prompt 1 has 61 tokens, the model only 40 positions: shorten it"),
+     (["a", " "], "prompt 2 is empty; expected a text to continue")],
+)  # fmt: skip
+def test_the_command_names_a_prompt_that_it_cannot_continue_in_one_line(made, tmp_path, prompts, message):
+    checkpoints.save(made["bert"], tmp_path / "model", tokenizer(), format="bertlab")
+    options = [part for prompt in prompts for part in ("--prompt", prompt)]
+    result = CliRunner().invoke(cli, ["generate", str(tmp_path / "model"), *options])
+    assert isinstance(result.exception, DataError) and str(result.exception) == message

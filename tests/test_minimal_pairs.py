@@ -237,3 +237,11 @@ def test_the_command_prints_a_table_and_json(checkpoint, file, tmp_path):
     ]  # fmt: skip
     result = run(cli, ["minimal-pairs", str(file), str(checkpoint), "--first", "1", "--json"])
     assert json.loads(result.stdout)[-1]["pairs"] == 2
+
+
+def test_the_command_names_a_pair_with_one_sentence_in_one_line(checkpoint, file):
+    file.write_text(file.read_text() + json.dumps({"sentence_good": "a bird is"}) + "\n", encoding="utf-8")
+    result = CliRunner().invoke(cli, ["minimal-pairs", str(file), str(checkpoint)])
+    assert isinstance(result.exception, DataError)
+    expected = f'{file} line 4: no "sentence_bad"; a pair has sentence_good and sentence_bad'
+    assert str(result.exception) == expected

@@ -69,7 +69,12 @@ def inspect_model(
         "notes": notes,
         "texts": [_text(model, tokenizer, text, reading) for text, reading in zip(texts, readings, strict=True)],
         "heads": _heads(mean_pattern(patterns), scores),
-        "patterns_from": f"{len(patterns)} sentences of the treebank" if treebank else f"{len(patterns)} texts",
+        "patterns_from": f"{_counted(len(patterns), 'sentence')} of the treebank"
+        if treebank
+        else _counted(len(patterns), "text"),
+        "specials": [
+            tokenizer.vocabulary.pieces[i] for i in (tokenizer.vocabulary.cls_id, tokenizer.vocabulary.sep_id)
+        ],
         "relations": [_relation(one) for one in scores],
         "senses": _senses(encoder, tokenizer, senses) if senses else None,
     }
@@ -146,7 +151,17 @@ def _guesses(pieces: Sequence[str], probabilities: np.ndarray, best: np.ndarray)
 
 
 def _pattern(reading: TextReading, tokenizer) -> AttentionPattern:
-    return attention_pattern(reading.attention, reading.ids == tokenizer.vocabulary.sep_id)
+    cls = _is_cls(tokenizer, len(reading.ids))
+    return attention_pattern(reading.attention, reading.ids == tokenizer.vocabulary.sep_id, cls=cls)
+
+
+def _is_cls(tokenizer, tokens: int) -> np.ndarray:
+    """Which token of a row is [CLS]: the first, or in some families the last; (T,) bool."""
+    return np.arange(tokens) == (tokens - 1 if tokenizer.vocabulary.cls_last else 0)
+
+
+def _counted(count: int, name: str) -> str:
+    return f"{count} {name}{'' if count == 1 else 's'}"
 
 
 def _treebank(encoder, tokenizer, treebank, notes) -> tuple[list[RelationScores], list[AttentionPattern]]:
@@ -165,8 +180,9 @@ def _treebank(encoder, tokenizer, treebank, notes) -> tuple[list[RelationScores]
     def attentions():
         readings = read_words(encoder, tokenizer, [one.words for one in kept])
         for reading in track(readings, "Reading the treebank", total=len(kept)):
-            tokens = reading.tokens.shape[-1]
-            patterns.append(attention_pattern(reading.tokens, np.arange(tokens) == tokens - 1))
+            cls = _is_cls(tokenizer, reading.tokens.shape[-1])
+            separator = np.roll(cls, -1)  # of [CLS] a [SEP] and a [SEP] [CLS], the token before [CLS] in a circle
+            patterns.append(attention_pattern(reading.tokens, separator, cls=cls))
             yield reading.attention
 
     return relation_scores(kept, attentions(), least=min(LEAST_WORDS, len(kept))), patterns
@@ -175,7 +191,7 @@ def _treebank(encoder, tokenizer, treebank, notes) -> tuple[list[RelationScores]
 def _heads(pattern: AttentionPattern, scores: Sequence[RelationScores]) -> list[dict]:
     """One row per head, in order; layers and heads are counted from 1."""
     types = pattern_type(pattern)
-    names = ("itself", "previous", "following", "first", "separator", "entropy")
+    names = ("itself", "previous", "following", "cls", "separator", "entropy")
     return [
         {
             "head": f"{layer + 1}-{head + 1}",

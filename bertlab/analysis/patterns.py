@@ -28,33 +28,37 @@ class AttentionPattern(NamedTuple):
     itself: np.ndarray
     previous: np.ndarray
     following: np.ndarray
-    first: np.ndarray
+    cls: np.ndarray
     separator: np.ndarray
     own_segment: np.ndarray
     entropy: np.ndarray
 
 
 def attention_pattern(
-    attention: np.ndarray, separators: Sequence[bool], segments: Sequence[int] | None = None
+    attention: np.ndarray,
+    separators: Sequence[bool],
+    segments: Sequence[int] | None = None,
+    cls: Sequence[bool] | None = None,
 ) -> AttentionPattern:
     """The fractions of attention of each head, averaged over the tokens of one row.
 
-    attention: (…, T, T), rows that sum to 1.   separators: (T,) whether a token is [SEP]. The first token is [CLS].
+    attention: (…, T, T), rows that sum to 1.   separators: (T,) whether a token is [SEP].
     segments: (T,) the text that each token belongs to.
+    cls: (T,) whether a token is [CLS], nowhere in a row without it; default: the first token.
 
     Example:
         >>> pattern = attention_pattern(np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]]), [0, 0, 1])
         >>> float(pattern.previous), float(pattern.following), round(float(pattern.entropy), 3)
         (0.75, 0.75, 0.231)
     """
-    separators = np.array(separators, bool)
-    separators[:1] = False  # the first token's attention is counted as [CLS]'s, also where both are one token
+    cls = np.arange(attention.shape[-1]) == 0 if cls is None else np.asarray(cls, bool)
+    separators = np.asarray(separators, bool) & ~cls  # a token that is both is counted as [CLS]
     diagonals = (np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1))
     return AttentionPattern(
         *diagonals,
-        first=attention[..., 0].mean(axis=-1),
+        cls=attention[..., cls].sum(axis=-1).mean(axis=-1),
         separator=attention[..., separators].sum(axis=-1).mean(axis=-1),
-        own_segment=_own_segment(attention, separators, segments),
+        own_segment=_own_segment(attention, ~separators & ~cls, segments),
         entropy=attention_entropy(attention).mean(axis=-1),
     )
 
@@ -78,7 +82,7 @@ def pattern_type(pattern: AttentionPattern, enough: float = ENOUGH) -> np.ndarra
     The first that holds: [CLS] and [SEP] get `enough` of the attention, so do the token and its neighbours, so do all
     of these together, or the own text does by so much more than half that `enough` of the rest would be in the other.
     """
-    vertical = pattern.first + pattern.separator
+    vertical = pattern.cls + pattern.separator
     diagonal = pattern.itself + pattern.previous + pattern.following
     within = np.nan_to_num(pattern.own_segment)
     return np.select(
@@ -88,13 +92,11 @@ def pattern_type(pattern: AttentionPattern, enough: float = ENOUGH) -> np.ndarra
     )
 
 
-def _own_segment(attention, separators, segments) -> np.ndarray:
-    """The fraction that stays in the own text, of the attention to tokens of either text."""
-    nothing = np.full(attention.shape[:-2], np.nan)
-    if segments is None or len(np.unique(segments)) < 2:
-        return nothing
-    segments, inside = np.asarray(segments), ~separators
-    inside[0] = False
+def _own_segment(attention, inside, segments) -> np.ndarray:
+    """The fraction that stays in the own text, of the attention to tokens of either text. inside: (T,) those tokens."""
+    if segments is None or len(np.unique(np.asarray(segments)[inside])) < 2:
+        return np.full(attention.shape[:-2], np.nan)
+    segments = np.asarray(segments)
     weights = attention[..., inside, :][..., inside]  # (…, N, N)
     same = segments[inside][:, None] == segments[inside]  # (N, N)
     total = np.maximum(weights.sum(axis=-1), np.finfo("float32").tiny)

@@ -1,6 +1,9 @@
-"""Byte-level BPE, GPT-2's and its successors' tokenizer: learned, encoded and decoded, without any unknown text."""
+"""BPE: on bytes, as in GPT-2 and its successors (learned, encoded and decoded, without any unknown text), and on the
+characters of words, as in GPT.
+"""
 
 from bertlab.bpe.tokenizer import BytePairTokenizer
 from bertlab.bpe.vocabulary import BytePairVocabulary, SpecialTokens
+from bertlab.bpe.words import WordPairTokenizer, WordVocabulary
 
-__all__ = ["BytePairTokenizer", "BytePairVocabulary", "SpecialTokens"]
+__all__ = ["BytePairTokenizer", "BytePairVocabulary", "SpecialTokens", "WordPairTokenizer", "WordVocabulary"]

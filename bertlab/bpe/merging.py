@@ -4,7 +4,7 @@ h o u s e  →  h ou s e  →  h ou se  →  hou se  →  house        (Sennrich
 """
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 NOWHERE = -1
 
@@ -24,8 +24,8 @@ class Merges:
         self.pairs = tuple(pairs)
         self._ranks = {pair: rank for rank, pair in enumerate(self.pairs)}
 
-    def apply(self, characters: str) -> list[str]:
-        """The tokens of a chunk. The pair of the lowest rank is merged first, of equal ones the leftmost.
+    def apply(self, characters: Sequence[str]) -> list[str]:
+        """The tokens of a chunk's characters. The pair of the lowest rank is merged first, of equal ones the leftmost.
 
         A queue holds the pairs, so that a chunk of n characters takes n · log n steps.
         """

@@ -25,7 +25,7 @@ CONFIG_FILE = "tokenizer_config.json"
 MASK_AS_IN_BERT = "[MASK]"  # means the mask in every tokenizer's text
 REMEMBERED_CHUNKS = 1 << 18  # the table of chunks is emptied when it holds more
 LONGEST_REMEMBERED = 128  # characters; longer chunks are unlikely to come again
-_SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "sep": "sep_token", "mask": "mask_token"}
+SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "sep": "sep_token", "mask": "mask_token"}
 
 
 class Part(NamedTuple):
@@ -244,7 +244,7 @@ class BytePairTokenizer(BaseTokenizer):
             kind = {"tokenizer_class": "PreTrainedTokenizerFast"}
         else:
             self.vocabulary.save(folder)
-        names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in _SPECIAL_NAMES.items()}
+        names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in SPECIAL_NAMES.items()}
         names |= {"bos_token": names["cls_token"], "eos_token": names["sep_token"]}
         names["mask_token"] = {
             "__type": "AddedToken", "content": names["mask_token"], "lstrip": self.mask_takes_space, "rstrip": False,
@@ -261,7 +261,7 @@ class BytePairTokenizer(BaseTokenizer):
         """
         folder = Path(folder)
         config = read_config(folder / CONFIG_FILE)
-        named, found = _named_special(config), {name: config[name] for name in cls.SETTINGS if name in config}
+        named, found = named_special(config), {name: config[name] for name in cls.SETTINGS if name in config}
         if (folder / VOCABULARY_FILE).exists():
             vocabulary = BytePairVocabulary.from_folder(folder, named)
         else:
@@ -282,10 +282,10 @@ def _pattern(texts: set[str], masks: str = "") -> re.Pattern | None:
     return re.compile(f"(?P<whole>{_any_of(texts)}){masks}") if texts else None
 
 
-def _named_special(config: dict) -> dict[str, str]:
+def named_special(config: dict) -> dict[str, str]:
     """The names in tokenizer_config.json, where a token is a text or an object with its text."""
     found = {}
-    for ours, theirs in _SPECIAL_NAMES.items():
+    for ours, theirs in SPECIAL_NAMES.items():
         value = config.get(theirs)
         value = value.get("content") if isinstance(value, dict) else value
         if isinstance(value, str):

@@ -38,11 +38,12 @@ _USUAL = (
     SpecialTokens(),
     SpecialTokens("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"),
     SpecialTokens(*[_END_OF_TEXT] * 5),
+    SpecialTokens(*["<unk>"] * 5),  # GPT has this one alone
 )
 
 
 def special_tokens(named: Mapping[str, str], tokens: Container[str]) -> SpecialTokens:
-    """The names that are given, by what BERT calls them; for the others RoBERTa's, BERT's or GPT-2's usual ones.
+    """The names that are given, by what BERT calls them; for the others the usual ones of RoBERTa, BERT, GPT-2 or GPT.
 
     tokens: those of the vocabulary. With all names given they say nothing.
     """
@@ -76,6 +77,8 @@ class BytePairVocabulary(TokenTable):
     Raises VocabularyError for repeated or missing tokens, or a merge of unknown tokens.
     """
 
+    alphabet: tuple[str, ...] = byte_characters()  # which all have to be tokens
+
     def __init__(
         self,
         pieces: Iterable[str],
@@ -99,12 +102,12 @@ class BytePairVocabulary(TokenTable):
         if len(self._index) < len(self.pieces):
             twice = next(piece for number, piece in enumerate(self.pieces) if self._index[piece] != number)
             raise VocabularyError(f"{where}: {twice!r} is there twice; expected every token once")
-        needed = (*astuple(self.special), *byte_characters(), *(token.text for token in self.added))
+        needed = (*astuple(self.special), *self.alphabet, *(token.text for token in self.added))
         lacking = [piece for piece in needed if piece not in self._index]
         if lacking:
             raise VocabularyError(
                 f"{where}: {lacking[0]!r} is missing ({len(lacking)} in all); expected "
-                f"{' '.join(astuple(self.special))} and the 256 byte characters"
+                f"{' '.join(astuple(self.special))}{' and the 256 byte characters' if self.alphabet else ''}"
             )
         for rank, (left, right) in enumerate(self.merges.pairs, start=1):
             if left + right not in self._index or left not in self._index or right not in self._index:

@@ -1,8 +1,8 @@
 """The tokenizer beside a checkpoint; its files show which kind it is.
 
-WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. Byte-level BPE: vocab.json and
-merges.txt, or tokenizer.json. SentencePiece: spiece.model. To add a kind, write a function that loads one from a
-folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
+WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. BPE, byte-level or of words:
+vocab.json and merges.txt, or tokenizer.json. SentencePiece: spiece.model. To add a kind, write a function that loads
+one from a folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
 """
 
 import hashlib
@@ -13,7 +13,7 @@ from bertlab.checkpoints.stored import StoredCheckpoint, read_json
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError
 from bertlab.families import family_of, load_config
 from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import BYTE_PAIRS, SENTENCE_PIECES, WORDPIECE, kind_in, tokenizer_class
+from bertlab.tokenizer_kinds import BYTE_PAIRS, SENTENCE_PIECES, WORD_PAIRS, WORDPIECE, kind_in, tokenizer_class
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
@@ -110,11 +110,15 @@ def _from_tokenizer_json(path: Path):
     )
 
 
-def _load_byte_pairs(folder: Path):
+def _load_byte_pairs(folder: Path, kind: str = BYTE_PAIRS):
     names = ("vocab.json", TOKENIZER_JSON)
     if not any((folder / name).exists() for name in names):
         raise CheckpointError(f"{folder}: there is neither {names[0]} nor {names[1]}; copy one from the original")
-    return tokenizer_class(BYTE_PAIRS).load(folder)
+    return tokenizer_class(kind).load(folder)
+
+
+def _load_word_pairs(folder: Path):
+    return _load_byte_pairs(folder, WORD_PAIRS)
 
 
 def _load_sentence_pieces(folder: Path):
@@ -124,6 +128,7 @@ def _load_sentence_pieces(folder: Path):
 _LOADERS = {  # kind of tokenizer → function of a folder
     WORDPIECE: _load_wordpiece,
     BYTE_PAIRS: _load_byte_pairs,
+    WORD_PAIRS: _load_word_pairs,
     SENTENCE_PIECES: _load_sentence_pieces,
 }
 
@@ -141,7 +146,7 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     recorded = checkpoint.vocabulary_sha256 is not None
     if not recorded and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind):
         return
-    if kind == BYTE_PAIRS or (kind == SENTENCE_PIECES and recorded):
+    if kind in (BYTE_PAIRS, WORD_PAIRS) or (kind == SENTENCE_PIECES and recorded):
         try:
             vocabulary = _LOADERS[kind](checkpoint.folder).vocabulary
         except (VocabularyError, ConfigError, MissingDependencyError):

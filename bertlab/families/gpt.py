@@ -124,5 +124,5 @@ FAMILY = Family(
     masked_lm_head=next_token_head,
     pooling=last_token,
     pooler=False,
-    tokenizer="GPT's own",
+    tokenizer="word BPE",
 )

@@ -1,7 +1,10 @@
-"""Text token by token: from a left-to-right model, or from an encoder–decoder that has read a source."""
+"""Text token by token: from a left-to-right model, or from an encoder–decoder that has read a source; and from a masked
+model, several tokens at once.
+"""
 
 from bertlab.generation.beams import beam_search
 from bertlab.generation.generate import generate, generate_text
+from bertlab.generation.mask_predict import mask_predict
 from bertlab.generation.settings import GenerationSettings, TranslationSettings
 from bertlab.generation.translation import translate, translate_text
 
@@ -11,6 +14,7 @@ __all__ = [
     "beam_search",
     "generate",
     "generate_text",
+    "mask_predict",
     "translate",
     "translate_text",
 ]

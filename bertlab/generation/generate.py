@@ -8,6 +8,7 @@ from bertlab.errors import ConfigError, DataError
 from bertlab.generation.beams import beam_search
 from bertlab.generation.choosing import choose
 from bertlab.generation.compiling import can_compile
+from bertlab.generation.mask_predict import fill_texts
 from bertlab.generation.program import write_rows
 from bertlab.generation.reading import CachedReader, WholeReader
 from bertlab.generation.settings import GenerationSettings
@@ -68,7 +69,7 @@ def _check(config, prompts: list[list[int]], settings: GenerationSettings) -> No
     if not config.causal:
         raise ConfigError(
             "this model reads to both sides; only a left-to-right model can continue a text: GPT-2, or a model that "
-            "was pre-trained with causal=True"
+            "was pre-trained with causal=True; a masked model fills given places: mask_predict"
         )
     if not prompts:
         raise DataError("expected at least one prompt, got none")
@@ -92,13 +93,18 @@ def _check(config, prompts: list[list[int]], settings: GenerationSettings) -> No
 def generate_text(model, tokenizer, texts: Sequence[str], settings: GenerationSettings | None = None) -> list[str]:
     """The continuations of texts, without the texts. Arguments and errors as in `generate`.
 
-    A row begins with the tokenizer's [CLS], unless the same token also ends a text, as in GPT-2.
+    A masked model writes exactly max_new_tokens, by `mask_predict`. For others a row begins with the
+    tokenizer's [CLS], unless the same token also ends a text, as in GPT-2.
     """
-    vocabulary = tokenizer.vocabulary
+    settings, vocabulary = settings or GenerationSettings(), tokenizer.vocabulary
     front = [] if vocabulary.cls_id == vocabulary.sep_id else [vocabulary.cls_id]
     for number, text in enumerate(texts, 1):
         if not text.strip():
             raise DataError(f"prompt {number} is empty; expected a text to continue")
+    if not model.config.causal:
+        if settings.sampling or settings.beams > 1:
+            raise ConfigError("a masked model takes the most likely tokens: leave out sampling and beams")
+        return fill_texts(model, tokenizer, texts, settings.max_new_tokens, settings.turns)
     prompts = [[*front, *tokenizer.encode(text)] for text in texts]
     continued = generate(model, prompts, settings, end_id=vocabulary.sep_id)
     return [tokenizer.decode(ids) for ids in continued]

@@ -36,6 +36,8 @@ class TranslationSettings(Settings):
 class GenerationSettings(Settings):
     """How a text is continued. The default takes the most likely token, every time.
 
+    A masked model writes exactly max_new_tokens, in `turns` turns (`mask_predict`), and reads no other setting.
+
     Sources: top-k: Fan et al. 2018, section 5.1; nucleus: Holtzman et al. 2020, section 3.1; beams divided by
     length^penalty, as transformers does (Wu et al. 2016, section 7, have another formula).
 
@@ -57,6 +59,10 @@ class GenerationSettings(Settings):
         1.0, "With --beams: divide a text's log-probability by its length to this power.", at_least=0
     )
     seed: int = setting(12345, "Random seed; the same seed gives the same text.", at_least=0, below=2**31)
+    turns: int = setting(
+        10, "With a masked model: predict this number of times, all new tokens first, then the least certain ones.",
+        at_least=1,
+    )  # fmt: skip
     cache: bool = setting(True, "Keep keys and values instead of computing the whole text again for each token.")
 
     def __post_init__(self):

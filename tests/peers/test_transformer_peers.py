@@ -134,3 +134,32 @@ def test_label_smoothing_is_that_of_pytorch():
     loss = torch.nn.CrossEntropyLoss(label_smoothing=0.1, reduction="none")
     expected = loss(torch.from_numpy(logits), torch.from_numpy(labels)).numpy()
     np.testing.assert_allclose(smoothed_losses(logits, labels, 0.1), expected, rtol=1e-6)
+
+
+def test_targets_are_those_of_transformers_generate(tmp_path):
+    """The most likely token each time, with kept keys and values on both sides."""
+    from bertlab.generation import TranslationSettings, translate
+
+    torch.manual_seed(3)
+    config = transformers.MarianConfig(
+        vocab_size=31, max_position_embeddings=24, d_model=32, encoder_layers=2, decoder_layers=2,
+        encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
+        activation_function="relu", scale_embedding=True, pad_token_id=30, eos_token_id=0, decoder_start_token_id=30,
+        forced_eos_token_id=None,
+    )  # fmt: skip
+    reference = transformers.MarianMTModel(config).eval()
+    for parameter in reference.parameters():
+        if parameter.requires_grad and parameter.ndim == 2:
+            torch.nn.init.normal_(parameter, std=0.5)
+    torch.nn.init.normal_(reference.model.shared.weight, std=0.15)
+    reference.save_pretrained(tmp_path)
+    sources = [[5, 9, 7, 12, 0], [8, 0], [21, 22, 5, 5, 17, 0]]
+    ids, mask = torch.full((3, 6), 30), torch.zeros((3, 6), dtype=torch.int64)
+    for row, source in enumerate(sources):
+        ids[row, : len(source)], mask[row, : len(source)] = torch.tensor(source), 1
+    with torch.no_grad():
+        rows = reference.generate(ids, attention_mask=mask, num_beams=1, do_sample=False, max_new_tokens=12)
+    expected = [row[1:].tolist() for row in rows]
+    expected = [row[: row.index(0) + 1] if 0 in row else row for row in expected]
+    found = translate(checkpoints.load(tmp_path), sources, TranslationSettings(beams=1, max_new_tokens=12))
+    assert found == expected and len({tuple(target) for target in found}) > 1

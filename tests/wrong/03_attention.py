@@ -151,6 +151,49 @@ class MultiHeadAttention(keras.layers.Layer):
             found.append(softmax_rows(scores) @ v[h])
         return self.out(concat_heads(found))
 
+# %% multi-head-layer: outputs are clipped
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1]))
+            getattr(self, name).build(x_shape)
+
+    def call(self, x, attention_mask=None):
+        q, k, v = (ops.split(part(x), self.num_heads, axis=-1) for part in (self.query, self.key, self.value))
+        found = []
+        for h in range(self.num_heads):
+            scores = attention_scores(q[h], k[h])
+            if attention_mask is not None:
+                scores = ops.where(attention_mask, scores, MASKED_SCORE)
+            found.append(softmax_rows(scores) @ v[h])
+        return ops.clip(self.out(concat_heads(found)), -100.0, 100.0)
+
+# %% multi-head-layer: kernels of zeros are taken for missing ones
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1]))
+            getattr(self, name).build(x_shape)
+
+    def call(self, x, attention_mask=None):
+        q, k, v = (ops.split(part(x), self.num_heads, axis=-1) for part in (self.query, self.key, self.value))
+        found = []
+        for h in range(self.num_heads):
+            scores = attention_scores(q[h], k[h])
+            if attention_mask is not None:
+                scores = ops.where(attention_mask, scores, MASKED_SCORE)
+            found.append(softmax_rows(scores) @ v[h])
+        out = self.out(concat_heads(found))
+        return ops.where(ops.any(self.out.kernel != 0), out, x)
+
 # %% multi-head-layer: the last mask is remembered
 class MultiHeadAttention(keras.layers.Layer):
     def __init__(self, num_heads, **kwargs):

@@ -31,7 +31,8 @@ def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
-    """Also one head, heads of one number, large scores, one token; an earlier call with another batch and mask."""
+    """Also one head, heads of one number, large scores, one token, kernels of zeros, large outputs; an earlier call
+    with another batch and mask."""
     return [
         layer_case(rng, normal(rng, 2, 5, 8), 2),
         layer_case(rng, with_zeros(normal(rng, 3, 4, 12)), 3),
@@ -39,10 +40,22 @@ def inputs_of_layer(rng: Random) -> list[Case]:
         layer_case(rng, 20 * normal(rng, 2, 2, 4), 4),
         layer_case(rng, normal(rng, 1, 1, 6), 2),
         layer_case(rng, normal(rng, 1, 40, 16), 8),
+        without_kernels(layer_case(rng, normal(rng, 2, 3, 6), 2)),
+        with_large_outputs(layer_case(rng, normal(rng, 2, 3, 6), 3)),
         dataclasses.replace(
             layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 3, 6, 8), some_seen(rng, 3, 6, 6))
         ),
     ]
+
+
+def without_kernels(case: Case) -> Case:
+    """All scores are equal, and only biases are in the values."""
+    kernels = {name: 0 * case.weights[name] for name in case.weights if name.endswith("kernel")}
+    return dataclasses.replace(case, weights=case.weights | kernels)
+
+
+def with_large_outputs(case: Case) -> Case:
+    return dataclasses.replace(case, weights=case.weights | {"out/bias": 1000 * case.weights["out/bias"]})
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
