@@ -1,4 +1,4 @@
-"""A student's gain from its teacher: `python -m benchmarks.distillation [--size 2x128] [--seeds 2]`.
+"""A student's gain from its teacher: `python -m benchmarks.distillation [--size 2x128] [--seeds 3]`.
 
 The teacher is the packaged bertlab-mini (4 layers of 256). Two students have the same configuration, rows, steps and
 recipe: one is distilled, one is pre-trained from scratch. Both are judged on the held-out part of the built-in corpus
@@ -155,7 +155,7 @@ def draw(found: dict[str, list[dict]], path: Path) -> None:
 @click.command()
 @click.option("--folder", type=click.Path(path_type=Path), default=Path("build/distillation"), show_default=True)
 @click.option("--size", default="2x128", show_default=True, help="Layers and width of the student.")
-@click.option("--seeds", default=2, show_default=True, type=click.IntRange(1), help="Seeds of the fine-tuning.")
+@click.option("--seeds", default=3, show_default=True, type=click.IntRange(1), help="Seeds of the fine-tuning.")
 @click.option("--steps", default=400, show_default=True, type=click.IntRange(100))
 @click.option("--tasks/--no-tasks", default=True, show_default=True, help="Also fine-tune on two tasks.")
 def main(folder: Path, size: str, seeds: int, steps: int, tasks: bool) -> None:

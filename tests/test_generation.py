@@ -170,9 +170,15 @@ def test_the_largest_numbers_are_found_in_order_and_of_equal_ones_the_first():
     assert _largest(sums, 2).tolist() == [1, 3] and _largest(sums, 9).tolist() == [1, 3, 5, 4, 0, 2]
 
 
+@pytest.fixture(scope="module")
+def of_five_tokens():
+    """A model of few texts; its step for 30 beams is compiled once for all tests."""
+    return random_model("gpt2", vocab_size=5)
+
+
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])
-def test_enough_beams_find_the_best_of_all_texts(penalty):
-    model, end, longest = random_model("gpt2", vocab_size=5), 2, 3
+def test_enough_beams_find_the_best_of_all_texts(of_five_tokens, penalty):
+    model, end, longest = of_five_tokens, 2, 3
 
     def score(text):
         ids = np.array([[1, *text]])
