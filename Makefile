@@ -11,6 +11,7 @@ VENV := .venv
 PEERS := .venv-peers
 READY := $(VENV)/.ready
 PEERS_READY := $(PEERS)/.ready
+ACCELERATORS := .venv-accelerators
 RUN := $(VENV)/bin
 # Tests run in a process per core; four need about 12 GB.
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
@@ -41,6 +42,18 @@ $(PEERS_READY): requirements/lock.txt requirements/peers.txt pyproject.toml
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check setuptools_scm==8.3.1
 	$(PEERS)/bin/pip install --quiet --disable-pip-version-check --no-build-isolation -r requirements/peers.txt
 	@touch $@
+
+$(ACCELERATORS)/.ready: requirements/accelerators.txt pyproject.toml
+	@echo "Installing into $(ACCELERATORS) (8 GB, once)"
+	$(PYTHON) -m venv $(ACCELERATORS)
+	$(ACCELERATORS)/bin/pip install --quiet --disable-pip-version-check -r requirements/accelerators.txt
+	# keras-hub and BertLab: of what they name, the list has all that compiling a step needs.
+	$(ACCELERATORS)/bin/pip install --quiet --disable-pip-version-check --no-deps keras-hub==0.32.0
+	$(ACCELERATORS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+.PHONY: accelerators
+accelerators: $(ACCELERATORS)/.ready  ## compilers for GPUs and TPUs that are not here, for benchmarks.accelerators
 
 .PHONY: sandbox
 sandbox:  ## bubblewrap, without which no stranger's code is run: installed where that is allowed

@@ -1,0 +1,101 @@
+"""Does a training step compile for the cards that students have, does it fit, and what is its least time there?
+
+    make accelerators
+    .venv-accelerators/bin/python -m benchmarks.accelerators
+    .venv-accelerators/bin/python -m benchmarks.accelerators --cards T4 --sizes base --rows 32 64 --contenders ours
+
+No card is needed: XLA compiles for one by its description, and nothing is executed. Each cell has a process of its own,
+one after the other (libtpu allows one at a time), and is stored in --work when it is done; the same command resumes.
+The table is of all cells that were asked for, as CSV and Markdown in --work. The program's operations are those of its
+products; its least time comes from each kernel's operations and bytes (`roofline`). A run on a card is slower.
+"""
+
+import argparse
+import importlib.util
+import itertools
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from benchmarks.accelerators.cards import CARDS
+from benchmarks.accelerators.tables import KEYS, csv_of, markdown_of
+from bertlab.files import write_text
+
+ROWS = {"small": 256, "base": 32, "large": 8}  # of 128 tokens; as many tokens in longer rows
+CONTENDERS = ("ours", "keras-hub", "plain JAX")
+
+
+def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.accelerators", description=__doc__.splitlines()[0])
+    parser.add_argument("--cards", nargs="+", choices=tuple(CARDS), default=["v5e-1", "T4", "A100"])
+    parser.add_argument("--sizes", nargs="+", choices=tuple(ROWS), default=["small", "base"])
+    parser.add_argument("--tokens", nargs="+", type=int, default=[128], help="lengths of a row")
+    parser.add_argument("--rows", nargs="+", type=int, help="rows of a batch (256 of small and 32 of base at 128)")
+    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=["ours"])
+    parser.add_argument("--work", type=Path, default=Path("build/accelerators"), help="where cells and tables are kept")
+    return parser.parse_args(arguments)
+
+
+def cells_of(options: argparse.Namespace) -> list[dict]:
+    """The cells that were asked for, small models first."""
+    found = []
+    sizes = [size for size in ROWS if size in options.sizes]
+    for size, tokens, card, contender in itertools.product(sizes, options.tokens, options.cards, options.contenders):
+        for rows in options.rows or [max(1, ROWS[size] * 128 // tokens)]:
+            found.append(dict(zip(KEYS, (card, contender, size, tokens, rows))))
+    return found
+
+
+def file_of(cell: dict, work: Path) -> Path:
+    """Where a cell is kept."""
+    return work / ("-".join(str(cell[key]).replace(" ", "_") for key in KEYS) + ".json")
+
+
+def compile_cell(cell: dict, work: Path) -> bool:
+    """Compiles in a process of its own, if that was not done before; what it printed is kept. False if it failed."""
+    path = file_of(cell, work)
+    if path.exists():
+        return True
+    log = path.with_suffix(".log")
+    command = [sys.executable, "-m", "benchmarks.accelerators.cell", json.dumps(cell), str(path)]
+    with log.open("w") as output:
+        ended = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT)
+    if ended.returncode:
+        reason = _reason(log.read_text(encoding="utf-8", errors="replace"))
+        print(f"{path.stem}: failed with status {ended.returncode}, {reason!r}; see {log}", file=sys.stderr)
+    return not ended.returncode
+
+
+def _reason(log: str) -> str:
+    """The line of the last error in what a process printed; its last line if no line names one."""
+    lines = log.strip().splitlines() or [""]
+    return next((line for line in reversed(lines) if re.match(r"[\w.]+(Error|Exception)\b", line)), lines[-1])
+
+
+def main() -> None:
+    options = options_of()
+    missing = [name for name in ("jax", "libtpu") if importlib.util.find_spec(name) is None]
+    if missing:
+        sys.exit(
+            f"Expected jax and libtpu, got no {' and no '.join(missing)}; do `make accelerators`, then "
+            "`.venv-accelerators/bin/python -m benchmarks.accelerators`."
+        )
+    options.work.mkdir(parents=True, exist_ok=True)
+    cells, failed = [], 0
+    for cell in cells_of(options):
+        if compile_cell(cell, options.work):
+            cells.append(json.loads(file_of(cell, options.work).read_text(encoding="utf-8")))
+            print(f"{file_of(cell, options.work).stem}: {cells[-1]['compiles']}", flush=True)
+        else:
+            failed += 1
+            cells.append({**cell, "compiles": "failed"})
+    write_text(options.work / "table.csv", csv_of(cells))
+    write_text(options.work / "table.md", markdown_of(cells))
+    print((options.work / "table.md").read_text(encoding="utf-8"))
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

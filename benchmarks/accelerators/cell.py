@@ -1,0 +1,63 @@
+"""One cell of the table, in a process of its own: compiles one step for one card and writes what was found as JSON.
+
+Started by `python -m benchmarks.accelerators`, with the cell as JSON and the file to write.
+"""
+
+import dataclasses
+import importlib.metadata
+import json
+import sys
+from pathlib import Path
+
+from benchmarks.accelerators import compiling
+from benchmarks.accelerators.cards import CARDS
+from benchmarks.accelerators.hlo import Program
+from benchmarks.accelerators.roofline import COSTLIEST, arithmetic_seconds, least_seconds, lines_of
+from bertlab.files import write_text
+
+PACKAGES = ("jax", "libtpu", "keras")
+
+
+def measure(cell: dict) -> dict:
+    """Compiles one step and counts its program. cell: card, contender, size, tokens, rows."""
+    from benchmarks.accelerators.steps import Work, step_of
+
+    card, work = CARDS[cell["card"]], Work(cell["size"], cell["tokens"], cell["rows"])
+    known = {
+        **cell, "precision": card.precision, "card_memory": card.memory, "model_flops": float(work.flops),
+        "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
+    }  # fmt: skip
+    step = step_of(cell["contender"], work, card.precision)
+    try:
+        compiled = compiling.compile_for(card, step)
+    except compiling.DoesNotFit as error:
+        return {**known, "compiles": "too large", "message": str(error)}
+    return {**known, "compiles": "yes", **figures(compiled, card, work.flops)}
+
+
+def figures(compiled: compiling.Compiled, card, model_flops: float) -> dict:
+    """The numbers of the table and the costliest kernels."""
+    kernels = Program(compiled.text).kernels()
+    lines = lines_of(kernels, card)
+    seconds = least_seconds(kernels, card)
+    moved = sum(line.bytes for line in lines)
+    return {
+        "memory": compiled.memory,
+        "arguments": compiled.arguments,
+        "program_flops": sum(line.flops for line in lines),
+        "bytes": moved,
+        "xla_flops": compiled.xla_flops,
+        "xla_bytes": compiled.xla_bytes,
+        "kernels": sum(line.kernels for line in lines),
+        "arithmetic_seconds": sum(arithmetic_seconds(cost, card) for _, cost in kernels),
+        "memory_seconds": moved / card.bandwidth,
+        "roofline_seconds": seconds,
+        "peak_fraction": model_flops / card.flops / seconds,
+        "compile_seconds": round(compiled.seconds, 1),
+        "costliest": [dataclasses.asdict(line) for line in lines[:COSTLIEST]],
+    }
+
+
+if __name__ == "__main__":
+    compiling.prepare_environment()
+    write_text(Path(sys.argv[2]), json.dumps(measure(json.loads(sys.argv[1])), indent=1) + "\n")

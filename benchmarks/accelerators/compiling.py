@@ -1,0 +1,89 @@
+"""Compiles a step for a card that is not in this machine, and reads what the compiler says of its memory.
+
+XLA for TPUs (libtpu) and for NVIDIA's GPUs run on a processor: the one reads the name of a chip, the other a
+description of the card. Nothing is executed. For a GPU no candidate kernels can be timed, so autotuning is off and
+products are cuBLAS calls; Triton's, into which XLA could fuse what surrounds a product, need that timing.
+"""
+
+import os
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from benchmarks.accelerators.cards import Card
+
+if TYPE_CHECKING:
+    from benchmarks.accelerators.steps import Step
+
+GPU_OPTIONS = {"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False}
+TOO_LARGE = re.compile(r"RESOURCE_EXHAUSTED|Ran out of memory|exceeded? (?:hbm|memory)", re.IGNORECASE)
+
+
+def prepare_environment() -> None:
+    """Settings that must be made before JAX starts: it computes on the processor and asks no server about TPUs."""
+    os.environ["JAX_PLATFORMS"], os.environ["KERAS_BACKEND"] = "cpu", "jax"
+    os.environ["TPU_SKIP_MDS_QUERY"] = "1"
+    os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A compiled step. memory: bytes of arguments, results, temporary arrays and code; arguments: bytes; seconds: of
+    compiling; xla_flops, xla_bytes: the compiler's own counts, 0 where it gives none (GPUs)."""
+
+    text: str
+    memory: int
+    arguments: int
+    seconds: float
+    xla_flops: float = 0.0
+    xla_bytes: float = 0.0
+
+
+class DoesNotFit(Exception):
+    """The compiler found no program that fits the card's memory; the message is the compiler's."""
+
+
+def devices_of(card: Card) -> tuple:
+    """The devices of a card as JAX describes them."""
+    from jax.experimental import topologies
+
+    if card.kind == "tpu":
+        return tuple(topologies.get_topology_desc(topology_name=card.topology, platform="tpu").devices)
+    return tuple(
+        topologies.get_topology_desc(f"{card.name}:1x1x1", "cuda", topology="1x1x1", target_config=card.target).devices
+    )
+
+
+def compile_for(card: Card, step: "Step") -> Compiled:
+    """Compiles a step for one card; the memory of its state is reused for the new one.
+
+    Raises DoesNotFit.
+    """
+    import jax
+    import numpy as np
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+
+    start = time.perf_counter()
+    here = NamedSharding(Mesh(np.array(devices_of(card)), ("chips",)), PartitionSpec())
+    state, batch = jax.tree.map(
+        lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=here), (step.state, step.batch)
+    )
+    options = GPU_OPTIONS if card.kind == "cuda" else None
+    try:
+        compiled = jax.jit(step.function, donate_argnums=(0,)).lower(state, batch).compile(compiler_options=options)
+    except jax.errors.JaxRuntimeError as error:
+        if TOO_LARGE.search(str(error)):
+            raise DoesNotFit(str(error).splitlines()[0]) from None
+        raise
+    memory, cost = compiled.memory_analysis(), compiled.cost_analysis() or {}
+    kept = memory.argument_size_in_bytes + memory.output_size_in_bytes - memory.alias_size_in_bytes
+    return Compiled(
+        compiled.as_text(),
+        kept + memory.temp_size_in_bytes + memory.generated_code_size_in_bytes,
+        memory.argument_size_in_bytes,
+        time.perf_counter() - start,
+        float(cost.get("flops", 0.0)),
+        float(cost.get("bytes accessed", 0.0)),
+    )

@@ -1,0 +1,73 @@
+"""The table of all cells as CSV and Markdown, and a table of the costliest kernels of each."""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+
+from benchmarks.accelerators.cards import GIB
+
+KEYS = ("card", "contender", "size", "tokens", "rows")
+COLUMNS = (
+    *KEYS, "precision", "compiles", "memory", "card_memory", "model_flops", "program_flops", "waste", "bytes",
+    "arithmetic_seconds", "memory_seconds", "roofline_seconds", "peak_fraction", "kernels", "xla_flops", "xla_bytes",
+)  # fmt: skip
+HEADS = (
+    "card", "step", "size", "rows × tokens", "compiles", "memory, GiB", "of the card's", "model, TFLOP",
+    "program, TFLOP", "program / model", "moved, GB", "products, ms", "memory, ms", "least time, ms",
+    "fraction of the peak",
+)  # fmt: skip
+
+
+def with_waste(cell: dict) -> dict:
+    """The cell with the program's operations divided by the model's, where it compiled."""
+    if cell["compiles"] != "yes":
+        return cell
+    return {**cell, "waste": cell["program_flops"] / cell["model_flops"]}
+
+
+def csv_of(cells: Iterable[dict]) -> str:
+    """A row for each cell, bytes and seconds as they are; empty where a cell has no number."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(with_waste(cell) for cell in cells)
+    return text.getvalue()
+
+
+def markdown_of(cells: Sequence[dict]) -> str:
+    """The table, then the costliest kernels of each cell that compiled, then the versions."""
+    parts = [_table(HEADS, [_row(with_waste(cell)) for cell in cells])]
+    for cell in cells:
+        if cell["compiles"] == "yes":
+            parts.append(_costliest(cell))
+    versions = sorted({f"{name} {version}" for cell in cells for name, version in cell.get("versions", {}).items()})
+    return "\n".join([*parts, f"Compiled with {', '.join(versions)}.", ""])
+
+
+def _row(cell):
+    start = [cell["card"], cell["contender"], cell["size"], f"{cell['rows']} × {cell['tokens']}"]
+    if cell["compiles"] != "yes":
+        return [*start, cell["compiles"], *[""] * (len(HEADS) - len(start) - 1)]
+    share = cell["memory"] / cell["card_memory"]
+    return [
+        *start, "yes" if share <= 1 else "yes, too large", f"{cell['memory'] / GIB:.2f}", f"{share:.0%}",
+        f"{cell['model_flops'] / 1e12:.3f}", f"{cell['program_flops'] / 1e12:.3f}", f"{cell['waste']:.3f}",
+        f"{cell['bytes'] / 1e9:.1f}", f"{cell['arithmetic_seconds'] * 1e3:.1f}", f"{cell['memory_seconds'] * 1e3:.1f}",
+        f"{cell['roofline_seconds'] * 1e3:.1f}", f"{cell['peak_fraction']:.0%}",
+    ]  # fmt: skip
+
+
+def _costliest(cell):
+    title = f"{cell['card']}, {cell['contender']}, {cell['size']}, {cell['rows']} × {cell['tokens']}"
+    rows = [
+        [f"`{line['name']}`", line["kernels"], f"{line['flops'] / 1e9:.1f}", f"{line['bytes'] / 1e9:.2f}",
+         f"{line['seconds'] * 1e3:.2f}", f"{line['seconds'] / cell['roofline_seconds']:.0%}"]
+        for line in cell["costliest"]
+    ]  # fmt: skip
+    heads = ("operation", "kernels", "GFLOP", "moved, GB", "least time, ms", "of the step")
+    return f"## {title}\n\n{_table(heads, rows)}"
+
+
+def _table(heads, rows):
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "".join(f"| {' | '.join(str(value) for value in line)} |\n" for line in lines)
