@@ -182,11 +182,11 @@ def test_kernels_of_all_layers_are_one_line_and_the_costliest_is_first():
         ("jit(f)/jvp(m)/layer_0/add", Cost(bytes=320e9)),
         ("jit(f)/jvp(m)/layer_11/add", Cost(bytes=320e9)),
         ("jit(f)/transpose(jvp(m))/layer_0/add", Cost(bytes=960e9)),
-        ("copy-start", Cost(bytes=1.0)),
+        ("copy-start", Cost(bytes=1.0, transfer=True)),
     ]
     first, second, third = lines_of(kernels, T4)
     assert first == Line("backward: layer_*/add", 1, 0.0, 960e9, 3.0)
-    assert second == Line("forward: layer_*/add", 2, 0.0, 640e9, 2.0) and third.name == "copy-start"
+    assert second == Line("forward: layer_*/add", 2, 0.0, 640e9, 2.0) and third.name == "transfer: copy-start"
 
 
 def test_cards_are_described_for_their_compilers():

@@ -60,7 +60,7 @@ def lines_of(kernels: Iterable[tuple[str, Cost]], card: Card) -> list[Line]:
     """One line for each plain name, the costliest first."""
     lines: dict[str, Line] = {}
     for op_name, cost in kernels:
-        name = plain_name(op_name)
+        name = f"transfer: {op_name}" if cost.transfer else plain_name(op_name)
         old = lines.get(name, Line(name, 0, 0.0, 0.0, 0.0))
         lines[name] = Line(
             name, old.kernels + cost.kernels, old.flops + cost.flops, old.bytes + cost.bytes,
