@@ -47,8 +47,6 @@ $(ACCELERATORS)/.ready: requirements/accelerators.txt pyproject.toml
 	@echo "Installing into $(ACCELERATORS) (8 GB, once)"
 	$(PYTHON) -m venv $(ACCELERATORS)
 	$(ACCELERATORS)/bin/pip install --quiet --disable-pip-version-check -r requirements/accelerators.txt
-	# keras-hub and BertLab: of what they name, the list has all that compiling a step needs.
-	$(ACCELERATORS)/bin/pip install --quiet --disable-pip-version-check --no-deps keras-hub==0.32.0
 	$(ACCELERATORS)/bin/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 

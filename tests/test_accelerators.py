@@ -196,7 +196,7 @@ def test_cards_are_described_for_their_compilers():
     assert Array("f32", (2, 3)).bytes == 24
 
 
-CELL = {"card": "T4", "contender": "ours", "size": "base", "tokens": 128, "rows": 32}
+CELL = {"card": "T4", "size": "base", "tokens": 128, "rows": 32}
 FIGURES = {
     **CELL, "precision": "float16", "compiles": "yes", "memory": 2**32, "card_memory": 2**33, "model_flops": 2e12,
     "program_flops": 3e12, "bytes": 5e9, "arithmetic_seconds": 0.05, "memory_seconds": 0.1, "roofline_seconds": 0.125,
@@ -211,9 +211,7 @@ def test_the_table_has_every_cell_and_the_costliest_kernels():
     assert tuple(first) == COLUMNS and first["waste"] == "1.5" and first["bytes"] == "5000000000.0"
     assert large["compiles"] == "too large" and large["waste"] == large["memory"] == "" and over["rows"] == "32"
     lines = markdown_of(cells).splitlines()
-    assert lines[2].startswith(
-        "| T4 | ours | base | 32 × 128 | yes | 4.00 | 50% | 2.000 | 3.000 | 1.500 | 5.0 | 50.0 |"
-    )
+    assert lines[2].startswith("| T4 | base | 32 × 128 | yes | 4.00 | 50% | 2.000 | 3.000 | 1.500 | 5.0 | 50.0 |")
     assert lines[2].endswith("| 100.0 | 125.0 | 40% |")
     assert "| too large |" in lines[3] and "| yes, too large | 16.00 | 200% |" in lines[4]
     assert len({line.count("|") for line in lines[:5]}) == 1
@@ -230,7 +228,7 @@ def test_cells_are_asked_for_small_first_and_stored_ones_are_not_compiled_again(
         8
     ] * 3
     path = command.file_of(cells[2], tmp_path)
-    assert path.name == "T4-ours-base-128-32.json"
+    assert path.name == "T4-base-128-32.json"
     path.write_text(json.dumps(FIGURES), encoding="utf-8")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert command.compile_cell(cells[2], tmp_path)

@@ -2,7 +2,7 @@
 
     make accelerators
     .venv-accelerators/bin/python -m benchmarks.accelerators
-    .venv-accelerators/bin/python -m benchmarks.accelerators --cards T4 --sizes base --rows 32 64 --contenders ours
+    .venv-accelerators/bin/python -m benchmarks.accelerators --cards T4 --sizes base --rows 32 64
 
 No card is needed: XLA compiles for one by its description, and nothing is executed. Each cell has a process of its own,
 one after the other (libtpu allows one at a time), and is stored in --work when it is done; the same command resumes.
@@ -24,7 +24,6 @@ from benchmarks.accelerators.tables import KEYS, csv_of, markdown_of
 from bertlab.files import write_text
 
 ROWS = {"small": 256, "base": 32, "large": 8}  # of 128 tokens; as many tokens in longer rows
-CONTENDERS = ("ours", "keras-hub", "plain JAX")
 
 
 def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -33,7 +32,6 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--sizes", nargs="+", choices=tuple(ROWS), default=["small", "base"])
     parser.add_argument("--tokens", nargs="+", type=int, default=[128], help="lengths of a row")
     parser.add_argument("--rows", nargs="+", type=int, help="rows of a batch (256 of small and 32 of base at 128)")
-    parser.add_argument("--contenders", nargs="+", choices=CONTENDERS, default=["ours"])
     parser.add_argument("--work", type=Path, default=Path("build/accelerators"), help="where cells and tables are kept")
     return parser.parse_args(arguments)
 
@@ -42,15 +40,15 @@ def cells_of(options: argparse.Namespace) -> list[dict]:
     """The cells that were asked for, small models first."""
     found = []
     sizes = [size for size in ROWS if size in options.sizes]
-    for size, tokens, card, contender in itertools.product(sizes, options.tokens, options.cards, options.contenders):
+    for size, tokens, card in itertools.product(sizes, options.tokens, options.cards):
         for rows in options.rows or [max(1, ROWS[size] * 128 // tokens)]:
-            found.append(dict(zip(KEYS, (card, contender, size, tokens, rows))))
+            found.append(dict(zip(KEYS, (card, size, tokens, rows))))
     return found
 
 
 def file_of(cell: dict, work: Path) -> Path:
     """Where a cell is kept."""
-    return work / ("-".join(str(cell[key]).replace(" ", "_") for key in KEYS) + ".json")
+    return work / ("-".join(str(cell[key]) for key in KEYS) + ".json")
 
 
 def compile_cell(cell: dict, work: Path) -> bool:

@@ -19,7 +19,7 @@ PACKAGES = ("jax", "libtpu", "keras")
 
 
 def measure(cell: dict) -> dict:
-    """Compiles one step and counts its program. cell: card, contender, size, tokens, rows."""
+    """Compiles one step and counts its program. cell: card, size, tokens, rows."""
     from benchmarks.accelerators.steps import Work, step_of
 
     card, work = CARDS[cell["card"]], Work(cell["size"], cell["tokens"], cell["rows"])
@@ -27,7 +27,7 @@ def measure(cell: dict) -> dict:
         **cell, "precision": card.precision, "card_memory": card.memory, "model_flops": float(work.flops),
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
     }  # fmt: skip
-    step = step_of(cell["contender"], work, card.precision)
+    step = step_of(work, card.precision)
     try:
         compiled = compiling.compile_for(card, step)
     except compiling.DoesNotFit as error:

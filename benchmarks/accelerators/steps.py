@@ -1,8 +1,7 @@
 """The training steps that are compiled, each a pure function (state, batch) → (logs, state).
 
-Ours is the very step that `fit` runs on JAX: `PreTrainer.train_step`, with its metrics, AdamW and clipping, and with
-Keras's loss scaling in float16. keras-hub's is its `BertMaskedLM` (no pairs). The third is
-`plain_bert`. Models have no values here: shapes and types are all that a compiler needs.
+It is the very step that `fit` runs on JAX: `PreTrainer.train_step`, with its metrics, AdamW and clipping, and with
+Keras's loss scaling in float16. Models have no values here: shapes and types are all that a compiler needs.
 
 Letters: B batch, T tokens, P predictions.
 """
@@ -69,34 +68,21 @@ class Step:
     batch: object
 
 
-def step_of(contender: str, work: Work, precision: str) -> Step:
-    """The step of one contender: ours, keras-hub or plain JAX."""
-    makers = {"ours": _ours, "keras-hub": _keras_hub, "plain JAX": _plain}
-    return makers[contender](work, precision)
-
-
-def _policy(precision: str) -> str:
-    return "float32" if precision == "float32" else f"mixed_{precision}"
-
-
-def _ours(work: Work, precision: str) -> Step:
+def step_of(work: Work, precision: str) -> Step:
+    """The pre-training step on JAX; precision: float32, bfloat16 or float16."""
     from bertlab.models import PreTrainingModel
     from bertlab.models.outline import outline
     from bertlab.training.recipes.optimizer import adamw
     from bertlab.training.runs.pretrainer import PreTrainer
 
     trainer = PreTrainer(outline(lambda: PreTrainingModel(work.config, dtype=_policy(precision))))
-    _compiled(trainer, adamw(1e-4, trainer))
+    trainer.compile(adamw(1e-4, trainer), jit_compile=True)
+    outline(lambda: trainer.optimizer.build(trainer.trainable_variables))  # variables without values
     return Step(trainer.train_step, _keras_state(trainer), work.batch)
 
 
-def _compiled(trainer, optimizer, **options):
-    """The trainer, whose optimizer has its variables, without values."""
-    from bertlab.models.outline import outline
-
-    trainer.compile(optimizer, jit_compile=True, **options)
-    outline(lambda: trainer.optimizer.build(trainer.trainable_variables))
-    return trainer
+def _policy(precision: str) -> str:
+    return "float32" if precision == "float32" else f"mixed_{precision}"
 
 
 def _keras_state(trainer) -> tuple:
@@ -108,38 +94,3 @@ def _keras_state(trainer) -> tuple:
         trainer.metrics_variables,
     )  # fmt: skip
     return tuple([jax.ShapeDtypeStruct(v.shape, v.dtype) for v in variables] for variables in parts)
-
-
-def _keras_hub(work: Work, precision: str) -> Step:
-    import keras
-    import keras_hub
-
-    config, dtype = work.config, _policy(precision)
-    backbone = keras_hub.models.BertBackbone(
-        config.vocab_size, config.num_layers, config.num_heads, config.hidden_size, config.intermediate_size,
-        dropout=config.hidden_dropout, max_sequence_length=config.max_position_embeddings, dtype=dtype,
-    )  # fmt: skip
-    model = keras_hub.models.BertMaskedLM(backbone, preprocessor=None)
-    optimizer = keras.optimizers.AdamW(1e-4, weight_decay=0.01, global_clipnorm=1.0)
-    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
-    trainer = _compiled(model, optimizer, loss=loss, weighted_metrics=["accuracy"])
-    batch = work.batch
-    inputs = {"token_ids": batch["input_ids"], "padding_mask": batch["attention_mask"],
-              "segment_ids": batch["token_type_ids"]}  # fmt: skip
-    inputs["mask_positions"] = batch["masked_lm_positions"]
-    read = (inputs, batch["masked_lm_ids"], batch["masked_lm_weights"])
-    trainer._symbolic_build(data_batch=_zeros(read))  # makes the metrics' variables, as `fit` does
-    return Step(trainer.train_step, _keras_state(trainer), read)
-
-
-def _zeros(tree):
-    import jax
-    import numpy as np
-
-    return jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), tree)
-
-
-def _plain(work: Work, precision: str) -> Step:
-    from benchmarks.accelerators import plain_bert
-
-    return Step(plain_bert.training_step(work.config, precision), plain_bert.state_shapes(work.config), work.batch)

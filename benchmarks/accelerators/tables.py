@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.accelerators.cards import GIB
 
-KEYS = ("card", "contender", "size", "tokens", "rows")
+KEYS = ("card", "size", "tokens", "rows")
 COLUMNS = (
     *KEYS, "precision", "compiles", "memory", "card_memory", "model_flops", "program_flops", "waste", "bytes",
     "arithmetic_seconds", "memory_seconds", "roofline_seconds", "peak_fraction", "kernels", "xla_flops", "xla_bytes",
 )  # fmt: skip
 HEADS = (
-    "card", "step", "size", "rows × tokens", "compiles", "memory, GiB", "of the card's", "model, TFLOP",
+    "card", "size", "rows × tokens", "compiles", "memory, GiB", "of the card's", "model, TFLOP",
     "program, TFLOP", "program / model", "moved, GB", "products, ms", "memory, ms", "least time, ms",
     "fraction of the peak",
 )  # fmt: skip
@@ -45,7 +45,7 @@ def markdown_of(cells: Sequence[dict]) -> str:
 
 
 def _row(cell):
-    start = [cell["card"], cell["contender"], cell["size"], f"{cell['rows']} × {cell['tokens']}"]
+    start = [cell["card"], cell["size"], f"{cell['rows']} × {cell['tokens']}"]
     if cell["compiles"] != "yes":
         return [*start, cell["compiles"], *[""] * (len(HEADS) - len(start) - 1)]
     share = cell["memory"] / cell["card_memory"]
@@ -58,7 +58,7 @@ def _row(cell):
 
 
 def _costliest(cell):
-    title = f"{cell['card']}, {cell['contender']}, {cell['size']}, {cell['rows']} × {cell['tokens']}"
+    title = f"{cell['card']}, {cell['size']}, {cell['rows']} × {cell['tokens']}"
     rows = [
         [f"`{line['name']}`", line["kernels"], f"{line['flops'] / 1e9:.1f}", f"{line['bytes'] / 1e9:.2f}",
          f"{line['seconds'] * 1e3:.2f}", f"{line['seconds'] / cell['roofline_seconds']:.0%}"]
