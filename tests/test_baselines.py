@@ -187,11 +187,11 @@ def test_numbers_and_choices_are_learned_too(kind, shape, tmp_path):
     assert result.dev[result.metric] > 0.9
 
 
-def test_pieces_of_another_vocabulary_can_be_read(tmp_path):
+def test_the_tokens_of_a_checkpoint_can_be_read(tmp_path):
     from bertlab import checkpoints
 
-    TOKENIZER.save(tmp_path / "pieces")
-    trained("cbow", task_of("sentence"), tmp_path / "out", RECIPE.replace(epochs=1), tokenizer=tmp_path / "pieces")
+    TOKENIZER.save(tmp_path / "tokens")
+    trained("cbow", task_of("sentence"), tmp_path / "out", RECIPE.replace(epochs=1), tokenizer=tmp_path / "tokens")
     assert checkpoints.load_tokenizer(tmp_path / "out").vocabulary == TOKENIZER.vocabulary
 
 
@@ -239,6 +239,17 @@ def test_what_a_baseline_cannot_do_is_one_clear_line(kind, shape, changes, messa
     with pytest.raises(ConfigError, match=message):
         trained(kind, task_of(shape), tmp_path / "out", RECIPE.replace(**changes))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_command_that_needs_a_transformer_says_that_it_got_a_baseline(tmp_path):
+    from bertlab import checkpoints
+    from bertlab.baselines.models import make_baseline
+    from bertlab.baselines.storage import save_baseline
+    from bertlab.errors import CheckpointError
+
+    save_baseline(make_baseline(config_of("cbow")), tmp_path)
+    with pytest.raises(CheckpointError, match="expected a transformer, got a baseline"):
+        checkpoints.load(tmp_path)
 
 
 def test_a_damaged_folder_is_named(tmp_path):

@@ -22,7 +22,9 @@ def segment(inputs: dict, number: int, special_ids) -> tuple:
     ids = ops.cast(inputs["input_ids"], "int32")
     is_real = words_only(inputs, special_ids) * ops.cast(ops.equal(inputs["token_type_ids"], number), "int32")
     length = ops.shape(ids)[1]
-    order = ops.argsort(ops.arange(length, dtype="int32") + (1 - is_real) * length, axis=1)  # real ones first, each in its order
+    order = ops.argsort(
+        ops.arange(length, dtype="int32") + (1 - is_real) * length, axis=1
+    )  # real ones first, each in its order
     return ops.take_along_axis(ids, order, axis=1), ops.take_along_axis(is_real, order, axis=1)
 
 

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from bertlab.baselines.models import Baseline, make_baseline
 from bertlab.baselines.settings import BaselineConfig
+from bertlab.checkpoints.opening import BASELINE
 from bertlab.checkpoints.stored import open_safetensors, write_safetensors
 from bertlab.errors import CheckpointError
 from bertlab.work_folder import read_json, write_json
 
-CONFIG, WEIGHTS = "baseline.json", "baseline.safetensors"
+CONFIG, WEIGHTS = BASELINE, "baseline.safetensors"
 
 
 def is_baseline(folder: str | Path) -> bool:

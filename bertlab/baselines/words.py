@@ -1,4 +1,4 @@
-"""Whole words as tokens: what a bag of words and a recurrent network read before there were pieces of words.
+"""Whole words as tokens: what a bag of words and a recurrent network read before there was WordPiece.
 
 A vocabulary of whole words is one of WordPiece in which no token continues a word: any other word is [UNK].
 """

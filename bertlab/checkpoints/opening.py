@@ -7,6 +7,8 @@ from bertlab.checkpoints.packaged import is_packaged, packaged
 from bertlab.checkpoints.stored import StoredCheckpoint
 from bertlab.errors import CheckpointError
 
+BASELINE = "baseline.json"  # in a folder of `bertlab.baselines`, which is no checkpoint of a transformer
+
 
 def find(path_or_name: str | Path) -> Path:
     """The path of a checkpoint on this machine; a name is one of the packaged ones or looked up on the Hub.
@@ -31,6 +33,11 @@ def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
         return google.open_checkpoint(path)
     if path.is_dir() and huggingface.is_one(path):
         return huggingface.open_folder(path)
+    if path.is_dir() and (path / BASELINE).exists():
+        raise CheckpointError(
+            f"{path}: expected a transformer, got a baseline, which only `bertlab predict` and `bertlab evaluate` "
+            "read; give a checkpoint"
+        )
     raise CheckpointError(
         f"{path}: no checkpoint here; expected a folder with {huggingface.CONFIG} and {huggingface.WEIGHTS} "
         f"(Hugging Face), with {google.CONFIG} and *.ckpt.index (Google) or with {native.WEIGHTS} (BertLab)"

@@ -43,7 +43,7 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 @click.option("--baseline", type=click.Choice(KINDS), help="Train this instead of a pre-trained model: a bag of words "
               "(bow, tfidf), averaged word vectors (cbow) or a recurrent network. Each has its own learning rate and "
               "number of epochs.")  # fmt: skip
-@click.option("--tokenizer", help="With --baseline: read the pieces of words of this checkpoint, not whole words.")
+@click.option("--tokenizer", help="With --baseline: read the tokens of this checkpoint, not whole words.")
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @click.option("--grid", is_flag=True, help="Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4.")
 @click.option("--try", "axes", multiple=True, callback=_axes, help="Values to try, such as "

@@ -56,7 +56,7 @@ def train_baseline(
     Args:
         kind: bow, tfidf, cbow, rnn, lstm, gru or bilstm.
         recipe: how to train; that of the kind by default.   settings: its sizes.
-        tokenizer: a checkpoint whose pieces of words are read instead of the words of the training rows.
+        tokenizer: a checkpoint whose tokens are read instead of the words of the training rows.
         The others are those of `finetune`.
 
     Raises ConfigError for a kind that cannot be trained on the task, and for settings that need a transformer; besides
@@ -99,21 +99,21 @@ class BaselineExperiment(Experiment):
 
     def __init__(self, kind, settings: BaselineSettings, tokenizer, task, out, recipe, grid, say, metrics=None):
         check_baseline(kind, task, recipe)
-        self.kind, self.sizes, self.pieces_of = kind, settings, tokenizer
+        self.kind, self.sizes, self.tokens_of = kind, settings, tokenizer
         super().__init__(f"baseline {kind}", task, out, recipe, grid, say, metrics)
         self.start = STARTS[1]
 
     def _reading(self, model) -> tuple:
-        if self.pieces_of is None:
+        if self.tokens_of is None:
             settings = self.sizes
             tokenizer = word_tokenizer(
                 texts_of(self.task.train), settings.min_count, settings.most_words, settings.lowercase
             )
         else:
-            tokenizer = checkpoints.load_tokenizer(self.pieces_of)
+            tokenizer = checkpoints.load_tokenizer(self.tokens_of)
             if tokenizer.kind != WORDPIECE:
                 raise ConfigError(
-                    f"{self.pieces_of}: expected a WordPiece tokenizer for a baseline, got {tokenizer.kind}"
+                    f"{self.tokens_of}: expected a WordPiece tokenizer for a baseline, got {tokenizer.kind}"
                 )
         return tokenizer, BaselineConfig.max_tokens
 
