@@ -59,7 +59,7 @@ def inverse_document_frequencies(texts: Sequence[Ragged], vocab_size: int) -> np
 
     Example:
         >>> texts = Ragged(np.array([0, 1, 1], "int32"), np.array([0, 2, 3]))  # [0, 1] and [1]
-        >>> inverse_document_frequencies([texts], 2).round(3).tolist()
+        >>> inverse_document_frequencies([texts], 2).astype(float).round(3).tolist()
         [1.405, 1.0]
     """
     containing, number = np.zeros(vocab_size, np.int64), 0
