@@ -104,6 +104,22 @@ def test_a_folder_of_other_pairs_is_not_changed(folder, tmp_path):
     assert (folder / "manifest.json").read_bytes() == before
 
 
+def test_an_interrupted_folder_is_made_whole_by_the_same_call_alone(folder, tmp_path, monkeypatch):
+    def interrupted(path, content):
+        raise KeyboardInterrupt
+
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    out, source = tmp_path / "out", tmp_path / "pairs.tsv"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("bertlab.data.pretraining.pairs.write_json", interrupted)  # after the last shard
+        make_pairs(source, TOKENIZER, out, pair_settings(8))
+    assert len(list(out.glob("*.tfrecord"))) == 1
+    with pytest.raises(DataError, match="was started with other settings .*sequence_length was 8, is 9"):
+        make_pairs(source, TOKENIZER, out, pair_settings(9))
+    make_pairs(source, TOKENIZER, out, pair_settings(8))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
+
+
 def test_the_decoder_reads_the_target_one_token_late(folder):
     rows = ShiftRight(TOKENIZER.vocabulary.cls_id)(ExampleFiles(folder).take(np.array([1])), 0)
     cls, sep = TOKENIZER.vocabulary.cls_id, TOKENIZER.vocabulary.sep_id
