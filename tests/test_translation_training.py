@@ -195,6 +195,21 @@ def test_pairs_and_models_that_do_not_fit_are_named(folder, tmp_path):
         PretrainingRun(SMALL, folder, tmp_path / "run", recipe(objective="masked-lm"))
 
 
+def test_the_command_that_shows_pairs_has_figures_but_no_histograms(folder, tmp_path):
+    figures = json.loads(run("data", "show", folder, "--json", "--sample", 24))
+    assert figures == {"pairs": 24, "mean_source_length": 3.0, "mean_target_length": 3.0}
+    result = CliRunner().invoke(cli, ["data", "show", str(folder), "--png", str(tmp_path / "x.png")])
+    assert result.exit_code == 2 and "--png is for masked examples" in result.output
+
+
+@pytest.mark.parametrize("option", [["--masked-lm-probability", "0.5"], ["--shifted-positions"]])
+def test_options_of_masked_rows_are_refused_for_pairs(folder, tmp_path, option):
+    SMALL.save(tmp_path / "config.json")
+    paths = [str(tmp_path / "config.json"), "--data", str(folder), "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(cli, ["pretrain", *paths, *option])
+    assert result.exit_code == 2 and f"{option[0]} is for masked rows" in result.output
+
+
 def run(*arguments):
     result = CliRunner().invoke(cli, [str(argument) for argument in arguments], catch_exceptions=False)
     assert result.exit_code == 0, result.output
