@@ -358,13 +358,17 @@ def _load_in_memory(data, reading: Reading, problems: Problems) -> TaskData:
 
     _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
     splits = splits_in_memory(data)
-    column, theirs = declared_in(next(iter(splits.values())), reading.columns, reading.labels)
-    records = {
-        split: records_in_memory(table, "rows", split, problems, column, theirs) for split, table in splits.items()
+    declared = {
+        split: declared_in(table, reading.columns, reading.labels, reading.shape) for split, table in splits.items()
     }
+    records = {
+        split: records_in_memory(table, "rows", split, problems, *declared[split]) for split, table in splits.items()
+    }
+    _, theirs = declared.get("train") or next(iter(declared.values()))
     if reading.labels is None and theirs:
         reading = dataclasses.replace(reading, labels=declared_labels(theirs))
-    return _from_records("rows", records, reading, problems, missing=-1 if theirs else None)
+    missing = -1 if any(names for _, names in declared.values()) else None
+    return _from_records("rows", records, reading, problems, missing)
 
 
 # --- Hugging Face ---
