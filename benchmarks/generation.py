@@ -99,7 +99,7 @@ def measure(options, name: str) -> list[dict]:
 
 
 def measured_apart(name: str, folder: str) -> dict[tuple[int, int], dict]:
-    """What `measure` returns, by (rows, new tokens), from a process of its own."""
+    """The measurements of a side by (rows, new tokens), made in a process of its own."""
     command = [sys.executable, "-m", "benchmarks.generation", *sys.argv[1:], "--side", name, "--folder", folder]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return {(cell["rows"], cell["count"]): cell for cell in json.loads(done.stdout.splitlines()[-1])}
