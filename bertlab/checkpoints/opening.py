@@ -25,6 +25,12 @@ def find(path_or_name: str | Path) -> Path:
     raise CheckpointError(f"{path}: there is no such folder or checkpoint")
 
 
+def is_checkpoint(path: str | Path) -> bool:
+    """Whether a path is that of a checkpoint on this machine, in any format."""
+    path = Path(path)
+    return google.is_one(path) or (path.is_dir() and (native.is_one(path) or huggingface.is_one(path)))
+
+
 def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
     path = find(path_or_name)
     if path.is_dir() and native.is_one(path):

@@ -28,6 +28,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.checkpoints.saving import check_replaceable
 from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, DataError, TrainingError, asked
 from bertlab.progress import bar, bars_are_shown
@@ -81,9 +82,9 @@ def finetune(
         on_begin: called when everything is checked and the folder is there.
         memory_check: refuse a fine-tuning that probably does not fit into the free memory.
 
-    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with runs of another
-    fine-tuning, for unknown axes and metrics, and for too little memory, CheckpointError for a model that cannot be
-    used, TrainingError where the loss of the only setting, or of all, becomes infinite or NaN.
+    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with a model or
+    runs of another fine-tuning, for unknown axes and metrics, and for too little memory, CheckpointError for a model
+    that cannot be used, TrainingError where the loss of the only setting, or of all, becomes infinite or NaN.
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):
@@ -147,6 +148,7 @@ class Experiment:
     # === Runs ===
 
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
+        check_replaceable(self.out, self.model_name, SETTINGS)
         work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=dataclasses.asdict(Recipe()))
         if self._has_runs():
             work.check()
