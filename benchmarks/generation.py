@@ -4,13 +4,17 @@
     python -m benchmarks.generation --num-layers 12 --hidden-size 768 --rows 1
 
 One GPT-2 with random weights, saved by BertLab and loaded by transformers on PyTorch, in float32 on the processor. Both
-take the most likely token and keep keys and values, in turns; a first round that compiles is not timed, and the fastest
-of the others counts. Both must write the same tokens. BertLab without kept keys reads the whole row again for every
-token, so it is measured for a few tokens only, beside both others.
+take the most likely token and keep keys and values; a first round that compiles is not timed, and the fastest of the
+others counts. Both must write the same tokens. BertLab without kept keys reads the whole row again for every token, so
+it is measured for a few tokens only. Each side has a process of its own: TensorFlow's waiting threads would slow down
+PyTorch's in one process.
 """
 
 import argparse
+import json
 import os
+import subprocess
+import sys
 import tempfile
 import time
 
@@ -28,10 +32,10 @@ SIDES = ("bertlab", "bertlab, nothing kept", "transformers")
 # === The sides: functions of prompts and the number of new tokens, which return the new tokens ===
 
 
-def sides_of(options, folder: str) -> dict:
+def make_model(options, folder: str) -> None:
+    """Writes the checkpoint that all sides load."""
     from bertlab import checkpoints
     from bertlab.families import family
-    from bertlab.generation import GenerationSettings, generate
     from bertlab.models import PreTrainingModel
 
     config = family("gpt2").config(
@@ -39,13 +43,15 @@ def sides_of(options, folder: str) -> dict:
         num_heads=max(1, options.hidden_size // 64), intermediate_size=4 * options.hidden_size,
         max_position_embeddings=PROMPT + max(options.tokens + [options.few]), pad_token_id=0, initializer_range=0.1,
     )  # fmt: skip
-    model = PreTrainingModel(config)
-    checkpoints.save(model, folder)
+    checkpoints.save(PreTrainingModel(config), folder)
 
-    def ours(cache: bool):
-        return lambda prompts, count: generate(model, prompts, GenerationSettings(max_new_tokens=count, cache=cache))
 
-    return dict(zip(SIDES, (ours(True), ours(False), theirs(folder))))
+def ours(folder: str, cache: bool):
+    from bertlab import checkpoints
+    from bertlab.generation import GenerationSettings, generate
+
+    model = checkpoints.load(folder, "pretraining")
+    return lambda prompts, count: generate(model, prompts, GenerationSettings(max_new_tokens=count, cache=cache))
 
 
 def theirs(folder: str):
@@ -69,47 +75,69 @@ def theirs(folder: str):
 # === The contest ===
 
 
-def measure(sides: dict, prompts: list, count: int, rounds: int) -> dict[str, float]:
-    """New tokens per second of each side, of all rows together. Raises RuntimeError if the sides' tokens differ."""
-    seconds, texts = dict.fromkeys(sides, np.inf), {}
-    for number in range(rounds + 1):
-        for name, side in sides.items():
+def cells(options, name: str) -> list[tuple[int, int]]:
+    """(rows, new tokens) of every measurement of a side."""
+    few, kept = [options.few] * (options.few > 0), [] if name == SIDES[1] else options.tokens
+    return [(rows, count) for rows in options.rows for count in few + kept]
+
+
+def measure(options, name: str) -> list[dict]:
+    """For each cell the new tokens per second of all rows together, and the tokens."""
+    side = theirs(options.folder) if name == SIDES[2] else ours(options.folder, cache=name == SIDES[0])
+    measured = []
+    for rows, count in cells(options, name):
+        prompts = np.random.default_rng(rows).integers(1, options.vocab_size, (rows, PROMPT)).tolist()
+        seconds = np.inf
+        for number in range(options.rounds + 1):
             start = time.perf_counter()
-            texts[name] = side(prompts, count)
+            tokens = side(prompts, count)
             if number:  # the first one compiles
-                seconds[name] = min(seconds[name], time.perf_counter() - start)
-    for name, text in texts.items():
-        if text != texts["bertlab"]:
-            raise RuntimeError(f"expected the same tokens from bertlab and {name}, got different ones")
-    return {name: len(prompts) * count / value for name, value in seconds.items()}
+                seconds = min(seconds, time.perf_counter() - start)
+        measured.append({"rows": rows, "count": count, "rate": rows * count / seconds, "tokens": tokens})
+        print(f"{name}, {rows} rows, {count} new tokens: {measured[-1]['rate']:,.0f}", file=sys.stderr, flush=True)
+    return measured
+
+
+def measured_apart(name: str, folder: str) -> dict[tuple[int, int], dict]:
+    """The measurements of a side by (rows, new tokens), made in a process of its own."""
+    command = [sys.executable, "-m", "benchmarks.generation", *sys.argv[1:], "--side", name, "--folder", folder]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    return {(cell["rows"], cell["count"]): cell for cell in json.loads(done.stdout.splitlines()[-1])}
+
+
+def parser() -> argparse.ArgumentParser:
+    found = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    found.add_argument("--num-layers", type=int, default=4)
+    found.add_argument("--hidden-size", type=int, default=256)
+    found.add_argument("--vocab-size", type=int, default=8192)
+    found.add_argument("--tokens", type=int, nargs="+", default=[64, 240], help="new tokens of each row")
+    found.add_argument("--few", type=int, default=16, help="new tokens where nothing is kept; 0: leave it out")
+    found.add_argument("--rows", type=int, nargs="+", default=[1, 8])
+    found.add_argument("--rounds", type=int, default=3)
+    found.add_argument("--side", choices=SIDES, help=argparse.SUPPRESS)
+    found.add_argument("--folder", help=argparse.SUPPRESS)
+    return found
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--num-layers", type=int, default=4)
-    parser.add_argument("--hidden-size", type=int, default=256)
-    parser.add_argument("--vocab-size", type=int, default=8192)
-    parser.add_argument("--tokens", type=int, nargs="+", default=[64, 240], help="new tokens of each row")
-    parser.add_argument("--few", type=int, default=16, help="new tokens where nothing is kept; 0: leave it out")
-    parser.add_argument("--rows", type=int, nargs="+", default=[1, 8])
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    title = f"New tokens per second: {options.num_layers} × {options.hidden_size}, prompts of {PROMPT} tokens"
-    table = Table(title=title)
+    options = parser().parse_args()
+    if options.side:
+        print(json.dumps(measure(options, options.side)))
+        return
+    table = Table(
+        title=f"New tokens per second: {options.num_layers} × {options.hidden_size}, prompts of {PROMPT} tokens"
+    )
     for heading in ("rows", "new tokens", *SIDES, "ratio"):
         table.add_column(heading, justify="right")
-    rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
-        sides = sides_of(options, folder)
-        kept = {name: side for name, side in sides.items() if name != SIDES[1]}
-        for rows in options.rows:
-            prompts = rng.integers(1, options.vocab_size, (rows, PROMPT)).tolist()
-            for count in [options.few] * (options.few > 0) + options.tokens:
-                rates = measure(sides if count == options.few else kept, prompts, count, options.rounds)
-                cells = [f"{rates[name]:,.0f}" if name in rates else "–" for name in SIDES]
-                cells.append(f"{rates['bertlab'] / rates['transformers']:.2f}")
-                print(f"{rows} rows, {count} new tokens: {' | '.join(cells)}", flush=True)
-                table.add_row(str(rows), str(count), *cells)
+        make_model(options, folder)
+        found = {name: measured_apart(name, folder) for name in SIDES if cells(options, name)}
+    for rows, count in cells(options, SIDES[0]):
+        of = {name: cell[rows, count] for name, cell in found.items() if (rows, count) in cell}
+        if any(one["tokens"] != of[SIDES[0]]["tokens"] for one in of.values()):
+            raise RuntimeError(f"expected the same tokens from all sides for {rows} rows, got different ones")
+        rates = [f"{of[name]['rate']:,.0f}" if name in of else "–" for name in SIDES]
+        table.add_row(str(rows), str(count), *rates, f"{of[SIDES[0]]['rate'] / of[SIDES[2]]['rate']:.2f}")
     Console(width=100).print(table)
 
 

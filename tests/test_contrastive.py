@@ -129,6 +129,29 @@ def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path
         tune_vectors(undropped, pairs, tmp_path / "y", SHORT)
 
 
+def test_a_folder_with_another_model_or_other_results_is_refused(checkpoint, tmp_path):
+    import shutil
+
+    from finetuning_case import finetuned, task_of
+
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    other = shutil.copytree(checkpoint, tmp_path / "other")
+    kept = (other / "model.safetensors").read_bytes()
+    for start in (
+        lambda model, out: tune_vectors(model, pairs_by_word(4), out, SHORT),
+        lambda model, out: finetuned(model, task_of("sentence"), out),
+    ):
+        with pytest.raises(ConfigError, match="other: holds the model to start from, which would be replaced"):
+            start(other, tmp_path / "other" / ".." / "other")
+        with pytest.raises(ConfigError, match="other: holds a model but no settings.json; choose another folder"):
+            start(checkpoint, other)
+    assert (other / "model.safetensors").read_bytes() == kept
+    (tmp_path / "results.json").write_text('{"task": "tone"}')
+    with pytest.raises(ConfigError, match="holds results but no settings.json; choose another folder"):
+        tune_vectors(checkpoint, pairs_by_word(4), tmp_path, SHORT)
+
+
 def test_the_command_reads_pairs_and_grades_of_files(checkpoint, tmp_path):
     rows = "\n".join(["question,answer", *(f"{row.text_a},{row.text_b}" for row in pairs_by_word(10)), ""])
     (tmp_path / "pairs.csv").write_text(rows, encoding="utf-8")
@@ -139,6 +162,29 @@ def test_the_command_reads_pairs_and_grades_of_files(checkpoint, tmp_path):
                  "--model", checkpoint, "--graded", tmp_path / "dev.tsv", "--out", tmp_path / "out"]  # fmt: skip
     result = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
     assert result.exit_code == 0 and "before   spearman" in result.stdout and "epoch 1" in result.stdout
+
+
+def test_two_texts_are_a_pair_also_beside_a_column_named_text(tmp_path):
+    (tmp_path / "own.csv").write_text("text,text_a,text_b\nx,a,b\ny,c,d\n")
+    (tmp_path / "qa.csv").write_text("text,question,answer\nx,a,b\ny,c,d\n")
+    expected = [PairRow("a", "b"), PairRow("c", "d")]
+    assert read_pairs(tmp_path / "own.csv") == expected
+    assert read_pairs(tmp_path / "qa.csv", {"text_a": "question", "text_b": "answer"}) == expected
+    assert read_pairs(tmp_path / "own.csv", {"text": "text"}) == [PairRow("x", "x"), PairRow("y", "y")]
+    assert read_pairs(tmp_path / "qa.csv") == [PairRow("x", "x"), PairRow("y", "y")]
+
+
+def test_empty_texts_are_reported_or_skipped_and_a_text_file_has_no_columns(checkpoint, tmp_path):
+    (tmp_path / "rows.csv").write_text("text_a,text_b\na,b\n ,b\nc,d\n")
+    (tmp_path / "rows.txt").write_text("a\nb\n")
+    arguments = ["tune-vectors", tmp_path / "rows.csv", "--model", checkpoint, "--out", tmp_path / "out"]
+    result = CliRunner().invoke(cli, [str(one) for one in arguments])
+    told = str(result.exception)
+    assert "rows.csv line 3: a text is empty" in told and "--skip-errors leaves such" in told
+    result = CliRunner().invoke(cli, [str(one) for one in [*arguments, "--skip-errors"]], catch_exceptions=False)
+    assert result.exit_code == 0 and "left out: " in result.output
+    with pytest.raises(DataError, match="a .txt file has no columns; leave out columns"):
+        read_pairs(tmp_path / "rows.txt", {"text": "review"})
 
 
 def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_path):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bertlab.tokenizer
-from bertlab import analysis, checkpoints, families, layers, minimal, models
+from bertlab import analysis, baselines, checkpoints, families, layers, minimal, models
 from bertlab.models import outline
 
 # What the examples may use without importing it.
@@ -25,7 +25,11 @@ def modules_of(package):
 
 
 MODULES = [
-    *(module for package in (analysis, layers, models, checkpoints, families) for module in modules_of(package)),
+    *(
+        module
+        for package in (analysis, baselines, layers, models, checkpoints, families)
+        for module in modules_of(package)
+    ),
     importlib.import_module("bertlab.config"),
     families,
     minimal,

@@ -195,6 +195,20 @@ def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_f
         trained_weights("electra-tiny.json")
 
 
+def test_a_checkpoint_with_the_name_of_a_size_is_not_passed_over(finished, tmp_path, monkeypatch):
+    from bertlab.training.runs.start import trained_weights
+
+    monkeypatch.chdir(tmp_path)
+    run = tmp_path / "electra-small"
+    run.symlink_to(finished[0])
+    assert trained_weights("electra-small") is None  # a run in a folder of this name resumes
+    run.unlink()
+    checkpoints.save(models.ReplacedTokenDetector(ELECTRA), "electra-small")
+    with pytest.raises(ConfigError, match="a published size, and a checkpoint here: write ./electra-small"):
+        trained_weights("electra-small")
+    assert trained_weights("./electra-small").config == ELECTRA
+
+
 def test_no_name_of_a_size_is_that_of_a_published_model():
     from bertlab.families import size_names
 

@@ -213,3 +213,17 @@ def test_options_of_int8_that_do_not_go_together_are_refused(options, told):
 
     result = CliRunner().invoke(cli, ["export", "model", "--out", "out", *options])
     assert result.exit_code == 2 and told in result.output
+
+
+@pytest.mark.parametrize(("for_each_token", "largest"), [(False, 7.0), (True, 1.0)])
+def test_the_difference_leaves_padding_out_only_where_each_token_has_an_output(for_each_token, largest):
+    from types import SimpleNamespace
+
+    from bertlab.predict.int8_loss import _Both
+
+    def model(*outputs):  # as many classes as tokens
+        return SimpleNamespace(config=None, predict_on_batch=lambda inputs: np.array([outputs]))
+
+    both = _Both(model(0.0, 0.0, 0.0), model(1.0, 0.0, 7.0), for_each_token=for_each_token)
+    both.predict_on_batch({"attention_mask": np.array([[1, 1, 0]])})
+    assert both.difference == largest

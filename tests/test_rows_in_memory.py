@@ -1,6 +1,7 @@
 """Rows in memory as labelled data: the same rows and the same messages as from a file."""
 
 import json
+import types
 
 import numpy as np
 import pytest
@@ -39,11 +40,46 @@ def test_a_table_gives_the_rows_of_a_file_with_the_same_content(form, tmp_path):
 
 
 def test_a_dict_has_the_splits_and_only_a_test_split_may_lack_labels():
-    data = load_task({"train": ROWS, "dev": ROWS[:1], "test": [{"text": "New."}], "unsupervised": [{"a": 1}]})
+    with pytest.warns(UserWarning, match="left out 'unsupervised'; expected train, validation or test"):
+        data = load_task({"train": ROWS, "dev": ROWS[:1], "test": [{"text": "New."}], "unsupervised": [{"a": 1}]})
     assert [len(rows) for rows in (data.train, data.validation, data.test)] == [3, 1, 1]
     assert data.test == [SentenceRow("New.", None)]
     with pytest.raises(DataError, match=r"rows \(train\) row 1: there is no column 'label'"):
         load_task([*ROWS[:1], {"text": "New."}])
+
+
+def test_splits_have_the_names_that_files_have_and_no_split_has_two_tables():
+    data = load_task({"Train": ROWS, "val": ROWS[:1]})
+    assert [len(rows) for rows in (data.train, data.validation)] == [3, 1]
+    with pytest.raises(DataError, match="'dev' and 'validation' are both the validation split; give one table"):
+        load_task({"train": ROWS, "dev": ROWS[:1], "validation": ROWS[1:]})
+
+
+class Declared(list):
+    """Rows with declared class names, as a data set of `datasets` has them."""
+
+    def __init__(self, names, *indices):
+        super().__init__({"text": f"text {index}", "label": index} for index in indices)
+        self.features = {"label": types.SimpleNamespace(names=names)}
+
+
+def test_each_split_has_its_own_declared_names():
+    train, dev = Declared(["bad", "good", "ok"], 0, 1, 2), Declared(["good", "ok"], 0, 1)
+    for splits in ({"train": train, "validation": dev}, {"validation": dev, "train": train}):
+        data = load_task(splits)
+        assert data.labels == ("bad", "good", "ok")
+        assert ([row.label for row in data.train], [row.label for row in data.validation]) == ([0, 1, 2], [1, 2])
+    assert [row.label for row in load_task(dev, labels=("bad", "good", "ok")).train] == [1, 2]
+    assert [row.label for row in load_task(dev, labels=("no", "yes")).train] == [0, 1]  # indices of the caller's
+    for labels in (("no", "so", "yes"), ("bad", "good")):
+        with pytest.raises(DataError, match="declares the labels good, ok; expected some of"):
+            load_task(dev, labels=labels)
+    tagged = Declared(["good", "ok"])
+    tagged.append({"words": ["in", "Rome"], "tags": [0, 1], "label": 0})  # tags are learnt, not the label
+    data = load_task(tagged, shape="tagging", labels=("O", "B-LOC", "B-PER"))
+    assert data.train == [TaggingRow(("in", "Rome"), (0, 1))]
+    with pytest.raises(DataError, match="unknown label 'bad'"):
+        load_task({"train": dev, "validation": train})
 
 
 def test_the_options_of_files_apply():

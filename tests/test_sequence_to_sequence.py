@@ -1,15 +1,18 @@
 """The Transformer of 2017: sizes, masks, positions, checkpoints. Parity with PyTorch and transformers: tests/peers."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
 from checkpoint_files import same_weights, weights
+from click.testing import CliRunner
 from layer_case import randomise
 from safetensors.numpy import load_file, save_file
 
 from bertlab import checkpoints, families, models
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.cli import cli
+from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import MarianConfig, TransformerConfig
 from bertlab.layers import ScaledEmbeddings, sinusoids
 from bertlab.models.outline import outline
@@ -164,6 +167,13 @@ def test_the_encoder_of_a_translation_model_can_be_loaded_alone_and_is_not_writt
     assert not encoder.load_report.missing and any("decoder/" in path for path in encoder.load_report.unused)
     with pytest.raises(CheckpointError, match="no encoder of model_type 'marian' without its decoder"):
         checkpoints.save(encoder, tmp_path / "alone")
+
+
+def test_the_command_takes_the_encoder_of_a_translation_model_for_onnx(tmp_path, monkeypatch):
+    folder = checkpoints.save(random_model(marian()), tmp_path / "saved")
+    monkeypatch.setitem(sys.modules, "tf2onnx", None)  # which comes after the choice of what is written
+    result = CliRunner().invoke(cli, ["export", str(folder), "--onnx", "--out", str(tmp_path / "encoder.onnx")])
+    assert isinstance(result.exception, MissingDependencyError)
 
 
 def test_the_model_of_2017_is_saved_in_our_own_format(tmp_path):

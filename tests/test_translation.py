@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
-from bertlab.errors import ConfigError, DataError
-from bertlab.families import BertConfig, TransformerConfig
+from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.families import BertConfig, MarianConfig, TransformerConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
 from bertlab.generation.choosing import log_softmax
 from bertlab.generation.target_reading import CachedTargetReader, WholeTargetReader
@@ -24,10 +24,10 @@ START, END = TOKENIZER.vocabulary.cls_id, TOKENIZER.vocabulary.sep_id
 SOURCES = [[5, 9, 7, END], [8, END], [6, 6, 10, 11, 12, 5, END]]
 
 
-def random_model(**changes):
+def random_model(config=TransformerConfig, **changes):
     small = dict(vocab_size=len(TOKENIZER.vocabulary), hidden_size=16, num_layers=2, decoder_layers=2, num_heads=2,
                  intermediate_size=24, max_position_embeddings=40)  # fmt: skip
-    model = models.SequenceToSequenceModel(TransformerConfig(**(small | changes)))
+    model = models.SequenceToSequenceModel(config(**(small | changes)))
     rng = np.random.default_rng(0)
     deviations = {"cross_attention": 0.3, "feed_forward": 0.5}  # so that targets differ, and are not one token only
     for variable in model.weights:
@@ -124,6 +124,18 @@ def test_a_model_without_a_decoder_and_a_missing_first_token_are_named(model):
         translate(model, SOURCES, TranslationSettings(max_new_tokens=41), START)
 
 
+@pytest.mark.parametrize("beams", [1, 3])
+def test_padding_is_never_written_where_it_begins_targets(beams):
+    model = random_model(MarianConfig, pad_token_id=START, decoder_start_token_id=START, eos_token_id=END)
+    settings = TranslationSettings(beams=beams, max_new_tokens=6)
+    expected = translate(model, SOURCES[:2], settings)
+    (bias,) = [variable for variable in model.weights if variable.path.endswith("masked_lm_head/bias")]
+    bias.assign(np.where(np.arange(bias.shape[1]) == START, 30.0, 0.0)[None])
+    for cache in (True, False):
+        assert translate(model, SOURCES[:2], settings.replace(cache=cache)) == expected
+    assert not any(START in target for target in expected)
+
+
 # --- the command ---
 
 
@@ -164,3 +176,12 @@ def test_bad_input_gives_one_clear_line(folder, tmp_path, monkeypatch, arguments
     result = command(folder, *arguments)
     said = result.output if isinstance(result.exception, SystemExit) else str(result.exception)
     assert message in said and result.exit_code != 0
+
+
+def test_a_folder_with_a_tokenizer_of_its_own_kind_is_named_as_that(tmp_path):
+    config = MarianConfig(vocab_size=13, hidden_size=16, num_heads=2, pad_token_id=0)
+    config.save(tmp_path / "config.json")
+    (tmp_path / "vocab.json").write_text('{"</s>": 0, "▁a": 1}')  # published beside source.spm and target.spm
+    with pytest.raises(CheckpointError, match="comes with a Marian's own tokenizer, which is not supported"):
+        checkpoints.load_tokenizer(tmp_path)
+    assert not checkpoints.has_tokenizer(tmp_path)

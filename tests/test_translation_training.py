@@ -104,6 +104,22 @@ def test_a_folder_of_other_pairs_is_not_changed(folder, tmp_path):
     assert (folder / "manifest.json").read_bytes() == before
 
 
+def test_an_interrupted_folder_is_made_whole_by_the_same_call_alone(folder, tmp_path, monkeypatch):
+    def interrupted(path, content):
+        raise KeyboardInterrupt
+
+    whole = {path.name: path.read_bytes() for path in folder.iterdir()}
+    out, source = tmp_path / "out", tmp_path / "pairs.tsv"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("bertlab.data.pretraining.pairs.write_json", interrupted)  # after the last shard
+        make_pairs(source, TOKENIZER, out, pair_settings(8))
+    assert len(list(out.glob("*.tfrecord"))) == 1
+    with pytest.raises(DataError, match="was started with other settings .*sequence_length was 8, is 9"):
+        make_pairs(source, TOKENIZER, out, pair_settings(9))
+    make_pairs(source, TOKENIZER, out, pair_settings(8))
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
+
+
 def test_the_decoder_reads_the_target_one_token_late(folder):
     rows = ShiftRight(TOKENIZER.vocabulary.cls_id)(ExampleFiles(folder).take(np.array([1])), 0)
     cls, sep = TOKENIZER.vocabulary.cls_id, TOKENIZER.vocabulary.sep_id
@@ -177,6 +193,21 @@ def test_pairs_and_models_that_do_not_fit_are_named(folder, tmp_path):
         PretrainingRun(SMALL.replace(max_position_embeddings=7), folder, tmp_path / "run", recipe())
     with pytest.raises(ConfigError, match="objective masked-lm is not for a model with a decoder"):
         PretrainingRun(SMALL, folder, tmp_path / "run", recipe(objective="masked-lm"))
+
+
+def test_the_command_that_shows_pairs_has_figures_but_no_histograms(folder, tmp_path):
+    figures = json.loads(run("data", "show", folder, "--json", "--sample", 24))
+    assert figures == {"pairs": 24, "mean_source_length": 3.0, "mean_target_length": 3.0}
+    result = CliRunner().invoke(cli, ["data", "show", str(folder), "--png", str(tmp_path / "x.png")])
+    assert result.exit_code == 2 and "--png is for masked examples" in result.output
+
+
+@pytest.mark.parametrize("option", [["--masked-lm-probability", "0.5"], ["--shifted-positions"]])
+def test_options_of_masked_rows_are_refused_for_pairs(folder, tmp_path, option):
+    SMALL.save(tmp_path / "config.json")
+    paths = [str(tmp_path / "config.json"), "--data", str(folder), "--out", str(tmp_path / "run")]
+    result = CliRunner().invoke(cli, ["pretrain", *paths, *option])
+    assert result.exit_code == 2 and f"{option[0]} is for masked rows" in result.output
 
 
 def run(*arguments):

@@ -7,6 +7,8 @@ from bertlab.checkpoints.packaged import is_packaged, packaged
 from bertlab.checkpoints.stored import StoredCheckpoint
 from bertlab.errors import CheckpointError
 
+BASELINE = "baseline.json"  # in a folder of `bertlab.baselines`, which is no checkpoint of a transformer
+
 
 def find(path_or_name: str | Path) -> Path:
     """The path of a checkpoint on this machine; a name is one of the packaged ones or looked up on the Hub.
@@ -23,6 +25,12 @@ def find(path_or_name: str | Path) -> Path:
     raise CheckpointError(f"{path}: there is no such folder or checkpoint")
 
 
+def is_checkpoint(path: str | Path) -> bool:
+    """Whether a path is that of a checkpoint on this machine, in any format."""
+    path = Path(path)
+    return google.is_one(path) or (path.is_dir() and (native.is_one(path) or huggingface.is_one(path)))
+
+
 def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
     path = find(path_or_name)
     if path.is_dir() and native.is_one(path):
@@ -31,6 +39,11 @@ def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
         return google.open_checkpoint(path)
     if path.is_dir() and huggingface.is_one(path):
         return huggingface.open_folder(path)
+    if path.is_dir() and (path / BASELINE).exists():
+        raise CheckpointError(
+            f"{path}: expected a transformer, got a baseline, which only `bertlab predict` and `bertlab evaluate` "
+            "read; give a checkpoint"
+        )
     raise CheckpointError(
         f"{path}: no checkpoint here; expected a folder with {huggingface.CONFIG} and {huggingface.WEIGHTS} "
         f"(Hugging Face), with {google.CONFIG} and *.ckpt.index (Google) or with {native.WEIGHTS} (BertLab)"

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints import huggingface, native
+from bertlab.checkpoints import google, huggingface, native
 from bertlab.checkpoints.kinds import variables_of
-from bertlab.errors import CheckpointError
+from bertlab.errors import CheckpointError, ConfigError
 
 FORMATS = ("huggingface", "bertlab")
 DTYPES = ("float32", "float16")
@@ -45,6 +45,18 @@ def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface",
     else:
         native.write_folder(model, folder, arrays, None if tokenizer is None else tokenizer.vocabulary.sha256)
     return folder
+
+
+def check_replaceable(folder: str | Path, start: str | Path, own: str) -> None:
+    """Raises ConfigError where a model saved into a folder would replace another model than that of the same work.
+
+    start: the model that the work starts from.   own: the file that the work writes into its folder first.
+    """
+    folder = Path(folder)
+    if Path(start).exists() and Path(start).resolve() == folder.resolve():
+        raise ConfigError(f"{folder}: holds the model to start from, which would be replaced; choose another folder")
+    if any(each.is_one(folder) for each in (native, google, huggingface)) and not (folder / own).exists():
+        raise ConfigError(f"{folder}: holds a model but no {own}; choose another folder")
 
 
 def _check_request(model, folder: Path, tokenizer, format: str, dtype: str) -> None:

@@ -43,8 +43,21 @@ def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
 
 def _kind_in(folder: Path) -> str:
     """The kind whose files are there; without files, the one that the config's family has."""
+    return _kind_of_files(folder) or _kind_of_family(folder)
+
+
+def _kind_of_files(folder: Path) -> str | None:
+    """The kind whose files are there; None. A vocab.json without merges.txt is of a family with a kind of its own."""
+    kind = kind_in(folder)
+    if (folder / "vocab.json").exists() and not (folder / "merges.txt").exists():
+        of_family = _kind_of_family(folder)
+        return kind if of_family in _LOADERS else of_family
+    return kind
+
+
+def _kind_of_family(folder: Path) -> str:
     path = folder / CONFIG
-    return kind_in(folder) or (family_of(load_config(path)).tokenizer if path.exists() else WORDPIECE)
+    return family_of(load_config(path)).tokenizer if path.exists() else WORDPIECE
 
 
 def _load_wordpiece(folder: Path):
@@ -71,7 +84,7 @@ def has_tokenizer(path_or_name: str | Path) -> bool:
         True
     """
     folder = _folder(path_or_name)
-    return kind_in(folder) in _LOADERS
+    return _kind_of_files(folder) in _LOADERS
 
 
 def _folder(path_or_name: str | Path) -> Path:

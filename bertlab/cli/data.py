@@ -127,7 +127,8 @@ def pairs(source, target, vocab, out, cased, source_length, target_length, as_js
 @click.option("--seed", type=int, help="Print random examples instead of the first ones.")
 @click.option("--png", type=PATH, help="File for the histograms. [FOLDER/examples.png]")
 @click.option("--sample", default=10_000, show_default=True, help="Number of examples to draw the histograms from.")
-@click.option("--json", "as_json", is_flag=True, help="Print the numbers behind the histograms as JSON.")
+@click.option("--json", "as_json", is_flag=True,
+              help="Print the numbers behind the histograms as JSON; of pairs, the mean lengths.")  # fmt: skip
 def show(folder, count, seed, png, sample, as_json):
     """Print examples of FOLDER and draw histograms: lengths, predictions, replacements, next-sentence labels.
 
@@ -143,7 +144,12 @@ def show(folder, count, seed, png, sample, as_json):
         raise click.UsageError("--count and --sample must be at least 1")
     files = ExampleFiles(folder)
     if files.settings.target_length:
-        _show_pairs(files, min(count, len(files)), seed)
+        if png:
+            raise click.UsageError(f"--png is for masked examples; {folder} holds pairs, which have no histograms")
+        if as_json:
+            click.echo(json.dumps(_figures_of_pairs(files, min(sample, len(files)), seed or 0)))
+        else:
+            _show_pairs(files, min(count, len(files)), seed)
         return
     examples = sample_of(folder, count, seed)
     vocabulary = files.tokenizer.vocabulary
@@ -163,6 +169,14 @@ def show(folder, count, seed, png, sample, as_json):
     for row in range(len(examples["input_ids"])):
         click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces, labels)}")
     click.echo(f"histograms: {png}")
+
+
+def _figures_of_pairs(files, sample: int, seed: int) -> dict:
+    from bertlab.data.pretraining.batches import Batches
+
+    rows = Batches(files, sample, shuffle_seed=seed)[0]
+    lengths = {side: rows[f"{mask}_mask"].sum(axis=1) for side, mask in (("source", "attention"), ("target", "target"))}
+    return {"pairs": len(files)} | {f"mean_{side}_length": float(counts.mean()) for side, counts in lengths.items()}
 
 
 def _show_pairs(files, count: int, seed: int | None) -> None:

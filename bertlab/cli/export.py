@@ -60,7 +60,8 @@ def _check_options(onnx, encoder, quantize, labelled, reading) -> None:
         raise click.UsageError("the options for files need --rows")
 
 
-_UNFINISHED = ("pretraining", "replaced_token_detection")  # kinds of model whose head is for pre-training only
+# Kinds of model of which the encoder is written: they have no fine-tuned head.
+_UNFINISHED = ("pretraining", "replaced_token_detection", "sequence_to_sequence")
 
 
 def _export_onnx(name, out, encoder, quantize, labelled, reading) -> None:

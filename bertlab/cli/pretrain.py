@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from bertlab.backend import load_backend
 from bertlab.cli.config_file import config_option, write_config
@@ -43,6 +44,7 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
     """
     settings = PretrainingSettings.preset(preset, **given(options))
     load_backend()
+    _check_masking(data, options)
     from keras.callbacks import LambdaCallback
 
     from bertlab.training.devices.machines import this_machine
@@ -68,6 +70,18 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
         click.echo(json.dumps({"checkpoint": str(out / CHECKPOINT), **last}))
         return
     click.echo(f"{out / CHECKPOINT}: {figures_of(last)}")
+
+
+def _check_masking(data: tuple[Path, ...], options: dict) -> None:
+    """Refuses options of masked rows that were typed for pairs; a preset or a file may have them."""
+    from bertlab.data.pretraining.records import ExampleFiles
+
+    context = click.get_current_context()
+    for name in ("masked_lm_probability", "shifted_positions"):
+        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if typed and options[name] and ExampleFiles(data[0]).settings.target_length:
+            option = "--" + name.replace("_", "-")
+            raise click.UsageError(f"{option} is for masked rows; {data[0]} holds sources and targets: leave it out")
 
 
 def kept(out: Path) -> str:

@@ -8,6 +8,7 @@ import click
 from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import settings_options
+from bertlab.cli.task import load_with
 from bertlab.cli.task import pairs as column_pairs
 from bertlab.training.contrastive.settings import ContrastiveSettings
 
@@ -20,9 +21,10 @@ from bertlab.training.contrastive.settings import ContrastiveSettings
               "judge the vectors on; a file such as STS-B's.")  # fmt: skip
 @click.option("--column", "columns", multiple=True, callback=column_pairs, metavar="FIELD=COLUMN",
               help="Read this field of TEXTS from this column: text, or text_a and text_b (repeatable).")  # fmt: skip
+@click.option("--skip-errors", is_flag=True, help="Skip invalid records and count them.")
 @settings_options(ContrastiveSettings)
 @click.option("--json", "as_json", is_flag=True, help="Print results.json.")
-def tune_vectors(texts, model, out, graded, columns, as_json, **options):
+def tune_vectors(texts, model, out, graded, columns, skip_errors, as_json, **options):
     """Tune the vectors that `bertlab encode` gives, with TEXTS: pairs that belong together, such as a question and its
     answer (fields text_a and text_b), or single texts (a .txt file, or the field text), each of which is read twice
     with different dropout.
@@ -37,9 +39,12 @@ def tune_vectors(texts, model, out, graded, columns, as_json, **options):
     from bertlab.data.tasks.load import load_task
     from bertlab.data.tasks.unlabelled import read_pairs
 
-    pairs, grades = read_pairs(texts, columns), []
+    def read(path, on_error):
+        return read_pairs(path, columns, on_error)
+
+    pairs, grades = load_with(read, texts, skip_errors=skip_errors), []
     if graded is not None:
-        task = load_task(graded, "files", shape="pair", labels=())
+        task = load_with(load_task, graded, skip_errors=skip_errors, source="files", shape="pair", labels=())
         grades = [row for row in (*task.train, *task.validation, *task.test) if row.label is not None]
     settings = ContrastiveSettings(**options)
     load_backend()

@@ -4,6 +4,9 @@
 decoder. `WholeTargetReader` reads the target again for each token, which is simpler and slower, and gives the same
 logits. All targets begin with the same token, so they have no padding.
 
+Where padding begins targets, as Marian's do, it is never one of their tokens: its vector and bias are 0 there, so its
+logit is often the largest. transformers leaves it out before the softmax too (huggingface/transformers, #5126).
+
 Letters: B rows, S source tokens, U target tokens so far, P places for them, V vocabulary, A heads, d head size.
 """
 
@@ -32,6 +35,13 @@ class TargetReader:
             row[: len(source)], used[: len(source)] = source, 1
         self.source = {"input_ids": ids, "attention_mask": mask}  # (B, S)
         self.ids = np.full((len(sources), 1), start_id, np.int32)  # (B, U)
+        self._left_out = [start_id] if start_id == model.config.pad_token_id else []
+
+    def _array(self, logits) -> np.ndarray:
+        """Logits (B, V) as float32, −∞ for a token that is never written."""
+        logits = np.array(ops.convert_to_numpy(ops.cast(logits, "float32")))
+        logits[:, self._left_out] = -np.inf
+        return logits
 
 
 class WholeTargetReader(TargetReader):
@@ -40,7 +50,7 @@ class WholeTargetReader(TargetReader):
     def first(self) -> np.ndarray:
         """The logits of the next token of each target, (B, V) float32."""
         outputs = self.model(self.source | {"decoder_input_ids": self.ids}, training=False)
-        return _array(outputs["masked_lm_logits"][:, -1])
+        return self._array(outputs["masked_lm_logits"][:, -1])
 
     def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """The logits behind one more token of each target, (B, V). ids (B,); rows: which target each one continues,
@@ -75,7 +85,7 @@ class CachedTargetReader(TargetReader):
         start = ops.convert_to_tensor(np.int32(self._tokens))
         logits, self._caches = self._step(ids, self._caches, start, self._remembered, self._seen)
         self._tokens += 1
-        return _array(logits)
+        return self._array(logits)
 
 
 def _read(model, ids, caches, start, remembered, seen):
@@ -104,7 +114,3 @@ def _compiled_step(model):
 
 def _rounded(length: int) -> int:
     return -(-length // PLACES) * PLACES
-
-
-def _array(logits) -> np.ndarray:
-    return np.asarray(ops.convert_to_numpy(ops.cast(logits, "float32")))

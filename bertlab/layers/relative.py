@@ -327,8 +327,10 @@ class TwoStreamEncoder(Encoder):
         hidden_states, all_weights = [x], []
         layers = self.passed()
         for number, layer in enumerate(layers, start=1):
-            read_by_layer = x if memory is None else ops.concatenate([ops.cast(memory[number - 1], x.dtype), x], axis=1)
-            source = layer.attention.read(read_by_layer, distances)
+            source = None  # a layer alone reads its own input, which an analysis may replace
+            if positions is not None or memory is not None:
+                keys = x if memory is None else ops.concatenate([ops.cast(memory[number - 1], x.dtype), x], axis=1)
+                source = layer.attention.read(keys, distances)  # once for both streams
             if positions is None or return_all or number < len(layers):
                 # predictions do not look at the content stream of the last layer
                 x = layer(x, distances, **content, source=source, training=training, return_weights=return_all)

@@ -57,7 +57,8 @@ def int8_loss(
     """
     info, config = predictor.info, predictor.model.config
     require_answers(info.name, rows)
-    both = _Both(OnnxModel(full, config), OnnxModel(int8, config))
+    for_each_token = info.shape in ("tagging", "question")
+    both = _Both(OnnxModel(full, config), OnnxModel(int8, config), for_each_token=for_each_token)
     decoded = []
     for both.answers_as in (0, 1):
         served = Predictor(both, predictor.tokenizer, info, predictor.batch_size)
@@ -67,10 +68,13 @@ def int8_loss(
 
 
 class _Both:
-    """Two models in the place of one. Each batch goes through both; `answers_as` chooses whose outputs are returned."""
+    """Two models in the place of one. Each batch goes through both; `answers_as` chooses whose outputs are returned.
 
-    def __init__(self, *models: OnnxModel):
-        self._models, self.answers_as, self.difference = models, 0, 0.0
+    for_each_token: the outputs are (B, T, …), so those of padding do not count.
+    """
+
+    def __init__(self, *models: OnnxModel, for_each_token: bool):
+        self._models, self._for_each_token, self.answers_as, self.difference = models, for_each_token, 0, 0.0
         self.config = models[0].config
 
     def compile(self, **options) -> None:
@@ -81,7 +85,7 @@ class _Both:
         parts = [each if isinstance(each, dict) else {"logits": each} for each in outputs]
         for name, values in parts[0].items():
             difference = np.abs(values - parts[1][name])
-            if difference.shape[:2] == inputs["attention_mask"].shape:  # an output for each token: without padding
+            if self._for_each_token:
                 difference = difference[np.asarray(inputs["attention_mask"]) == 1]
             self.difference = max(self.difference, float(difference.max()))
         return outputs[self.answers_as]

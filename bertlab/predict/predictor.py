@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab import checkpoints
+from bertlab.baselines.storage import is_baseline, load_baseline
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.rows import MultipleChoiceRow, QuestionRow, Row, TaggingRow
 from bertlab.data.tasks.windows import make_windows
@@ -39,7 +40,7 @@ class Predictor:
     Inputs longer than the model's maximum length are read in overlapping windows, never truncated.
 
     Args:
-        model: one of `bertlab.models` with a fine-tuned head.   tokenizer: its `WordPieceTokenizer`.
+        model: one of `bertlab.models` with a fine-tuned head, or a baseline.   tokenizer: its `WordPieceTokenizer`.
         info: the task that the model was fine-tuned for.
         batch_size: rows read together.
         jit_compile: compile with XLA: slow at first, then faster; for many inputs.
@@ -58,7 +59,7 @@ class Predictor:
 
         Raises CheckpointError for a model that is not fine-tuned.
         """
-        model = checkpoints.load(folder, padded_vocabulary=True)
+        model = load_baseline(folder) if is_baseline(folder) else checkpoints.load(folder, padded_vocabulary=True)
         return cls(model, checkpoints.load_tokenizer(folder), load_info(folder, model), **options)
 
     def __call__(self, inputs: Iterable, advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:

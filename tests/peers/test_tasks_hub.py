@@ -52,6 +52,19 @@ def test_a_saved_data_set_gives_rows_with_the_class_names_that_it_declares(tmp_p
     assert (data.labels, data.train, data.test) == (("neg", "pos"), [SentenceRow("Nice.", 1)], [SentenceRow("?")])
 
 
+def test_indices_are_of_the_names_that_the_split_declares_also_where_the_caller_names_labels(tmp_path):
+    splits = {}
+    for split, names in (("train", ["bad", "good", "ok"]), ("test", ["good", "ok"])):
+        features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=names)})
+        rows = [{"text": name, "label": index} for index, name in enumerate(names)]
+        splits[split] = datasets.Dataset.from_list(rows, features=features)
+        splits[split].save_to_disk(str(tmp_path / split))
+    datasets.DatasetDict(splits).save_to_disk(str(tmp_path / "both"))
+    data = load_task(tmp_path / "both")
+    assert ([row.label for row in data.train], [row.label for row in data.test]) == ([0, 1, 2], [1, 2])
+    assert [row.label for row in load_task(tmp_path / "test", labels=("ok", "bad", "good")).train] == [2, 0]
+
+
 def test_classes_whose_names_are_numbers_are_taken_by_their_indices(tmp_path):
     features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=["1", "2", "3"])})
     rows = [{"text": str(index), "label": index} for index in range(3)]

@@ -26,6 +26,7 @@ from bertlab.tokenizer_kinds import recorded
 from bertlab.work_folder import WorkFolder, write_json
 
 _SHARD = 20_000  # pairs
+_UNFINISHED = "unfinished.json"  # what is being made in a folder without a manifest
 
 
 def pair_settings(source_length: int = 128, target_length: int | None = None) -> ExampleSettings:
@@ -99,22 +100,20 @@ def make_pairs(
 ) -> dict:
     """Makes a folder of examples of the pairs in one file or two (see `read_pairs`), and returns its manifest.
 
-    Pairs with more tokens than a row are left out, and counted under "problems". A complete folder is not changed.
+    Pairs with more tokens than a row are left out, and counted under "problems". A complete folder is not changed;
+    after an interruption the same call makes the folder again from the start.
     Raises DataError for files that are not pairs, if no pair is short enough, and for a folder made in another way.
     """
     folder = Path(folder)
     identity = _identity(source, target, tokenizer, settings)
-    work = WorkFolder(folder, MANIFEST, identity, error=DataError)
+    work = WorkFolder(folder, _UNFINISHED, identity, error=DataError)
     if (folder / MANIFEST).exists():
         manifest = read_manifest(folder)
         work.check({name: manifest.get(name) for name in identity})
         return manifest
     if any(folder.glob("examples-*.tfrecord")):
-        raise DataError(f"{folder}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DataError(f"{folder}: cannot create it ({error.strerror}); choose another folder") from None
+        work.check()
+    work.begin()
     tokenizer.save_vocabulary(folder)
     layout, shards, counts = Layout.of(settings), [], Counter(examples=0)
     pairs = read_pairs(source, target)
@@ -128,13 +127,15 @@ def make_pairs(
                 progress.advance()
         _check_any(source, counts)
     except DataError:
-        for shard in shards:  # so that the folder can be used once the text is mended
-            (folder / shard["file"]).unlink()
+        for shard in folder.glob("examples-*.tfrecord"):  # so that the folder can be used once the text is mended
+            shard.unlink()
+        work.file.unlink()
         raise
     left_out = counts["pairs"] - counts["examples"]
     problems = {"pair longer than a row": left_out} if left_out else {}
     manifest = identity | {"counts": counts, "problems": problems, "layout": layout.to_dict(), "shards": shards}
     write_json(folder / MANIFEST, manifest)
+    work.file.unlink()
     return manifest
 
 

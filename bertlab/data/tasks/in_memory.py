@@ -4,27 +4,39 @@ They become the same records as files, so that rows, labels and error messages a
 imported: an object is known by its methods.
 """
 
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
 from bertlab.data.tasks.formats import Problems, Record
 from bertlab.data.tasks.formats_hub import hub_labels, with_names
+from bertlab.data.tasks.formats_labels import listed
+from bertlab.data.tasks.formats_records import ROLES
 from bertlab.errors import DataError
 
-_SPLITS = {"train": "train", "validation": "validation", "dev": "validation", "valid": "validation", "test": "test"}
+_SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "dev", "valid", "val"), "validation")
 
 
 def splits_in_memory(data) -> dict[str, object]:
     """The tables of the splits: of a dict (such as a `DatasetDict`) by its keys, of one table {"train": table}.
 
-    Raises DataError for anything else, and for a dict without a known split.
+    Warns of other keys. Raises DataError for anything else, a dict without a known split, and two tables of one split.
     """
     if isinstance(data, Mapping):
-        found = {_SPLITS[name]: table for name, table in data.items() if name in _SPLITS}
+        split_of = {key: _SPLITS.get(str(key).lower()) for key in data}
+        found = {}
+        for key, split in split_of.items():
+            if split in found:
+                both = " and ".join(repr(str(one)) for one in data if split_of[one] == split)
+                raise DataError(f"{both} are both the {split} split; give one table")
+            if split is not None:
+                found[split] = data[key]
         if not found:
             raise DataError(
                 f"expected rows, or a dict with some of the splits train, validation and test; got the keys "
                 f"{', '.join(map(str, data))}"
             )
+        if others := [repr(str(key)) for key, split in split_of.items() if split is None]:
+            warnings.warn(f"left out {', '.join(others)}; expected train, validation or test", stacklevel=4)
         return found
     if isinstance(data, bytes) or not isinstance(data, Iterable):
         raise DataError(
@@ -34,17 +46,26 @@ def splits_in_memory(data) -> dict[str, object]:
     return {"train": data}
 
 
-def declared_in(table, columns: dict, labels: tuple[str, ...] | None) -> tuple[str | None, tuple[str, ...]]:
+def declared_in(
+    table, columns: dict, labels: tuple[str, ...] | None, shape: str | None = None
+) -> tuple[str | None, tuple[str, ...]]:
     """The column of labels or tags for which a data set of `datasets` declares names, and these names; else None, ().
 
-    columns: field → column, where they differ. labels: the caller's names; where those are others than the declared
-    ones, the numbers in the column are indices of the caller's.
+    columns: field → column, where they differ. labels: the caller's names. Where these are others than the declared
+    ones, but as many, the numbers in the column are indices of the caller's. Raises DataError where they cannot be:
+    there are more or fewer, or one of the names has another index. shape: the task type, if it is known.
     """
-    for role in ("label", "tags"):
+    for role in ("label", "tags") if shape is None else sorted({"label", "tags"}.intersection(ROLES.get(shape, ()))):
         column = columns.get(role, role)
         names = hub_labels(table, column) if getattr(table, "features", None) else ()
-        if names and (labels is None or set(labels) == set(names)):
+        if names and (labels is None or set(names) <= set(labels)):
             return column, names
+        moved = any(name in names and names.index(name) != index for index, name in enumerate(labels or ()))
+        if names and labels and (moved or len(names) != len(labels)):
+            raise DataError(
+                f"column {column!r} declares the labels {listed(names)}; expected some of {listed(labels)}, or as many "
+                "other names in the same order; rename them"
+            )
     return None, ()
 
 

@@ -358,20 +358,25 @@ def _load_in_memory(data, reading: Reading, problems: Problems) -> TaskData:
 
     _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
     splits = splits_in_memory(data)
-    column, theirs = declared_in(next(iter(splits.values())), reading.columns, reading.labels)
-    records = {
-        split: records_in_memory(table, "rows", split, problems, column, theirs) for split, table in splits.items()
+    declared = {
+        split: declared_in(table, reading.columns, reading.labels, reading.shape) for split, table in splits.items()
     }
+    records = {
+        split: records_in_memory(table, "rows", split, problems, *declared[split]) for split, table in splits.items()
+    }
+    _, theirs = declared.get("train") or next(iter(declared.values()))
     if reading.labels is None and theirs:
         reading = dataclasses.replace(reading, labels=declared_labels(theirs))
-    return _from_records("rows", records, reading, problems, missing=-1 if theirs else None)
+    missing = -1 if any(names for _, names in declared.values()) else None
+    return _from_records("rows", records, reading, problems, missing)
 
 
 # --- Hugging Face ---
 
 
 def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:
-    from bertlab.data.tasks.formats_hub import hub_labels, hub_records, load_hub_dataset
+    from bertlab.data.tasks.formats_hub import hub_records, load_hub_dataset
+    from bertlab.data.tasks.in_memory import declared_in
 
     task = None if Path(name).exists() else find_task(name)
     hub = task.hub if task else Hub(name)
@@ -388,9 +393,11 @@ def _load_hub(name: str, reading: Reading, config: str | None, problems: Problem
     _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     some = next(iter(splits.values()))
     shape = reading.shape or guess_shape(some.features, reading.columns)
-    role = "tags" if shape == "tagging" else "label"
-    column = reading.columns.get(role, role)
-    theirs = hub_labels(some, column) if reading.labels is None and shape != "question" else ()
-    records = {split: hub_records(dataset, name, split, column, theirs) for split, dataset in splits.items()}
-    reading = dataclasses.replace(reading, labels=declared_labels(theirs) if theirs else reading.labels)
+    declared = {
+        split: declared_in(dataset, reading.columns, reading.labels, shape) for split, dataset in splits.items()
+    }
+    records = {split: hub_records(dataset, name, split, *declared[split]) for split, dataset in splits.items()}
+    _, theirs = next(iter(declared.values()))
+    if reading.labels is None and theirs:
+        reading = dataclasses.replace(reading, labels=declared_labels(theirs))
     return _from_records(Path(name).name, records, reading, problems, missing=-1)

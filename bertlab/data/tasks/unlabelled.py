@@ -1,22 +1,26 @@
 """Texts without labels: pairs of texts that belong together, or single texts, each of which is paired with itself."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from bertlab.data.tasks.formats import Problems, Record, read_lines, read_table
 from bertlab.data.tasks.formats_records import Columns, rows_from_records, with_usual_columns
 from bertlab.data.tasks.rows import PairRow
-from bertlab.errors import DataError
+from bertlab.errors import DataError, asked
 
 
 def read_pairs(path: str | Path, columns: dict | None = None, problems: Problems | None = None) -> list[PairRow]:
     """The pairs of a file; labels in it are ignored.
 
     A .txt file has a text on each line. Any other is read as by `load_task`: with the fields text_a and text_b, or with
-    the field text; `columns` maps fields to columns. A single text is paired with itself. Raises DataError, with file
-    and line, and for fewer than two pairs.
+    the field text; `columns` maps fields to columns. Where all three are there, text_a and text_b are read. A single
+    text is paired with itself. Raises DataError, with file and line, also for an empty text, for `columns` of a .txt
+    file and for fewer than two pairs.
     """
     problems = problems or Problems()
     if Path(path).suffix.lower() == ".txt":
+        if columns:
+            raise DataError(f"{path}: a .txt file has no columns; leave out {asked('--column', 'columns')}")
         rows = [PairRow(line, line) for _, line in read_lines(path) if line.strip()]
     else:
         rows = _rows_of_table(path, dict(columns or {}), problems)
@@ -29,11 +33,26 @@ def _rows_of_table(path, names: dict, problems: Problems) -> list[PairRow]:
     records = list(read_table(path, problems))
     if not records:
         return []
-    shape = "sentence" if "text" in {*records[0].columns, *names} else "pair"
+    shape = _shape(records[0].columns, names)
     names = with_usual_columns(records[0].columns, names, shape)
     label = names.pop("label", "label")
-    unlabelled = (
-        Record(where, {name: value for name, value in row.items() if name != label}) for where, row in records
-    )
-    rows = rows_from_records(unlabelled, Columns(shape, names, may_lack_answers=True), problems)
-    return [PairRow(row.text, row.text) for row in rows] if shape == "sentence" else rows
+    columns, pairs = Columns(shape, names, may_lack_answers=True), []
+    for where, row in records:
+        unlabelled = Record(where, {name: value for name, value in row.items() if name != label})
+        for made in rows_from_records([unlabelled], columns, problems):
+            pair = PairRow(made.text, made.text) if shape == "sentence" else made
+            if pair.text_a.strip() and pair.text_b.strip():
+                pairs.append(pair)
+            else:
+                problems.add(f"{where}: a text is empty; expected a text in each field")
+    return pairs
+
+
+def _shape(columns: Iterable[str], names: dict) -> str:
+    """The task type: what `names` say or, where they do not tell, what they and the columns have."""
+    for fields in (set(names), {*columns, *names}):
+        if fields.issuperset({"text_a", "text_b"}):
+            return "pair"
+        if "text" in fields:
+            return "sentence"
+    return "pair"

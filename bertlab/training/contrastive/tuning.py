@@ -29,6 +29,7 @@ from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
 from bertlab.checkpoints.digest import model_digests
 from bertlab.checkpoints.huggingface import check_representable
+from bertlab.checkpoints.saving import check_replaceable
 from bertlab.data.tasks.metrics import spearman
 from bertlab.data.tasks.rows import PairRow
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
@@ -140,12 +141,13 @@ def tune_vectors(
 
     An epoch has whole batches only, of pairs in a new order; a batch has at most as many pairs as there are.
     Raises DataError for fewer than two pairs or a grade that is not a number, ConfigError for a folder of another run
-    and for texts paired with themselves without dropout, TrainingError for a loss that is infinite or NaN.
+    or model and for texts paired with themselves without dropout, TrainingError for a loss that is infinite or NaN.
     """
     settings = settings or ContrastiveSettings()
+    check_replaceable(out, model, SETTINGS)
     run = _Run(model, pairs, Path(out), settings, graded, say)
     finished = run.out / RESULTS
-    if run.work.file.exists():
+    if run.work.file.exists() or finished.exists():
         run.work.check()
     if finished.exists():
         return ContrastiveResult(**read_json(finished))

@@ -16,6 +16,7 @@ _HOMES = {
     for module, names in {
         "settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
         "experiment": ("finetune",),
+        "baselines": ("baseline_recipe", "train_baseline"),
         "results": ("FineTuningResult", "RunResult"),
         "problems": ("problem_for",),
     }.items()

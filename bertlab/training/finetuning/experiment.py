@@ -28,6 +28,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.checkpoints.saving import check_replaceable
 from bertlab.data.tasks.rows import TaskData
 from bertlab.errors import CheckpointError, DataError, TrainingError, asked
 from bertlab.progress import bar, bars_are_shown
@@ -44,7 +45,7 @@ from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.problems import Decoded, Encoded, Questions, TaskInfo, problem_for, tuned_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching
+from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
 from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
@@ -81,9 +82,9 @@ def finetune(
         on_begin: called when everything is checked and the folder is there.
         memory_check: refuse a fine-tuning that probably does not fit into the free memory.
 
-    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with runs of another
-    fine-tuning, for unknown axes and metrics, and for too little memory, CheckpointError for a model that cannot be
-    used, TrainingError where the loss of the only setting, or of all, becomes infinite or NaN.
+    Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with a model or
+    runs of another fine-tuning, for unknown axes and metrics, and for too little memory, CheckpointError for a model
+    that cannot be used, TrainingError where the loss of the only setting, or of all, becomes infinite or NaN.
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):
@@ -108,17 +109,20 @@ class Experiment:
         self.start = STARTS[0]  # of the runs whose best model is kept
         self.notes: list[str] = []
         self.model_name = str(model)
-        self.tokenizer = checkpoints.load_tokenizer(model)
-        config = checkpoints.read_config(model)
+        self.tokenizer, longest = self._reading(model)
         max_length = recipe.max_length
-        if max_length > config.max_tokens:
-            max_length = config.max_tokens
+        if max_length > longest:
+            max_length = longest
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
         self.problem = problem_for(
             TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer, metrics, recipe.best
         )
         self.problem.check_best(task.validation)
         self.encoder_weights, self.config = self._load(model)
+
+    def _reading(self, model) -> tuple:
+        """The tokenizer, and the length of the longest row that the model reads."""
+        return checkpoints.load_tokenizer(model), checkpoints.read_config(model).max_tokens
 
     def _note(self, text: str) -> None:
         self.notes.append(text)
@@ -144,6 +148,7 @@ class Experiment:
     # === Runs ===
 
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
+        check_replaceable(self.out, self.model_name, SETTINGS)
         work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=dataclasses.asdict(Recipe()))
         if self._has_runs():
             work.check()
@@ -318,13 +323,21 @@ class Experiment:
         own = [other for other in runs if other.start == self.start]
         current = [other for other in own if other.setting[1:] == run.setting[1:]]
         if run.start == self.start and run.diverged is None and run is best_run(current):
-            save_finetuned(trainer.plain_model(), self._weights(run), self.tokenizer, self.problem.info, self.format)
+            self._save(trainer, self._weights(run))
         run.save(file)
         complete = [other for other in own if other not in current or len(current) == len(self.recipe.seeds)]
         keep = {self._weights(best_run(part)) for part in (complete, current) if part}
         for folder in file.parent.iterdir():
             if folder.is_dir() and folder not in keep:
                 shutil.rmtree(folder)
+
+    def _save(self, trainer: Trainer, folder: Path) -> None:
+        """Writes the model as it is now, its tokenizer and its task."""
+        save_finetuned(trainer.plain_model(), folder, self.tokenizer, self.problem.info, self.format)
+
+    def _restore(self, trainer: Trainer, folder: Path) -> None:
+        """Gives the model the weights that `_save` wrote."""
+        trainer.load(folder)
 
     @property
     def format(self) -> str:
@@ -339,14 +352,15 @@ class Experiment:
 
     def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded, test: Encoded | None) -> FineTuningResult:
         """The best model, the results, and then what it predicts, written out."""
-        trainer.load(self._weights(best_run(runs)))
+        self._restore(trainer, self._weights(best_run(runs)))
         if isinstance(self.problem, Questions) and self.problem.info.null_threshold is not None:
             threshold = tuned_threshold(self.problem, dev, trainer.outputs(dev))
             self.problem.info = dataclasses.replace(self.problem.info, null_threshold=threshold)
         decoded = trainer.predict(dev)
         figures = self.problem.score(dev.rows, decoded)
-        save_finetuned(trainer.plain_model(), self.out, self.tokenizer, self.problem.info, self.format)
-        result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes))
+        self._save(trainer, self.out)
+        own = {"model": self.model_name, "parameters": trained_parameters(trainer.model)}
+        result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
         write_json(self.out / RESULTS, result.to_dict())
         predicted = None if test is None else trainer.predict(test)
         if has_answers(self.task.test):

@@ -110,7 +110,8 @@ class FineTuningResult:
     """All runs of a task. metric: the one that models are chosen by. dev: the kept model's metrics.
 
     notes: lines for the user, such as the number of rows that were cut. test: the kept model's metrics on labelled
-    test rows.
+    test rows. model: what was trained; parameters: how many numbers training changed (both unknown in folders of
+    earlier versions).
     """
 
     task: str
@@ -119,6 +120,8 @@ class FineTuningResult:
     dev: dict[str, float]
     notes: tuple[str, ...] = ()
     test: dict[str, float] | None = None
+    model: str = ""
+    parameters: int = 0
 
     @property
     def summaries(self) -> list[Summary]:
@@ -174,6 +177,8 @@ class FineTuningResult:
         """JSON values: results.json. NaN and infinite numbers are null."""
         return json_values({
             "task": self.task,
+            "model": self.model,
+            "parameters": self.parameters,
             "metric": self.metric,
             "dev": self.dev,
             "test": self.test,
@@ -201,7 +206,8 @@ class FineTuningResult:
         runs = tuple(RunResult.from_dict(run) for run in values["runs"])
         test = values.get("test")
         figures = _figures(values["dev"]), tuple(values["notes"]), None if test is None else _figures(test)
-        return cls(values["task"], values["metric"], runs, *figures)
+        own = values.get("model", ""), values.get("parameters", 0)
+        return cls(values["task"], values["metric"], runs, *figures, *own)
 
 
 def _in_one_line(figures: dict[str, float]) -> str:

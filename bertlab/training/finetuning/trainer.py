@@ -8,6 +8,7 @@ follow from the step alone.
 """
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
@@ -350,6 +351,11 @@ def learning_rate_at(step: int, total: int, recipe: Recipe) -> float:
     warmup = int(recipe.warmup_share * total)
     rising = (step + 1) / max(warmup, 1)
     return recipe.learning_rate * max(0.0, min(rising, (total - step) / (total - warmup)))
+
+
+def trained_parameters(model: keras.Model) -> int:
+    """How many numbers of a model training changes."""
+    return sum(math.prod(variable.shape) for variable in model.trainable_variables)
 
 
 def main_figure(figures: dict[str, float]) -> float:

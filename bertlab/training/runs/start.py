@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.native import path_of_version_1
-from bertlab.checkpoints.opening import find, open_checkpoint
+from bertlab.checkpoints.opening import find, is_checkpoint, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
@@ -130,9 +130,17 @@ def model_to_evaluate(path: str | Path) -> PreTrainingModel | GeneratorAndDiscri
 def trained_weights(model: str | Path | ModelConfig) -> "TrainedWeights | None":
     """The weights that `model` means when it is a folder or the name of a packaged or published model; else None.
 
-    Raises ConfigError for an unknown name, CheckpointError for a folder without a checkpoint.
+    Raises ConfigError for an unknown name or one that is a size and a checkpoint too, CheckpointError for a folder
+    without a checkpoint.
     """
-    if isinstance(model, ModelConfig) or str(model) in size_names() or Path(model).is_file():
+    if isinstance(model, ModelConfig) or Path(model).is_file():
+        return None
+    if str(model) in size_names():
+        if is_checkpoint(model):
+            raise ConfigError(
+                f"{model} is the name of a published size, and a checkpoint here: write ./{model} or the whole path "
+                "for the checkpoint; rename the folder for fresh weights of that size"
+            )
         return None
     nothing = f"{model}: expected a size ({', '.join(size_names())}), a config.json that exists or a checkpoint"
     if Path(model).suffix == ".json":  # a misspelt file is not looked for on the Hub
