@@ -320,3 +320,40 @@ def test_a_kind_reads_the_settings_that_change_it():
     everything = set(SIZES.to_dict())
     assert set(settings_read("lstm")) == everything
     assert set(settings_read("bow")) == {"min_count", "most_words", "lowercase"}
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+@pytest.mark.parametrize("kind", ["rnn", "lstm", "bilstm"])
+def test_states_are_those_of_the_published_formulas(kind):
+    """Keras's gates are in the order input, forget, candidate, output."""
+    import keras
+    from keras import ops
+
+    from bertlab.baselines.recurrent import RecurrentStack
+
+    keras.utils.set_random_seed(2)
+    stack = RecurrentStack(kind, input_size=3, units=4)
+    x = np.random.default_rng(3).normal(size=(1, 5, 3)).astype("float32")
+
+    def run(kernel, recurrent, bias, steps):
+        h, c, states = np.zeros(4), np.zeros(4), []
+        for step in steps:
+            z = step @ kernel + h @ recurrent + bias
+            if kind == "rnn":
+                h = np.tanh(z)
+            else:
+                i, f, g, o = np.split(z, 4)
+                c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+                h = sigmoid(o) * np.tanh(c)
+            states.append(h)
+        return np.array(states)
+
+    weights = [ops.convert_to_numpy(weight) for weight in stack.weights]
+    expected = run(*weights[:3], x[0])
+    if kind == "bilstm":
+        expected = np.concatenate([expected, run(*weights[3:6], x[0, ::-1])[::-1]], axis=1)
+    states = stack(ops.convert_to_tensor(x), ops.ones((1, 5)))
+    np.testing.assert_allclose(ops.convert_to_numpy(states)[0], expected, atol=1e-5)

@@ -50,9 +50,9 @@ class LayerNorm(keras.layers.Layer):
 @pytest.mark.parametrize(
     ("handed", "trained", "answers"),
     [
-        ("**kwargs", "", [(True, True, ["gamma", "beta"]), (True, False, [])]),
-        ("", "", [(False, True, ["gamma", "beta"]), (False, True, ["gamma", "beta"])]),
-        ("**kwargs", ", trainable=False", [(True, True, ["beta"]), (True, False, [])]),
+        ("**kwargs", "", [(True, True, ["gamma", "beta"]), (True, False, []), (True,)]),
+        ("", "", [(False, True, ["gamma", "beta"]), (False, True, ["gamma", "beta"]), (False,)]),
+        ("**kwargs", ", trainable=False", [(True, True, ["beta"]), (True, False, []), (True,)]),
     ],
 )
 def test_a_constructor_that_forgets_its_arguments_is_noticed(handed, trained, answers):

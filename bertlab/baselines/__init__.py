@@ -1,4 +1,4 @@
-"""What came before: bags of words, averaged word vectors and recurrent networks, trained on the tasks that BERT is.
+"""Models from before BERT, on the same tasks: bags of words, averaged word vectors and recurrent networks.
 
     bertlab finetune package --baseline lstm --out runs/lstm
 

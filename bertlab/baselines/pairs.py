@@ -1,4 +1,4 @@
-"""What two vectors have to do with each other: the features of a pair of texts.
+"""The features of a pair of texts: how their two vectors differ and what they share.
 
 Source: Conneau et al. 2017, "Supervised Learning of Universal Sentence Representations from Natural Language
 Inference Data" (InferSent), section 3.1.

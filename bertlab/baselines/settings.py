@@ -9,7 +9,7 @@ AVERAGES = ("cbow",)
 RECURRENT = ("rnn", "lstm", "gru", "bilstm")
 KINDS = (*BAGS, *AVERAGES, *RECURRENT)
 
-# What each kind trains with unless the user says otherwise. A linear model stands a rate that a network does not.
+# The default settings of each kind. A linear model learns with a rate at which a network does not.
 RECIPES = {
     "bow": {"learning_rate": 3e-2, "epochs": 15},
     "tfidf": {"learning_rate": 1e-1, "epochs": 15},

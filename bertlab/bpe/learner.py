@@ -54,7 +54,7 @@ def learn_from_counts(
         are fewer tokens.
     min_frequency: pairs seen fewer times are not merged.
     Returns the vocabulary: `<s> <pad> </s> <unk>` with ids 0 to 3, as RoBERTa has them, bytes, merges, then `<mask>`.
-    Raises ConfigError for a size that leaves no room for special tokens and bytes.
+    Raises ConfigError for a size that is too small for the special tokens and bytes.
     """
     special = special or SpecialTokens()
     front = [special.cls, special.pad, special.sep, special.unk]

@@ -1,6 +1,6 @@
 """Hugging Face's tokenizer.json: vocabulary, merges, special and other added tokens, and normalisation in one file.
 
-Source: the serialisation of `tokenizers`. What its byte-level BPE can be told beyond this library's is refused by name.
+Source: the serialisation of `tokenizers`. Settings of its byte-level BPE that this library lacks are refused by name.
 """
 
 import json

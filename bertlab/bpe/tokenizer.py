@@ -91,7 +91,7 @@ class BytePairTokenizer(BaseTokenizer):
         self._patterns = {special_tokens: self._patterns_of(special_tokens) for special_tokens in (False, True)}
 
     def _patterns_of(self, special_tokens: bool) -> tuple[re.Pattern | None, re.Pattern | None]:
-        """What to look for as a whole before and after normalisation; None: nothing."""
+        """The tokens to find whole before and after normalisation; None: no tokens."""
         special = self.vocabulary.special
         read = [token for token in self.vocabulary.added if special_tokens or not token.special]
         before = {token.text for token in read if not token.normalized}

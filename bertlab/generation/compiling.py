@@ -1,4 +1,4 @@
-"""Compiling a function of a model and tensors: once for each model, which reads its weights anew at every call."""
+"""Compiling a function of a model and tensors: once for each model; its weights are read again at every call."""
 
 import sys
 import weakref
@@ -22,7 +22,7 @@ def can_compile() -> bool:
 def compiled(model, function: Callable, *options) -> Callable:
     """`function(model, *options, *arguments)` as a function of the arguments, compiled for each of their shapes.
 
-    function: of a module, not made anew at every call; written with `keras.ops`.   options: hashable.
+    function: of a module, not made again at every call; written with `keras.ops`.   options: hashable.
     arguments: tensors or arrays, lists and tuples of them, whose number of rows and of tokens, the first two axes, may
     differ from call to call. Where there is no compiler, the function is called as it is.
     """

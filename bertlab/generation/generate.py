@@ -23,7 +23,7 @@ def generate(
     """The ids that follow each prompt; the last one is end_id where the model ended the text.
 
     model: a `PreTrainingModel` whose config is causal.   prompts: ids, at least one each, of any lengths.
-    Rows are drawn independently: the same seed gives a row the same text, whatever the other rows are.
+    Rows are drawn independently: the same seed gives a row the same text with any other rows.
     Raises ConfigError for a model that is not left-to-right, DataError for prompts that it cannot read.
 
     Example:

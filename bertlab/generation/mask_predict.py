@@ -85,7 +85,7 @@ def _least_certain(certainty: np.ndarray, is_place: np.ndarray, counts: list[int
 
 
 def _predict(model, ids, real, places, allowed) -> tuple[np.ndarray, np.ndarray]:
-    """The most likely token at each place and its probability, (B, P) int32 and float32."""
+    """The most likely token at each of the positions and its probability, (B, P) int32 and float32."""
     arguments = (ops.convert_to_tensor(argument) for argument in (ids, real, places, allowed))
     found, chances = traced(model, _most_likely)(*arguments)
     return ops.convert_to_numpy(found), ops.convert_to_numpy(chances)

@@ -1,7 +1,7 @@
 """A whole block of tokens in one compiled program: no return to Python between two tokens.
 
-The program reads a token of each row, chooses the next ones and goes on, until every row has ended or has its number of
-tokens. Numbers for drawing are made beforehand, so the text is the one that `choosing.choose` makes step by step.
+The program reads a token of each row, chooses the next ones and continues until every row has ended or has its number
+of tokens. Numbers for drawing are made beforehand, so the text is the one that `choosing.choose` makes step by step.
 
 Letters: B rows, N places for new tokens, V vocabulary.
 """
@@ -102,5 +102,5 @@ def _most_likely(chances, weights, enough):
 
 
 def _precise() -> str:
-    """float64, which JAX has only if it is told so."""
+    """float64, which JAX has only where its setting jax_enable_x64 is on."""
     return "float64" if keras.backend.backend() == "tensorflow" else "float32"

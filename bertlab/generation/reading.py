@@ -70,7 +70,7 @@ class CachedReader(Reader):
     """Keeps the keys and values of all layers.
 
     A subclass with another `read` and other caches (lists or tuples of tensors whose first axis is that of the rows)
-    can be used in every place of this one.
+    can be used instead of this one everywhere.
     """
 
     read = staticmethod(read)

@@ -101,7 +101,7 @@ _STEPS = weakref.WeakKeyDictionary()  # model → its compiled step
 
 
 def _compiled_step(model):
-    """`_read` of a model. TensorFlow compiles it for each number of rows and places, and reads the weights anew."""
+    """`_read` of a model. TensorFlow compiles it for each number of rows and positions; each call reads the weights."""
     if keras.backend.backend() != "tensorflow":
         return lambda *arguments: _read(model, *arguments)
     if model not in _STEPS:
