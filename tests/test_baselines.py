@@ -357,3 +357,17 @@ def test_states_are_those_of_the_published_formulas(kind):
         expected = np.concatenate([expected, run(*weights[3:6], x[0, ::-1])[::-1]], axis=1)
     states = stack(ops.convert_to_tensor(x), ops.ones((1, 5)))
     np.testing.assert_allclose(ops.convert_to_numpy(states)[0], expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["lstm", "bilstm"])
+def test_a_row_without_tokens_has_a_vector_of_zeros(kind):
+    """Its first position is read, since cuDNN refuses a row without any; nothing of it reaches the vector."""
+    from keras import ops
+
+    from bertlab.baselines.recurrent import RecurrentStack
+
+    stack = RecurrentStack(kind, input_size=3, units=4)
+    is_real = np.array([[1, 1, 0], [0, 0, 0]], "float32")
+    x = np.random.default_rng(1).normal(size=(2, 3, 3)).astype("float32")
+    vectors = ops.convert_to_numpy(stack.pooled(stack(ops.convert_to_tensor(x), is_real), is_real))
+    assert vectors[0].all() and not vectors[1].any()

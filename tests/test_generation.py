@@ -265,3 +265,11 @@ def test_the_command_names_a_prompt_that_it_cannot_continue_in_one_line(made, tm
     options = [part for prompt in prompts for part in ("--prompt", prompt)]
     result = CliRunner().invoke(cli, ["generate", str(tmp_path / "model"), *options])
     assert isinstance(result.exception, DataError) and str(result.exception) == message
+
+
+def test_a_draw_is_below_one_in_every_precision():
+    from bertlab.generation.program import _below_one
+
+    for precision in ("float32", "float64"):
+        drawn = _below_one(np.array([0.0, 0.5, 1 - 2.0**-30]).astype(precision))
+        assert drawn.dtype == precision and (drawn < 1).all() and drawn[1] == 0.5

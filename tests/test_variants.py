@@ -18,8 +18,8 @@ from autograde.grader.grade import grade, open_assignment
 from autograde.grader.groups import Groups
 from autograde.grader.regrade import regrade
 from autograde.grader.results import load_results
-from autograde.grader.template import Template
-from autograde.grader.variants import VariantsError, numbers_of, write_editions
+from autograde.grader.template import Template, TemplateError
+from autograde.grader.variants import VariantsError, hand_out, numbers_of, write_editions
 from autograde.student import check, plans
 
 CELL = """
@@ -254,6 +254,41 @@ def test_values_that_students_have_are_not_released_anew(course, tmp_path, varie
     with pytest.raises(VariantsError, match="students have variants of 09_pooling with other values"):
         write_editions(course, "ps9", NOTEBOOK, texts[:2])
     assert Template.read(texts[0].encode(), NOTEBOOK).values == catalogue.variants_of(NOTEBOOK)[0]
+
+
+def test_values_of_notebooks_that_were_handed_in_are_not_released_anew(course, varied):
+    texts = [path.read_text() for path in sorted((course / "variants/ps9").glob(f"*/{NOTEBOOK}.ipynb"))]
+    handed_in = course / f"submitted/ann/ps9/{NOTEBOOK}.ipynb"
+    handed_in.parent.mkdir(parents=True)
+    handed_in.write_text(texts[0])
+    with pytest.raises(VariantsError, match="students have handed in 09_pooling with other values"):
+        write_editions(course, "ps9", NOTEBOOK, texts[:2])
+    module = varied / f"exercises/n{NOTEBOOK}/__init__.py"
+    module.write_text(module.read_text().replace("VARIANTS = 4", "VARIANTS = 3"))
+    read_again()
+    wheel = varied.parent / "unwritten"
+    with pytest.raises(VariantsError, match="handed in"):
+        run("release", "--course", course, "--assignment", "ps9", "--to", wheel, "--fingerprints", wheel,
+            "--exercises", varied)  # fmt: skip
+    assert not list(wheel.glob("**/*.npz"))
+
+
+def test_a_name_that_cannot_be_a_folders_is_refused_before_any_notebook_is_written(course, tmp_path):
+    templates = open_assignment(course, "ps9").templates
+    with pytest.raises(VariantsError, match="cannot be the name"):
+        hand_out(course, "ps9", ["ann", "a/b"], templates, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("line", "number"), [("VARIANT = 3", 3), ("VARIANT = " + "1" * 5000, None), ("x = 3", None)])
+def test_only_a_short_number_is_the_number_of_a_variant(line, number):
+    assert variants.number_in(line) == number
+
+
+def test_an_unreleased_variant_is_named(course):
+    template = open_assignment(course, "ps9").templates[NOTEBOOK]
+    with pytest.raises(TemplateError, match="variant 9 is not released; expected one of"):
+        template.edition(9)
 
 
 def test_an_assignment_without_variants_says_so(own, tmp_path):

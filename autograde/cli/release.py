@@ -62,6 +62,8 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     for name, several in varied.items():
         for values, editions in zip(catalogue.variants_of(name) if several else (), several):
             assignments.refuse_leaks(editions, catalogue.of_notebook(name, values))
+    for name, group in _assignments(made, assignment) if course else ():
+        _check_variants(course, name, group, varied)
     click.echo(assignments.write_glossary(folder))
     made_now = []
 
@@ -85,6 +87,14 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
             click.echo(path)
         for editions in group:
             _write_variants(course, name, editions.name, varied[editions.name])
+
+
+def _check_variants(course: Path, name: str, group, varied) -> None:
+    """Refuses other values of variants that students have, before any file is made of them."""
+    from autograde.grader.variants import check_values
+
+    for editions in group:
+        check_values(course, name, editions.name, [one.student for one in varied[editions.name]])
 
 
 def _write_variants(course: Path, assignment: str, notebook: str, made) -> None:

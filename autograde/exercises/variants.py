@@ -58,7 +58,7 @@ def values_in(source: str) -> Values:
 
 def number_in(source: str) -> int | None:
     """The number that a variant's cell states; None if it is not such a cell."""
-    stated = re.search(rf"^{NUMBER} *= *(\d+)\b", source, re.MULTILINE)
+    stated = re.search(rf"^{NUMBER} *= *(\d{{1,9}})\b", source, re.MULTILINE)
     return int(stated[1]) if stated else None
 
 

@@ -92,8 +92,9 @@ def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result
     released = assignment.templates[wanted[0].notebook]
 
     def grade_one(result: Result):
-        blank, template = replace(result, verdicts=()), released.edition(result.variant)
+        blank = replace(result, verdicts=())
         try:
+            template = released.edition(result.variant)
             same = of_notebook(template.name, template.values)[: len(wanted)]
             return grade_notebook(
                 file_behind(assignment, result), template, same, launcher, blank, assignment.secret, assignment.limits

@@ -61,7 +61,11 @@ class Template:
         return cls(name, cells)
 
     def edition(self, number: int) -> "Template":
-        """The variant with this number; 0: the notebook itself."""
+        """The variant with this number; 0: the notebook itself. Raises TemplateError."""
+        if number and number not in self.editions:
+            raise TemplateError(
+                f"{self.name}: variant {number} is not released; expected one of {sorted(self.editions)}"
+            )
         return self.editions[number] if number else self
 
     @property

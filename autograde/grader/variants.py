@@ -47,18 +47,9 @@ def released(course: str | Path, assignment: str, path: Path) -> Template:
 
 
 def write_editions(course: Path, assignment: str, notebook: str, texts: list[str]) -> list[Path]:
-    """Writes the variants 1, 2, … of a notebook as JSON texts; returns their paths.
-
-    Raises VariantsError if students have variants with other values already.
-    """
-    before = {number: template.values for number, template in editions(course, assignment, notebook).items()}
-    now = {number: Template.read(text.encode(), notebook).values for number, text in enumerate(texts, start=1)}
+    """Writes the variants 1, 2, … of a notebook as JSON texts; returns their paths. Raises as `check_values` does."""
+    before, now = check_values(course, assignment, notebook, texts)
     home = course / FOLDER / assignment
-    if before not in ({}, now) and any(name == notebook for _, name in _handed_out(course, assignment)):
-        raise VariantsError(
-            f"{home}: students have variants of {notebook} with other values; keep `draw`, VARIANTS and SEED as they "
-            f"were, or delete {home} to hand out new ones"
-        )
     for number in before.keys() - now.keys():
         (home / str(number) / f"{notebook}.ipynb").unlink()
     paths = [home / str(number) / f"{notebook}.ipynb" for number in now]
@@ -66,6 +57,29 @@ def write_editions(course: Path, assignment: str, notebook: str, texts: list[str
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, text)
     return paths
+
+
+def check_values(course: Path, assignment: str, notebook: str, texts: list[str]) -> tuple[dict, dict]:
+    """The values of each variant in the course, and those of the new ones, JSON texts; writes nothing.
+
+    Raises VariantsError if they differ and students have variants already, or have handed in the notebook.
+    """
+    before = {number: template.values for number, template in editions(course, assignment, notebook).items()}
+    now = {number: Template.read(text.encode(), notebook).values for number, text in enumerate(texts, start=1)}
+    home = course / FOLDER / assignment
+    if before == now:
+        return before, now
+    if before and any(name == notebook for _, name in _handed_out(course, assignment)):
+        raise VariantsError(
+            f"{home}: students have variants of {notebook} with other values; keep `draw`, VARIANTS and SEED as they "
+            f"were, or delete {home} to hand out new ones"
+        )
+    if any(course.glob(f"submitted/*/{assignment}/{notebook}.ipynb")):
+        raise VariantsError(
+            f"{course / 'submitted'}: students have handed in {notebook} with other values; keep `draw`, VARIANTS and "
+            "SEED as they were, or release it as another assignment"
+        )
+    return before, now
 
 
 def numbers_of(course: str | Path, assignment: str, student: str, templates: Mapping[str, Template]) -> dict[str, int]:
@@ -96,10 +110,11 @@ def hand_out(
     course: Path, assignment: str, students: Iterable[str], templates: Mapping[str, Template], folder: Path
 ) -> list[Path]:
     """Writes `folder/STUDENT/NOTEBOOK.ipynb` for each student, and notes who has which; returns the paths."""
-    noted, paths = _handed_out(course, assignment), []
-    for student in students:
+    students, noted, paths = list(students), _handed_out(course, assignment), []
+    for student in students:  # before anything is written
         if safe_name(student) != student:
             raise VariantsError(f"{student!r} cannot be the name of a student in a gradebook; correct it")
+    for student in students:
         for notebook, number in numbers_of(course, assignment, student, templates).items():
             noted[student, notebook] = number
             paths.append(folder / student / f"{notebook}.ipynb")

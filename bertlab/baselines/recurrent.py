@@ -58,17 +58,22 @@ class RecurrentStack(keras.layers.Layer):
         return self.units * (2 if self.kind == "bilstm" else 1)
 
     def call(self, x, is_real, training=False):
-        mask = ops.cast(is_real, "bool")
+        first = ops.arange(ops.shape(is_real)[1]) == 0  # cuDNN refuses a row without any token: an empty text
+        mask = ops.logical_or(ops.cast(is_real, "bool"), first)
         for layer in self.layers_:
             x = layer(self.dropout(x, training=training), mask=mask, training=training)
         return x
 
     def pooled(self, states, is_real):
-        """One vector for each row, (B, U or 2 · U): the state behind the last token; of a bilstm the largest values."""
+        """One vector for each row, (B, U or 2 · U): the state behind the last token; of a bilstm the largest values.
+
+        Zeros for a row without tokens.
+        """
         if self.kind == "bilstm":
             return max_of_real(states, is_real)
         last = ops.maximum(ops.sum(ops.cast(is_real, "int32"), axis=1) - 1, 0)  # (B,)
-        return ops.take_along_axis(states, last[:, None, None], axis=1)[:, 0]
+        some = ops.cast(ops.any(ops.cast(is_real, "bool"), axis=1), states.dtype)  # (B,)
+        return ops.take_along_axis(states, last[:, None, None], axis=1)[:, 0] * some[:, None]
 
     def get_config(self):
         own = {"kind": self.kind, "input_size": self.input_size, "units": self.units}

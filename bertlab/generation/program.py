@@ -35,7 +35,7 @@ def write_rows(reader: CachedReader, settings: GenerationSettings, end_id: int |
     written = program(
         np.array(first, np.int32), reader.caches, np.int32(reader.tokens), reader.padding,
         np.zeros((len(rngs), places), np.int32), np.int32(count), np.int32(NO_END if end_id is None else end_id),
-        drawn.astype(_precise()), np.asarray([settings.temperature, settings.top_p], _precise()),
+        _below_one(drawn.astype(_precise())), np.asarray([settings.temperature, settings.top_p], _precise()),
     )  # fmt: skip
     rows = np.column_stack([first, ops.convert_to_numpy(written)[:, :count]]).tolist()
     return [_up_to(row, end_id) for row in rows]
@@ -99,6 +99,11 @@ def _most_likely(chances, weights, enough):
     before = surely + ops.cumsum(equal, axis=-1) - equal
     kept = ops.where(ops.logical_or(chances >= high, ops.logical_and(equal > 0, before < enough)), chances, 0)
     return kept / ops.sum(kept, axis=-1, keepdims=True)
+
+
+def _below_one(drawn: np.ndarray) -> np.ndarray:
+    """Numbers from 0 up to but not 1, which float64 numbers close to 1 become in float32: no token has that draw."""
+    return np.minimum(drawn, np.nextafter(drawn.dtype.type(1), drawn.dtype.type(0)))
 
 
 def _precise() -> str:
