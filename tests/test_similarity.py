@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from test_grader_pages import ATTACK, Page, assert_harmless
 
 from autograde.cli import cli
+from autograde.exercises import catalogue
 from autograde.grader.course import make_course
 from autograde.grader.repair import read_submission
 from autograde.grader.similarity import answer_of, answers_of, compare, given_to_everybody, similarity_page
@@ -164,9 +165,10 @@ def test_most_copying_pairs_and_the_ring_are_found_and_nobody_else(everybody):
     assert number_found >= 0.75 * 5 * len(copying)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_class_in_which_nobody_copies_lists_nobody(everybody, seed):
-    assert compared(copying_class.answers(seed, copying=False), everybody).listed == []
+def test_classes_in_which_nobody_copies_list_as_few_pairs_as_the_page_promises(everybody):
+    """Half an innocent pair is expected for each class of 60."""
+    listed = [len(compared(copying_class.answers(seed, copying=False), everybody).listed) for seed in range(4)]
+    assert sum(listed) <= 0.5 * len(listed)
 
 
 def test_byte_identical_hand_ins_are_found_and_said_to_be_word_for_word(everybody):
@@ -192,7 +194,9 @@ def test_the_page_is_folded_shows_both_sides_and_runs_nothing(everybody):
     assert_harmless(html)
     text = Page(html).text
     assert "Innocent pairs to expect among them: at most 0.5" in text
-    assert "s03 · s17 · s22 · s38 · s50" in text and "def cross_attention" in text
+    (ring,) = found.rings
+    assert len(ring) >= 4 and " · ".join(ring) in text
+    assert all(f" {catalogue.find(one.exercise).names[0]}" in text for one in found.listed[0].agreements)
     assert html.count('<details class="pair">') == len(found.listed) and "<details open" not in html
     assert html.count('class="same"') >= 100
     assert "Answers that can hide a program" in text

@@ -96,7 +96,10 @@ def test_old_examples_are_finished_and_finished_ones_are_left_alone(old):
     names = sorted(path.name for path in (old / "data-finished").iterdir() if path.name != "manifest.json")
     assert filecmp.cmpfiles(old / "data", old / "data-finished", names, shallow=False)[0] == names
     made, finished = (read_json(old / name / "manifest.json") for name in ("data", "data-finished"))
-    assert made.pop("settings") == finished.pop("settings") | {"sentence_order": False}  # which came later
+    assert made.pop("settings") == finished.pop("settings") | {
+        "sentence_order": False,
+        "target_length": None,
+    }  # came later
     assert made == finished
     before = (old / "data-finished" / "manifest.json").stat().st_mtime_ns
     make_old_data("data-finished")

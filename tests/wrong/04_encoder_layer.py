@@ -13,6 +13,19 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     v = ops.stop_gradient(ops.mean((x - m) ** 2, axis=-1, keepdims=True))
     return (x - m) / ops.sqrt(v + epsilon) * gamma + beta
 
+# %% layer-norm-layer: only name and trainable are handed on
+class LayerNorm(keras.layers.Layer):
+    def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.epsilon = epsilon
+
+    def build(self, x_shape):
+        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
+        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
+
+    def call(self, x):
+        return layer_norm(x, self.gamma, self.beta, self.epsilon)
+
 # %% gelu-approximations: powers without a limit
 def gelu_approximation(x, kind):
     if kind == "sigmoid":
@@ -184,16 +197,3 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             x = layer(ops.stop_gradient(x), attention_mask=attention_mask, training=training)
         return x
-
-# %% layer-norm-layer: only name and trainable are handed on
-class LayerNorm(keras.layers.Layer):
-    def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
-        super().__init__(name=name, trainable=trainable)
-        self.epsilon = epsilon
-
-    def build(self, x_shape):
-        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
-        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
-
-    def call(self, x):
-        return layer_norm(x, self.gamma, self.beta, self.epsilon)
