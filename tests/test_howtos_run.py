@@ -115,11 +115,12 @@ def test_fine_tuning_on_a_csv_of_ones_own(folder):
     """All but the commands for a model of MNLI, which test_predict.py types on rows of its own."""
     others = ("mnli", "sst2", "--quantize")  # the last needs an optional package: tests/peers/test_int8_peers.py
     here = [command for command in commands("finetuning.md") if not any(word in command for word in others)]
-    assert len(here) == 7
+    assert len(here) == 8
     shutil.copy(folder / "reviews.csv", folder / "more_reviews.csv")
     for command in here:
         type_in(command, folder)
-    assert (folder / "runs/reviews/results.json").is_file() and (folder / "exported/1").is_dir()
+    assert all((folder / f"runs/{name}/results.json").is_file() for name in ("reviews", "bilstm"))
+    assert (folder / "exported/1").is_dir()
 
 
 @pytest.mark.exhaustive
