@@ -35,7 +35,7 @@ def write_reference(folder: Path) -> None:
     model = auto.from_config(config).eval()
     rng = np.random.default_rng(0)
     randomize(model, rng, case.deviation)
-    if case.translation:  # a buffer, which is no parameter
+    if case.translation:  # a buffer, not a parameter
         bias = rng.normal(0, case.deviation, model.final_logits_bias.shape).astype("float32")
         model.final_logits_bias.copy_(model.final_logits_bias.new_tensor(bias))
     model.save_pretrained(folder)

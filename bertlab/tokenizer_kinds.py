@@ -93,6 +93,13 @@ def recorded(tokenizer: Tokenizer) -> dict:
     return ({} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}) | tokenizer.settings()
 
 
+def recorded_with_vocabulary(tokenizer: Tokenizer) -> dict:
+    """The entries of a manifest for a tokenizer and its vocabulary: two equal ones make the same examples."""
+    vocabulary = tokenizer.vocabulary
+    about = {"file": vocabulary.file, "pieces": len(vocabulary), "sha256": vocabulary.sha256}
+    return {"vocabulary": about, "tokenizer": recorded(tokenizer)}
+
+
 def from_record(folder: str | Path, values: dict) -> Tokenizer:
     """The inverse of `recorded`. folder: has the files of the vocabulary."""
     settings = dict(values)

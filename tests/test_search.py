@@ -130,7 +130,7 @@ def test_vectors_without_their_description_or_with_lost_rows_are_refused(folder,
     (tmp_path / "v.npy").write_bytes(b"no array")
     with pytest.raises(DataError, match="expected an array of vectors"):
         VectorFile(tmp_path / "v.npy")
-    with pytest.raises(DataError, match="there is no such file"):
+    with pytest.raises(DataError, match="the file does not exist"):
         VectorFile(tmp_path / "other.npy")
 
 

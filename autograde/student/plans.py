@@ -49,7 +49,7 @@ def plan(exercise: str, variant: int = 0) -> dict:
 
 
 def variant_in(facts: dict, space: dict) -> int | None:
-    """The number of the variant in a notebook; 0 where there are none, None if VARIANT is no such number."""
+    """The number of the variant in a notebook; 0 if it has no variants, None if VARIANT is not a variant's number."""
     number, most = space.get("VARIANT", 0), facts.get("variants", 0)
     if not most:
         return 0

@@ -5,8 +5,8 @@ of the card's main memory that are read and written, with their layout's padding
 (`S(1)` in its layout) costs none; bringing it there does. Of an operand that is only looked up or sliced, what is taken
 counts.
 
-A loop whose number of turns the text does not give counts once, and a custom call that is no cuBLAS product has no
-operations: where a program has either, it seems to do less than the model.
+A loop is counted once if the text does not give its number of iterations. A custom call has no operations unless it is
+a cuBLAS product. A program with one of these seems to do less than the model.
 
 How a convolution's operations are counted follows XLA's HloCostAnalysis: a TPU's compiler writes products of a batch of
 matrices as convolutions most of whose window lies in padding.

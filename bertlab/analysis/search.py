@@ -47,7 +47,7 @@ class VectorFile:
     def __init__(self, path: str | Path):
         self.path = Path(path)
         if not self.path.is_file():
-            raise DataError(f"{self.path}: there is no such file; `bertlab encode` writes one")
+            raise DataError(f"{self.path}: the file does not exist; `bertlab encode` writes one")
         described = description_of(self.path)
         if not described.exists():
             raise DataError(

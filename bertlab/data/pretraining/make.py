@@ -33,7 +33,7 @@ from bertlab.errors import DataError, MissingDependencyError
 from bertlab.files import write_bytes
 from bertlab.progress import bar
 from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import recorded
+from bertlab.tokenizer_kinds import recorded_with_vocabulary
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
 UNIT_CHARACTERS = 2_000_000
@@ -223,12 +223,7 @@ def _identity(source, tokenizer, settings, split: str, on_error: str, unit_chara
         "unit_characters": unit_characters,
         "seed": settings.seed,
         "settings": settings.to_dict(),
-        "vocabulary": {
-            "file": tokenizer.vocabulary.file,
-            "pieces": len(tokenizer.vocabulary),
-            "sha256": tokenizer.vocabulary.sha256,
-        },
-        "tokenizer": recorded(tokenizer),
+        **recorded_with_vocabulary(tokenizer),
     }
 
 

@@ -22,7 +22,7 @@ from bertlab.errors import DataError
 from bertlab.files import write_bytes
 from bertlab.progress import bar
 from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import recorded
+from bertlab.tokenizer_kinds import recorded_with_vocabulary
 from bertlab.work_folder import WorkFolder, write_json
 
 _SHARD = 20_000  # pairs
@@ -169,12 +169,7 @@ def _identity(source, target, tokenizer: Tokenizer, settings: ExampleSettings) -
         "text_sha256": [_sha256(path) for path in files],
         "seed": settings.seed,
         "settings": settings.to_dict(),
-        "vocabulary": {
-            "file": tokenizer.vocabulary.file,
-            "pieces": len(tokenizer.vocabulary),
-            "sha256": tokenizer.vocabulary.sha256,
-        },
-        "tokenizer": recorded(tokenizer),
+        **recorded_with_vocabulary(tokenizer),
     }
 
 
