@@ -66,8 +66,8 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 	@echo && $(RUN)/autograde demo --out build/demo/class
 
 .PHONY: test
-test: $(READY) sandbox  ## the quick tests: no peers, no network, a quarter of an hour on two idle cores
-	$(RUN)/python -m pytest -q $(PARALLEL) --budget 480 -m "not exhaustive and not peers and not browser" $(ARGS)
+test: $(READY) sandbox  ## the quick tests: no peers, no network, seven to eight minutes on two idle cores
+	$(RUN)/python -m pytest -q $(PARALLEL) --budget 480 -m "not slow and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint
 lint: $(READY)  ## check format, imports between modules, and plain words (docs/words.toml)
@@ -81,8 +81,8 @@ test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, Py
 	$(PEERS)/bin/python -m pytest -q $(PARALLEL) -m "peers" $(ARGS)
 
 .PHONY: test-exhaustive
-test-exhaustive: $(READY) sandbox  ## every code point, kills and resumes, large files
-	$(RUN)/python -m pytest -q $(PARALLEL) -m "exhaustive and not peers" $(ARGS)
+test-exhaustive: $(READY) sandbox  ## what needs long: every code point, kills and resumes, tests/slow_tests.txt
+	$(RUN)/python -m pytest -q $(PARALLEL) -m "(slow or exhaustive) and not peers and not browser" $(ARGS)
 
 .PHONY: chromium
 chromium:  ## a browser for test-browser: installed where that is allowed

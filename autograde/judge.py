@@ -15,7 +15,15 @@ from autograde.compare import Difference, Tolerance, compare, exactly_same, kind
 from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
-from autograde.wording import call_text, error_advice, result_advice, shape_facts, small_picture
+from autograde.wording import (
+    ONLY_TOGETHER,
+    call_text,
+    error_advice,
+    result_advice,
+    shape_facts,
+    small_picture,
+    without_list,
+)
 
 # Of the standard deviation of a result without dropout: rounding stays below 1e-5 of it, dropout of 0.5 is near 1.
 LEAST_CHANGE = 0.02
@@ -89,10 +97,13 @@ def _grade(plan, answers, reveal):
     status = "partly" if points else ("raised" if answer.status == "raised" else "wrong")
     mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
     advice = [mistake["hint"]] if mistake else []
-    if not mistake or answer.status == "raised":
+    if fails_only_together(plan, claim, answers, reveal):
+        advice.append(ONLY_TOGETHER)
+    elif not mistake or answer.status == "raised":
         advice += result_advice(answer, plan, claim, difference) or error_advice(answer)
     facts, picture = (), None
     if reveal:
+        claim, answer, difference = without_list(claim, plan["questions"][claim["answer"]], answer, difference)
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
         picture = small_picture(difference)
         if picture and len(parts) > 1:
@@ -116,6 +127,15 @@ def _first_failure(part, questions, answers, strict) -> tuple[dict, Difference] 
         if difference:
             return claim, difference
     return None
+
+
+def fails_only_together(plan: dict, claim: dict, answers: list[Answer], strict: bool = True) -> bool:
+    """Whether a claim that fails is about several calls (a composition), and all about single calls hold."""
+    questions = plan["questions"]
+    if len(questions[claim["answer"]].get("calls", ())) < 2:
+        return False
+    alone = [one for part in plan["parts"] for one in part["claims"] if "calls" not in questions[one["answer"]]]
+    return not any(fault(one, questions, answers, strict) for one in alone)
 
 
 def fault(claim: dict, questions: list[dict], answers: list[Answer], strict: bool = True) -> Difference | None:

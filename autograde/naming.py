@@ -87,7 +87,7 @@ def same_value(known, got) -> bool:
     if type(known) is dict:
         return known.keys() == got.keys() and all(same_value(known[key], got[key]) for key in known)
     if type(known) is float:
-        return math.isclose(known, got, rel_tol=1e-9)
+        return math.isclose(known, got, rel_tol=1e-9) or math.isnan(known) and math.isnan(got)
     if type(known) is not np.ndarray:
         return known == got
     if known.shape != got.shape:

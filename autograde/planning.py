@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde import chances, fingerprints, random_claims
+from autograde import chances, compositions, fingerprints, random_claims
 from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
 from autograde.exercises.draws import turned
 from autograde.exercises.spec import (
@@ -39,6 +39,7 @@ from autograde.exercises.spec import (
     Varies,
 )  # fmt: skip
 from autograde.naming import without_code
+from autograde.questions import with_results
 
 
 def visible_seed(exercise: Exercise) -> str:
@@ -69,11 +70,17 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     """
     seed = visible_seed(exercise) if seed is None else seed
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
-    questions, parts = [], []
-    for part in exercise.parts:
-        trials = part.trials(rng) + (part.hidden(rng) if is_hidden else [])
-        claims = [claim for trial in trials for claim in _claims(exercise, trial, questions)]
-        parts.append({"name": part.name, "points": float(part.points), "failure": part.failure, "claims": claims})
+    drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
+    questions: list[dict] = []
+    claims: list[list[dict]] = [[] for _ in drawn]
+    for composed in (False, True):  # last, so that another answer that never ends leaves time for the questions before
+        for own, trials in zip(claims, drawn):
+            chosen = [trial for trial in trials if compositions.is_one(trial) == composed]
+            own += [claim for trial in chosen for claim in _claims(exercise, trial, questions)]
+    parts = [
+        {"name": part.name, "points": float(part.points), "failure": part.failure, "claims": own}
+        for part, own in zip(exercise.parts, claims)
+    ]
     plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
@@ -125,6 +132,7 @@ def _claims(exercise, trial, questions):
             expected = expected_of(exercise, trial.cases[claim.answer])
             closely = {"rtol": claim.rtol, "atol": 0.0} if claim.rtol else {}
             exactly = {"rtol": 0.0, "atol": 0.0} if claim.exact else closely
+            exactly |= {"returns": "list"} if trial.cases[claim.answer].calls else {}
             yield common | exactly | {"kind": "equals", "answer": first + claim.answer, "expected": expected}
         elif isinstance(claim, Sums):
             yield common | {"kind": "sums", "answer": first + claim.answer, "axis": claim.axis, "total": claim.total}
@@ -216,6 +224,10 @@ def _of_the_first(exercise, case):
 
 def as_question(exercise: Exercise, case: Case) -> dict:
     """The question that tests the student's code with this case."""
+    if case.calls:
+        calls = [as_question(one, call) for one, call in compositions.calls_of(exercise, case)]
+        probe = {"kind": "composition", "name": exercise.names[0]}
+        return {"probe": probe, "arguments": [], "keywords": {}, "calls": calls}
     more = {name: value for name, value in (("config", case.config), ("seeds", list(case.seeds))) if value}
     question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
     if case.weights:
@@ -228,8 +240,24 @@ def as_question(exercise: Exercise, case: Case) -> dict:
 
 
 def expected_of(exercise: Exercise, case: Case):
-    """The reference's result, computed in float64; arrays take the dtype that the exercise asks for."""
-    result = _reference(exercise, case.arguments, case.keywords, case.weights, case.config)
+    """The reference's result, computed in float64; arrays take the dtype that the exercise asks for.
+
+    Of a composition the results of all calls, as a list.
+    """
+    if case.calls:
+        return _expected_of_calls(exercise, case)
+    return _as_returned(exercise, _reference(exercise, case.arguments, case.keywords, case.weights, case.config))
+
+
+def _expected_of_calls(exercise, case):
+    called, results = list(compositions.calls_of(exercise, case)), []
+    for one, call in called:
+        arguments, keywords = with_results(call.arguments, results), with_results(call.keywords, results)
+        results.append(_reference(one, arguments, keywords, call.weights, call.config))
+    return [_as_returned(one, result) for (one, _), result in zip(called, results)]
+
+
+def _as_returned(exercise, result):
     if exercise.probe["kind"] == "layer" and type(result) is tuple:
         return tuple(item.astype(exercise.dtype) for item in result)
     return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result

@@ -40,6 +40,10 @@ A **question** is a plain value (see `values`), a dict:
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
                                                          arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
+    {"kind": "composition", "name": …}                   makes the calls of question["calls"] (each a question with a
+                                                         probe of its own, a function or a layer) one after the other;
+                                                         {"result of": 0} in the arguments of a call is what the
+                                                         first call returned → list of what each returns
     {"kind": "attribute", "name": …}                     a value that the student assigned
     {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
     {"kind": "trainable", "of": layer probe}             how many numbers of the built layer can be trained, and how
@@ -78,7 +82,7 @@ from autograde import tracing
 from autograde.errors import AutogradeError
 from autograde.layer_probes import Build, build_layer, gradient, layer_answer, made, places_of, put_weights, trainable
 from autograde.plain_values import NotPlainError, describe, to_plain, whole_numbers
-from autograde.questions import MissingError, RefusedError, call_with_notes, inputs, named
+from autograde.questions import MissingError, RefusedError, call_with_notes, inputs, named, with_results
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
@@ -199,6 +203,8 @@ def _ask(probe, question, namespace, notes, build):
         return call_with_notes(function, *inputs(probe, question), notes)
     if kind == "fill":
         return _filled(named(probe, namespace), question, notes)
+    if kind == "composition":
+        return _composed(question["calls"], namespace)
     if kind in ("layer", "weights"):
         return layer_answer(probe, question, namespace, notes, build)
     raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
@@ -217,6 +223,29 @@ def _filled(function, question, notes):
     returned = function(dict(variables), *others, **keywords)
     notes["returned"] = describe(returned)
     return {"returned": to_plain(returned), "variables": to_plain(variables)}
+
+
+def _composed(calls, namespace):
+    """The results of all calls. Layers are built in a first round, so that they exist side by side in the second."""
+    things = [_callable(call["probe"], namespace) for call in calls]
+    if any("weights" in call for call in calls):
+        _results(calls, things)
+        for call, thing in zip(calls, things):
+            put_weights(thing, call["probe"].get("roles", {}), call.get("weights", {}))
+    return _results(calls, things)
+
+
+def _callable(probe, namespace):
+    thing = named(probe, namespace)
+    return thing(**probe.get("config", {})) if probe["kind"] == "layer" else thing
+
+
+def _results(calls, things):
+    results = []
+    for call, thing in zip(calls, things):
+        arguments, keywords = inputs(call["probe"], call)
+        results.append(thing(*with_results(arguments, results), **with_results(keywords, results)))
+    return results
 
 
 def _set_seed(seed):

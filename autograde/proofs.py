@@ -13,12 +13,12 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from autograde import planning, probe
+from autograde import planning, probe, shortcuts
 from autograde.answers import read
 from autograde.caches import cached
 from autograde.compare import Tolerance
@@ -26,13 +26,15 @@ from autograde.exercises import cells, folders, kept_layers
 from autograde.exercises.spec import Exercise
 from autograde.judge import fault, judge
 from autograde.naming import same_outcome
-from autograde.values import encode
+from autograde.values import ANSWERS, DEFAULT_LIMITS, ValueTreeError, encode
 from autograde.verdict import Verdict
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 ALTERNATIVES, WRONG_ANSWERS = TESTS / "alternatives", TESTS / "wrong"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
+COMPOSED = "composed: "  # begins the name of a wrong answer that is right alone
 MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
+MOST_NODES = 0.9  # of the values that a sandbox may answer with: the share that right answers may take
 # Whole layers and models take seconds for each draw: their quick proofs use the visible inputs only.
 SLOW = (
     "bert-embeddings", "multi-head-layer", "encoder-layer", "pre-norm-layer", "encoder", "etransformer", "bert",
@@ -123,6 +125,11 @@ class Proofs:
         return planning.make_plan(self.exercise, misconceptions=False)
 
     @functools.cached_property
+    def _beside_others(self) -> dict:
+        """A plan of hidden inputs, with the exercise's compositions."""
+        return planning.make_plan(self.exercise, "composed", misconceptions=False)
+
+    @functools.cached_property
     def right(self) -> list[dict]:
         """The solution's answers to the visible questions."""
         return probe.answer(self.plan["questions"], cells.namespace(self.exercise))
@@ -173,7 +180,7 @@ class Proofs:
         return "the student's cell", [] if empty else [f'expected "not attempted" for the stub, got:\n{verdict}']
 
     def named(self) -> Outcome:
-        """Every misconception fails and is recognised, on a fresh draw."""
+        """Every misconception fails and is recognised, on a fresh draw, where it earns what `check` shows for it."""
         plan, answers = self.plan, self.mistaken_answers
         if self.exercise.id not in SLOW:
             plan = planning.make_plan(self.exercise, "fresh", misconceptions=False)
@@ -184,20 +191,35 @@ class Proofs:
             verdict = judge(plan, lambda questions, given=given: given)
             if verdict.points >= self.exercise.points or verdict.misconception != identity or not verdict.advice:
                 problems.append(f"{identity} was recognised as {verdict.misconception}:\n{verdict}")
+            shown = judge(self.plan, lambda questions, name=identity: self.mistaken_answers[name])
+            if verdict.points != shown.points:
+                problems.append(
+                    f"{identity} earns {shown.points:g} points by `check`, {verdict.points:g} by hidden inputs: "
+                    "give each hidden input to the part whose edge it has"
+                )
         return f"{len(self.mistaken)} misconceptions", problems
 
     def refused(self) -> Outcome:
-        """The visible check finds every known wrong answer: a student learns of it before handing in."""
+        """The visible check finds every known wrong answer: a student learns of it before handing in.
+
+        One that is named "composed: …" is wrong only in hidden questions, beside other answers.
+        """
         found = wrong_answers(self.exercise)
-        passed = [name for name, cell in found.items() if self._judged(self.plan, cell).passed]
+        plans = {name: self._beside_others if name.startswith(COMPOSED) else self.plan for name in found}
+        passed = [name for name, cell in found.items() if not self._is_found_wrong(plans[name], cell)]
         return f"{len(found)} wrong answers", [f"{name} passed" for name in passed]
 
     def stable(self, draws: int) -> Outcome:
         """The verdict does not depend on the draw, and every misconception is named on at least 95 % of the draws.
 
-        On up to 5 % two mistakes may give the same answers. Each program runs once for each draw.
+        On up to 5 % two mistakes may give the same answers. Each program runs once for each draw. Hidden draws give the
+        points that `check` shows; only what is wrong in a composition passes there.
         """
         named, earned = Counter(), {name: set() for name in self.programs}
+        for name, cell in self.programs.items():
+            if not name.startswith(f"wrong answer {COMPOSED}"):
+                verdict = self._judged(self.plan, cell)
+                earned[name].add((verdict.passed, verdict.points))
         for draw in range(draws):
             plan = planning.make_plan(self.exercise, f"draw {draw}", misconceptions=False)
             answers = {name: self._answers(cell, plan["questions"]) for name, cell in self.programs.items()}
@@ -252,12 +274,15 @@ class Proofs:
         return f"rounding {max(noise):.1g}, nearest {nearest:.2g}", problems
 
     def others(self) -> Outcome:
+        """Other right answers pass on hidden inputs, and stay well below a sandbox's limits."""
         found = alternatives(self.exercise)
         plan = planning.make_plan(self.exercise, "alternatives", misconceptions=False)
-        verdicts = {structure: self._judged(plan, source) for structure, source in found.items()}
-        problems = [
-            f"{structure} did not pass:\n{verdict}" for structure, verdict in verdicts.items() if not verdict.passed
-        ]
+        problems = []
+        for structure, source in found.items():
+            answers = self._answers(source, plan["questions"])
+            verdict = judge(plan, lambda questions, answers=answers: answers, source)
+            problems += [] if verdict.passed else [f"{structure} did not pass:\n{verdict}"]
+            problems += [f"{structure}: {reason}" for reason in _too_large(answers)]
         if len(found) >= FEWEST_ALTERNATIVES:
             return f"{len(found)} alternatives", problems
         if folders.is_own(self.exercise.notebook):  # asked for, not demanded
@@ -281,6 +306,21 @@ class Proofs:
     def _judged(self, plan: dict, cell: str) -> Verdict:
         """The verdict on a whole answer."""
         return judge(plan, lambda questions: self._answers(cell, questions), cell)
+
+    def _is_found_wrong(self, plan: dict, cell: str) -> bool:
+        """Whether `judge` would not pass this answer. Asks no question after the first fault."""
+        if shortcuts.first_forbidden(cell, plan["watch"]):
+            return True
+        questions, kept = plan["questions"], self._layers.setdefault(cell, {})
+        given, answers = kept_layers.each_answer(questions, cells.namespace(self.exercise, cell), kept), []
+        claims = [claim for part in plan["parts"] for claim in part["claims"]]
+        for claim in sorted(claims, key=_last_answer):
+            while len(answers) <= _last_answer(claim):
+                answers.append(read(next(given), questions[len(answers)], own=True))
+            absent = answers[0].watched or answers[0].status in ("missing", "not attempted")
+            if absent or fault(claim, questions, answers):
+                return True
+        return False
 
     def _noise(self, seed: str) -> float:
         plan = planning.make_plan(self.exercise, seed, misconceptions=False)
@@ -306,6 +346,24 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
     "known wrong answers do not pass": Proofs.refused,
     "same seed, same plan": Proofs.repeatable,
 }
+
+
+def _too_large(answers: list[dict]) -> list[str]:
+    """Why right answers are too near to the limits of a sandbox: with a few more items they would be refused."""
+    alone, together = (replace(limits, nodes=int(limits.nodes * MOST_NODES)) for limits in (DEFAULT_LIMITS, ANSWERS))
+    problems = []
+    for what, value, limits in (*(("an answer", one["value"], alone) for one in answers), ("all", answers, together)):
+        try:
+            encode(value, limits)
+        except ValueTreeError as reason:
+            problems.append(f"{what}: {reason}; ask for smaller results, or for fewer of them")
+    return problems
+
+
+def _last_answer(claim: dict) -> int:
+    """The index of the last answer that a claim is about."""
+    several = claim["answer"] + len(claim.get("rates", ())) - 1
+    return max(claim["answer"], claim.get("other", 0), claim.get("unlike", 0), several)
 
 
 def _without_a_distance(claim: dict) -> bool:

@@ -3,6 +3,10 @@
 from autograde.errors import AutogradeError
 from autograde.plain_values import to_plain, to_tensors
 
+# In the arguments of a composition's call:
+RESULT = "result of"  # {RESULT: 0}: what its first call returned
+REPEATED = "repeated"  # {REPEATED: [0, 1], "times": 3}: a list that is too long to be sent as it is
+
 
 class RefusedError(AutogradeError):
     """A question that this code cannot answer; the message explains why. reason: of `answers.REASONS`."""
@@ -27,6 +31,21 @@ def inputs(probe, question):
     """(arguments, keywords) of a call: tensors, unless the probe asks for NumPy arrays."""
     convert = to_tensors if probe.get("tensors", True) else to_plain  # either way copies of their own
     return convert(list(question.get("arguments", []))), convert(dict(question.get("keywords", {})))
+
+
+def with_results(value, results):
+    """The value with the results of a composition's earlier calls in the places that name them (`spec.result_of`), and
+    with the long lists of `spec.repeated`."""
+    if type(value) is dict and RESULT in value:
+        found = results[value[RESULT]]
+        return found[value["item"]] if "item" in value else found
+    if type(value) is dict and REPEATED in value:
+        return value[REPEATED] * value["times"]
+    if type(value) is dict:
+        return {name: with_results(item, results) for name, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(with_results(item, results) for item in value)
+    return value
 
 
 def call_with_notes(function, arguments, keywords, notes):

@@ -1,11 +1,13 @@
 """The sentences of a verdict: the inputs, the result, and what an error means."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from autograde.answers import Answer, Failure
-from autograde.compare import Difference, compare, slice_around
+from autograde.compare import Difference, Tolerance, compare, slice_around
+from autograde.questions import REPEATED
 from autograde.texts import article, row, short
 from autograde.verdict import Picture
 
@@ -31,6 +33,10 @@ _NO_TENSORS = {
 _ABOUT_LAYERS = ("no such weight", "shape of a weight", "not callable")
 _SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
+ONLY_TOGETHER = (
+    "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
+    "change what an earlier one returned, or do two layers share weights?"
+)
 TOO_LONG = "did not end within"  # start of the message of a TimeoutError raised by `check` itself
 _ENDLESS = (
     "Follow the loop by hand for a few iterations: which condition ends it, and does each iteration come closer? "
@@ -41,6 +47,10 @@ _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tenso
 
 def call_text(names: list[str], question: dict) -> str:
     """The arguments with their shapes and dtypes: "q (2, 5, 16) float32, k …"."""
+    if len(question.get("calls", ())) == 1:
+        return call_text(names, question["calls"][0])
+    if "calls" in question:
+        return ", then ".join(call["probe"]["name"] for call in question["calls"])
     given = [*zip(names, question["arguments"]), *question["keywords"].items()]
     more = f" and {len(given) - SHOWN} more" if len(given) > SHOWN + 1 else ""
     given = given[:SHOWN] if more else given
@@ -59,6 +69,8 @@ def _kind_text(value):
         if len(kinds) > 1 and len(set(kinds)) == 1:
             return f"{len(kinds)} × {kinds[0]}"
         return "[" + ", ".join(kinds[:SHOWN]) + (", …]" if len(kinds) > SHOWN else "]")
+    if type(value) is dict and REPEATED in value:
+        return f"{row(value[REPEATED])} × {value['times']:,}"
     if type(value) is dict and _holds_arrays(value):
         kinds = [f"{key} {_kind_text(item)}" for key, item in value.items()]
         return "{" + ", ".join(kinds[:2]) + (f" and {len(kinds) - 2} more" if len(kinds) > 2 else "") + "}"
@@ -71,6 +83,15 @@ def _holds_arrays(value):
     if type(value) in (list, tuple):
         return any(map(_holds_arrays, value))
     return type(value) is np.ndarray
+
+
+def without_list(claim: dict, question: dict, answer: Answer, difference: Difference):
+    """(claim, answer, difference) for a reader. The list of a composition's results is left out if it has one."""
+    if len(question.get("calls", ())) != 1 or claim["kind"] != "equals" or answer.status != "ok":
+        return claim, answer, difference
+    [expected], [value] = claim["expected"], answer.value
+    alone = compare(expected, value, Tolerance(claim["rtol"], claim["atol"]))
+    return claim | {"expected": expected}, replace(answer, value=value), alone or difference
 
 
 def shape_facts(claim: dict, answer: Answer, difference: Difference) -> tuple[tuple[str, str], ...]:

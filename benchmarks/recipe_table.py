@@ -76,6 +76,7 @@ CANDIDATES = (
     Candidate("whole words", whole_words=True),
     Candidate("6 x 256", model=shape(6, 256)),
     Candidate("stable rate, late decay", recipe={"stable_share": 0.7}),
+    Candidate("late decay, mean of 3 states", recipe={"stable_share": 0.9, "average_states": 3}),
     Candidate("Muon", recipe={"optimizer": "muon"}),
     Candidate("12k vocabulary", vocabulary="12k"),
     Candidate("40 % masked", masked=0.4),

@@ -1,7 +1,7 @@
 """Atomic writing: a file is complete or absent, even after a kill or with a full disk."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from bertlab.errors import BertLabError, DataError
@@ -37,3 +37,16 @@ def write_text(path: str | Path, text: str, error: type[BertLabError] = DataErro
 def write_bytes(path: str | Path, content, error: type[BertLabError] = DataError) -> None:
     """Writes bytes, or an array's bytes, as `write_atomically` does."""
     write_atomically(path, lambda partial: partial.write_bytes(content), error)
+
+
+def remove_files(folder: str | Path, patterns: Iterable[str]) -> None:
+    """Deletes the files in a folder whose names match, and then the folder, unless it holds anything else.
+
+    patterns: as of `Path.glob`. A folder that does not exist stays absent.
+    """
+    folder = Path(folder)
+    for pattern in patterns:
+        for path in list(folder.glob(pattern)):
+            path.unlink()
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()

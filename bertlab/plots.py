@@ -80,6 +80,35 @@ def training_curves(
     return figure
 
 
+def tuning_curves(rows: Sequence[dict], before: float | None):
+    """Loss of contrastive tuning over its steps and, where it was judged, Spearman's correlation after each epoch.
+
+    rows: with step and loss, those of an epoch with spearman, too. before: the correlation before training, or None.
+    """
+    judged = [(row["step"], row["spearman"]) for row in rows if row.get("spearman") is not None]
+    figure, panels = new_figure(11 if judged else 6.2, 3.8, 1, 2 if judged else 1)
+    panels = np.reshape(panels, -1)
+    within = [row for row in rows if "epoch" not in row]
+    panels[0].plot([row["step"] for row in within], [row["loss"] for row in within], color=BLUE, label="one batch")
+    epochs = [row for row in rows if "epoch" in row]
+    panels[0].plot(
+        [row["step"] for row in epochs],
+        [row["loss"] for row in epochs],
+        color=ORANGE,
+        marker="o",
+        label="mean of epoch",
+    )
+    panels[0].set(title="Loss (nats)", xlabel="step")
+    panels[0].legend(frameon=False)
+    if judged:
+        steps, values = zip(*judged)
+        panels[1].plot(steps, values, color=ORANGE, marker="o", label="after an epoch")
+        panels[1].axhline(before, color=GREY, linestyle="--", label="before tuning")
+        panels[1].set(title="Spearman's correlation with the grades", xlabel="step")
+        panels[1].legend(frameon=False)
+    return figure
+
+
 def attention_grid(pieces: Sequence[str], maps: np.ndarray):
     """Heat maps of all heads: a row per layer, a column per head. maps (layers, A, T, T), rows summing to 1."""
     layers, heads, tokens, _ = maps.shape

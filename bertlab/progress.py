@@ -80,16 +80,25 @@ def _in_lines(items: Iterable[Item], description: str, total: int) -> Iterator[I
         yield item
         now = time.monotonic()
         if done == total:
-            _print(f"{description}: {done} of {total}, {_duration(now - began)}")
+            _print(f"{description}: {done} of {total}, {duration(now - began)}")
         elif now - said >= SECONDS_BETWEEN_LINES:
             said, left = now, (now - began) / done * (total - done)
-            _print(f"{description}: {done} of {total}, about {_duration(left)} left")
+            _print(f"{description}: {done} of {total}, about {duration(left)} left")
 
 
 def _print(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Seconds in words.
+
+    Example:
+        >>> duration(3725)
+        '1 h 2 min'
+    """
     minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -48,6 +48,14 @@ def _package():
     return sentencepiece
 
 
+def processor_of(model: bytes, where: str):
+    """The package's processor of a model. where: its file, for messages. Raises VocabularyError for other bytes."""
+    try:
+        return _package().SentencePieceProcessor(model_proto=model)
+    except RuntimeError as error:
+        raise VocabularyError(f"{where}: is not a SentencePiece model ({error})") from None
+
+
 class SentencePieceVocabulary(TokenTable):
     """The tokens in a SentencePiece model, with five special tokens among them: ALBERT's or XLNet's.
 
@@ -61,10 +69,7 @@ class SentencePieceVocabulary(TokenTable):
 
     def __init__(self, model: bytes, where: str = MODEL_FILE):
         self.model = model
-        try:
-            self.processor = _package().SentencePieceProcessor(model_proto=model)
-        except RuntimeError as error:
-            raise VocabularyError(f"{where}: is not a SentencePiece model ({error})") from None
+        self.processor = processor_of(model, where)
         size = self.processor.get_piece_size()
         self.pieces = tuple(self.processor.id_to_piece(number) for number in range(size))
         self._index = {piece: number for number, piece in enumerate(self.pieces)}

@@ -3,7 +3,7 @@
 A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -50,6 +50,15 @@ class TokenTable:
     def get(self, piece: str, default: int | None = None) -> int | None:
         """The id of a token, or the default if there is no such token."""
         return self._index.get(piece, default)
+
+
+def pieces_in_order(numbers: Mapping[str, int], path: Path) -> list[str]:
+    """Tokens in the order of their ids. Raises VocabularyError unless the ids are 0, 1, 2 …, each once."""
+    if not numbers or not all(type(number) is int for number in numbers.values()):
+        raise VocabularyError(f"{path}: expected an object from tokens to ids, whole numbers")
+    if sorted(numbers.values()) != list(range(len(numbers))):
+        raise VocabularyError(f"{path}: the ids of the vocabulary are not 0 to {len(numbers) - 1}, each once")
+    return sorted(numbers, key=numbers.get)
 
 
 @runtime_checkable

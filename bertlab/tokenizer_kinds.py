@@ -12,15 +12,21 @@ from bertlab.errors import VocabularyError
 from bertlab.tokenizer import Tokenizer
 
 WORDPIECE, BYTE_PAIRS, WORD_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "word BPE", "SentencePiece"
+TRANSLATION_PIECES = "SentencePiece for translation"
+WHOLE_WORDS = "whole words"
 _CLASSES = {
     WORDPIECE: ("bertlab.wordpiece.tokenizer", "WordPieceTokenizer"),
     BYTE_PAIRS: ("bertlab.bpe.tokenizer", "BytePairTokenizer"),
     WORD_PAIRS: ("bertlab.bpe.words", "WordPairTokenizer"),
     SENTENCE_PIECES: ("bertlab.sentence_pieces", "SentencePieceTokenizer"),
+    WHOLE_WORDS: ("bertlab.whole_words", "WordTokenizer"),
+    TRANSLATION_PIECES: ("bertlab.translation_pieces", "TranslationTokenizer"),
 }
 _FILES = {
+    "source.spm": TRANSLATION_PIECES,  # with a vocab.json
     "vocab.json": BYTE_PAIRS,
     "spiece.model": SENTENCE_PIECES,
+    "words.txt": WHOLE_WORDS,
     "vocab.txt": WORDPIECE,
 }  # a file of the vocabulary → the kind that has it
 _IN_ONE_FILE = "tokenizer.json"  # Hugging Face's file for any kind
@@ -69,7 +75,8 @@ def _marks_word_ends(path: Path) -> bool:
 
 
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
-    """The tokenizer in a folder, or whose vocabulary a file is: vocab.txt, vocab.json, spiece.model, or tokenizer.json.
+    """The tokenizer in a folder, or whose vocabulary a file is: vocab.txt, vocab.json, spiece.model,
+    words.txt, or tokenizer.json.
 
     A tokenizer.json must be one of byte-level BPE: with a checkpoint, `checkpoints.load_tokenizer` reads WordPiece too.
 

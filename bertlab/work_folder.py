@@ -108,6 +108,15 @@ class WorkFolder:
             raise self.error(f"{self.path}: holds results but no {self.file.name}; choose another folder")
         check_same(found, self.identity, self.path, "this folder", self.defaults, self.error)
 
+    def check_unused(self, *names: str) -> None:
+        """Raises `error` if the folder was not started, but holds a file or folder of a name that the work writes."""
+        theirs = [] if self.file.exists() else [name for name in names if (self.path / name).exists()]
+        if theirs:
+            raise self.error(
+                f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, so it is not of this work; choose "
+                "another folder"
+            )
+
     def begin(self) -> None:
         """Creates the folder and writes the identity. Raises `error` if the system refuses either."""
         try:

@@ -150,7 +150,7 @@ def softmax_rows(a: Tensor) -> Tensor:
     """Softmax of each row, safe for scores of any size.
 
     a: (..., m, n) scores
-    returns (..., m, n): every row is positive and sums to 1
+    returns (..., m, n): every row sums to 1, and no number is negative
     """
     # 1. the largest score of each row becomes 0   2. exp   3. divide by the row's sum
     ### BEGIN SOLUTION

@@ -275,7 +275,7 @@ def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
     """The point at which two functions differ most, and the difference there.
 
     x: (n,) points    exact, approximate: (n,) the values of the functions at these points
-    returns (2,): the point with the largest absolute difference, and that difference
+    returns (2,): the point with the largest absolute difference, and this absolute difference
     """
     ### BEGIN SOLUTION
     distance = ops.abs(approximate - exact)
@@ -504,8 +504,8 @@ check(residual)
 # `fit`, otherwise False).
 #
 # Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`, and the
-# dropout `self.dropout`: 4.11 uses these names. In `build`, build each of them for the shape of `x`; or delete `build`,
-# and Keras does it at the first call.
+# dropout `self.dropout`: 4.11 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
+# `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):

@@ -107,7 +107,7 @@ class FinalLayers(keras.layers.Layer):
     """Turns vectors into distributions over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e.
 
     call: x (batch, tokens, d_e)
-    returns (batch, tokens, vocab_size): every row is positive and sums to 1
+    returns (batch, tokens, vocab_size): every row sums to 1, and no number is negative
     """
 
     def __init__(self, vocab_size: int, **kwargs):

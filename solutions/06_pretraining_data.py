@@ -214,7 +214,7 @@ check(choose_positions)
 # 2019, section 3.1)
 #
 # - 80 % become `[MASK]`,
-# - 10 % become another token, drawn from the vocabulary,
+# - 10 % become a token that is drawn from the vocabulary,
 # - 10 % stay as they are.
 #
 # Why not always `[MASK]`? Because it never occurs again: in fine-tuning every word is there, and a model that only

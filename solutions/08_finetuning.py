@@ -530,7 +530,8 @@ heat_maps(
 # \text{Matthews} = \frac{TP \cdot TN - FP \cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}}$$
 #
 # Matthews' correlation is 1 for perfect predictions, 0 for predictions without any information, −1 for the opposite of
-# the truth. Where a denominator is 0, the metric is 0 by convention.
+# the truth. Where a denominator is 0, the metric is 0 by convention. Both must also be right for 100,000 examples and
+# more.
 
 # %% nbgrader={"grade": false, "grade_id": "f1-matthews", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def f1_and_matthews(gold: list[int], predicted: list[int]) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """The environment of every test: the default backend, quiet logs, one seed, and the repository on the import path."""
 
+import gc
 import os
 import random
 import sys
@@ -14,7 +15,12 @@ import numpy as np
 import once
 import pytest
 from budget import Budget, note_exercise
-from selection import SIXTHS, in_sixth, is_numerical
+from selection import SIXTHS, in_sixth, is_numerical, is_slow
+
+# XLA compiles hundreds of small programs here that run once or twice: let it compile quickly rather than well.
+COMPILE_QUICKLY = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+if COMPILE_QUICKLY not in os.environ.get("XLA_FLAGS", ""):
+    os.environ["XLA_FLAGS"] = f"{COMPILE_QUICKLY} {os.environ.get('XLA_FLAGS', '')}".strip()
 
 # The same examples every time; `--hypothesis-profile default` looks for new ones.
 hypothesis.settings.register_profile("repeatable", derandomize=True)
@@ -46,10 +52,18 @@ def pytest_collection_modifyitems(config, items):
         config.hook.pytest_deselected(items=others)
 
 
+def pytest_collection_finish(session):
+    """The modules and tests live to the end: Python need not search them again and again for what can be freed."""
+    gc.collect()
+    gc.freeze()
+
+
 def pytest_itemcollected(item):
     note_exercise(item)
     if is_numerical(item.path.name):
         item.add_marker("numerical")
+    if is_slow(item.nodeid):
+        item.add_marker("slow")
 
 
 @pytest.fixture(autouse=True)

@@ -1,5 +1,7 @@
 """A tiny pre-trained model, and a task of each shape that it learns in a few epochs."""
 
+import dataclasses
+
 import numpy as np
 
 from bertlab.config import BertConfig
@@ -67,6 +69,22 @@ def task_of(shape, rng=None):
         answers = ((city,), (context.index(city),)) if city else ((), ())
         rows.append(QuestionRow(f"q{number}", "where is it", context, *answers))
     return TaskData("where", "question", (), rows[:44], rows[44:])
+
+
+def of_two_lengths(task):
+    """The task with every second training row longer than 16 tokens: batches have then two lengths, 16 and 32."""
+    end = " it was a film . the film was it" * 2
+
+    def longer(row):
+        if task.shape == "tagging":
+            return dataclasses.replace(
+                row, words=(*row.words, *end.split()), tags=(*row.tags, *(0 for _ in end.split()))
+            )
+        name = {"sentence": "text", "pair": "text_a"}.get(task.shape, "context")
+        return dataclasses.replace(row, **{name: getattr(row, name) + end})
+
+    rows = [longer(row) if number % 2 else row for number, row in enumerate(task.train)]
+    return dataclasses.replace(task, train=rows)
 
 
 def finetuned(checkpoint, task, out, recipe=RECIPE, **options):

@@ -8,6 +8,7 @@ import pytest
 
 from autograde.errors import SandboxError
 from autograde.exercises import catalogue
+from autograde.exercises.cells import answer_cell, stub_cell
 from autograde.grader.course import make_course
 from autograde.grader.grade import Assignment, open_assignment, without_time
 from autograde.grader.gradebook import Course
@@ -19,8 +20,13 @@ from autograde.release.assignment import write_assignment
 NAME, NOTEBOOK = "ps3", "03_attention"
 SECRET = bytes(range(32)).hex()
 POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
+LAYER = "multi-head-layer"  # its questions take as long as those of all functions: most tests leave it out
+FUNCTIONS = tuple(exercise for exercise in catalogue.of_notebook(NOTEBOOK) if exercise.id != LAYER)
+POINTS_OF_FUNCTIONS = sum(exercise.points for exercise in FUNCTIONS)
 
-EXPECTED = {"right": POINTS, "wrong": POINTS - 3, "broken": 0, "deadly": POINTS - 2}  # of `small_class`
+EXPECTED = {
+    "right": POINTS_OF_FUNCTIONS, "wrong": POINTS_OF_FUNCTIONS - 3, "broken": 0, "deadly": POINTS_OF_FUNCTIONS - 2
+}  # fmt: skip
 
 
 def released_course(folder: Path) -> Path:
@@ -37,12 +43,12 @@ def copied(course: Path, folder: Path) -> Path:
 
 
 def small_class(folder: Path) -> Path:
-    """A course with four submissions; what they must earn is `EXPECTED`."""
-    course = released_course(folder)
-    hand_in(course, "right", editions.make(NOTEBOOK).source)
-    hand_in(course, "wrong", solved({"scores": answer("scores").replace("/ d_attn**0.5", "")}))
+    """A course with four submissions, in which nobody attempted the layer; what they must earn is `EXPECTED`."""
+    course, untouched = released_course(folder), {LAYER: stub_cell(answer(LAYER))}
+    hand_in(course, "right", solved(untouched))
+    hand_in(course, "wrong", solved(untouched | {"scores": answer("scores").replace("/ d_attn**0.5", "")}))
     hand_in(course, "broken", "hello")
-    hand_in(course, "deadly", solved({"concat-heads": "import os\nos._exit(1)"}))
+    hand_in(course, "deadly", solved(untouched | {"concat-heads": "import os\nos._exit(1)"}))
     return course
 
 
@@ -71,9 +77,7 @@ def solved(edits: dict[str, str] | None = None, after: dict[str, str] | None = N
 
 def answer(exercise: str) -> str:
     """The solution's own cell."""
-    from autograde.exercises import cells
-
-    return cells.answer_cell(catalogue.find(exercise))
+    return answer_cell(catalogue.find(exercise))
 
 
 def hand_in(course: Path, student: str, text: str | bytes) -> Path:

@@ -1,15 +1,26 @@
 """The catalogue tested by its own mistakes: every misconception fails and is named, every other solution passes."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from autograde_case import proofs_of
 
 from autograde import planning, probe
-from autograde.exercises import catalogue, cells, notebooks
+from autograde.exercises import catalogue, cells, notebooks, runs
 from autograde.judge import judge
-from autograde.proofs import ALTERNATIVES, PROOFS, SLOW, WRONG_ANSWERS, Proofs, _excess, alternatives, wrong_answers
+from autograde.proofs import (
+    ALTERNATIVES,
+    PROOFS,
+    SLOW,
+    WRONG_ANSWERS,
+    Proofs,
+    _excess,
+    _too_large,
+    alternatives,
+    wrong_answers,
+)
 
 DRAWS = 30
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
@@ -36,6 +47,30 @@ def test_an_exercise_can_be_proved(exercise, proof):
 @each_exercise
 def test_verdicts_do_not_depend_on_the_draw_and_each_misconception_is_named(exercise):
     assert not proofs_of(exercise.id).stable(DRAWS)[1]
+
+
+@pytest.mark.parametrize("identity", ["scores", "causal-mask", "choose-positions"])
+def test_the_search_for_a_first_fault_agrees_with_the_judge(identity):
+    proofs = proofs_of(identity)
+    for name, cell in (proofs.programs | {"the stub": cells.stub_cell(cells.answer_cell(proofs.exercise))}).items():
+        assert proofs._is_found_wrong(proofs.plan, cell) != proofs._judged(proofs.plan, cell).passed, name
+
+
+def test_a_hidden_input_with_the_edge_of_another_part_is_found():
+    exercise = catalogue.find("spearman")
+    numbers, ties = exercise.parts
+    mixed = replace(exercise, parts=(replace(numbers, hidden=ties.hidden), ties))
+    problems = Proofs(mixed).named()[1]
+    assert problems and all("earns 2 points by `check`, 0 by hidden inputs" in problem for problem in problems)
+
+
+def test_right_answers_near_the_limits_of_a_sandbox_are_found():
+    assert not _too_large([{"value": [1] * 17_000}] * 3)
+    assert _too_large([{"value": [1] * 18_500}]) == [
+        "an answer: value too large: more than 18000 nodes; ask for smaller results, or for fewer of them"
+    ]
+    [reason] = _too_large([{"value": [1] * 17_900}] * 4)
+    assert reason.startswith("all: value too large: more than 54000 nodes")
 
 
 def test_an_answer_that_depends_on_the_draw_is_found():
@@ -151,14 +186,16 @@ def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(not
     monkeypatch.setenv("PYTHONPATH", str(notebooks.SOLUTIONS.parent))  # the kernel is a process of its own
     written = jupytext.read(notebooks.SOLUTIONS / f"{notebook}.py")
     resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(written, timeout=180, kernel_name="python3", resources=resources).execute()
+    nbclient.NotebookClient(written, timeout=900, kernel_name="python3", resources=resources).execute()
     shown = [output["data"]["text/plain"] for cell in written.cells if cell.cell_type == "code"
              for output in cell.outputs if "data" in output]  # fmt: skip
     exercises = catalogue.of_notebook(notebook)
     for exercise in exercises:
         assert any(text.startswith(f"✓ {exercise.number} ") for text in shown), exercise.id
     points = sum(exercise.points for exercise in exercises)
-    assert any(f"{points:g} of {points:g} points" in text for text in shown)
+    # A training run earns its points when it is graded.
+    possible = points + sum(run.points for run in runs.of_notebook(notebook))
+    assert any(f"{points:g} of {possible:g} points" in text for text in shown)
     assert any(text.startswith("[picture: ") for text in shown)
 
 

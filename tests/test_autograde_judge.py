@@ -132,6 +132,20 @@ def test_the_first_part_that_fails_does_not_say_that_it_waits_for_itself():
     assert all(part.message == "counts only when the first part is right" for part in rest)
 
 
+def test_a_call_with_a_long_list_is_shown_with_its_repetition_and_names_the_overflow_of_64_bits():
+    [spread] = [line for line in cells.answer_cell(catalogue.find("f1-matthews")).splitlines() if " ** 0.5" in line]
+    product = spread.split("=")[1].replace(" ** 0.5", "")
+    cell = cells.answer_cell(catalogue.find("f1-matthews")).replace(
+        spread, f"    spread = float(np.sqrt(np.int64({product} % 2**64 - 2**64 * ({product} >= 2**63))))"
+    )
+    verdict = verdict_on("f1-matthews", cell)
+    assert (verdict.points, verdict.misconception) == (2.5, "product-of-64-bits")
+    facts = dict(verdict.facts)
+    assert facts["tried"].startswith("gold [1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0, 0] × 10,000, predicted [1, 1, 1, 1, 1, 1,")
+    assert facts["values"].startswith("at [1]: yours nan   expected 0.5071\n")
+    assert "expected  [0.7272727272727273, 0.507" in facts["values"]
+
+
 def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itself():
     constant = verdict_on("scores", "def attention_scores(q, k):\n    return ops.zeros((*q.shape[:-1], k.shape[-2]))")
     assert constant.points == 0

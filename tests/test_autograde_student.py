@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autograde_case import written
+from autograde_case import fingerprint, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from autograde import fingerprints, planning
@@ -31,7 +32,9 @@ EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "c
 @pytest.fixture(scope="module")
 def fingerprint_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fingerprints")
-    planning.write_fingerprints(EXERCISES, folder)
+    for exercise in EXERCISES:
+        shutil.copy(fingerprint(exercise.id), folder)
+    planning.write_indexes(EXERCISES, folder)
     return folder
 
 

@@ -67,6 +67,20 @@ def test_big_endian_and_strided_arrays_arrive_with_the_same_values():
     assert np.array_equal(_through(value), value)
 
 
+@pytest.mark.parametrize("value", [[1, 1 - 2**127], [1.5, 2, True], (0.1, float("nan")), [1, 1.0], [False, True]])
+def test_a_list_of_numbers_has_the_nodes_of_its_items(value):
+    assert encode(value)[0] == [type(value).__name__, [encode(item)[0] for item in value]]
+
+
+def test_a_list_of_numbers_is_counted_and_no_deeper_than_allowed():
+    for value in ([0] * 10, [0.5] * 10, [10**40]):
+        with pytest.raises(ValueTreeError, match="too large"):
+            encode(value, Limits(nodes=10))
+        with pytest.raises(ValueTreeError, match="too (deep|large)"):
+            encode([value], Limits(depth=2))
+    assert encode([0.5] * 10, Limits(nodes=11, depth=2))[0][0] == "list"
+
+
 class _Subclass(np.ndarray):
     pass
 

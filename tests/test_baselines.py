@@ -232,7 +232,7 @@ def test_a_killed_run_resumes_with_the_same_bytes(tmp_path):
         ("lstm", "sentence", {"frozen_layers": 1}, "leave out frozen_layers"),
         ("lstm", "sentence", {"layer_decay": 0.9}, "leave out layer_decay"),
         ("lstm", "sentence", {"from_scratch": True}, "leave out from_scratch"),
-        ("elmo", "sentence", {}, "baseline: expected one of bow, tfidf, .*; got 'elmo'"),
+        ("elman", "sentence", {}, "baseline: expected one of bow, tfidf, .*; got 'elman'"),
     ],
 )
 def test_what_a_baseline_cannot_do_is_one_clear_line(kind, shape, changes, message, tmp_path):

@@ -40,7 +40,7 @@ def checkpoint(tmp_path_factory):
 
 
 def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
-    from bertlab.training.contrastive.tuning import contrastive_loss
+    from bertlab.training.contrastive.model import contrastive_loss
 
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(2, 5, 7))
@@ -55,7 +55,8 @@ def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
 
 def test_a_batch_of_the_tuner_has_the_loss_of_the_vectors_that_encode_gives(checkpoint, tmp_path):
     from bertlab.analysis.vectors import encode_texts
-    from bertlab.training.contrastive.tuning import ContrastiveTuner, _Run, contrastive_loss
+    from bertlab.training.contrastive.model import ContrastiveTuner, contrastive_loss
+    from bertlab.training.contrastive.tuning import _Run
 
     pairs = pairs_by_word(6)
     run = _Run(checkpoint, pairs, tmp_path, SHORT, (), print)
@@ -116,7 +117,8 @@ def test_a_killed_run_resumes_with_the_same_bytes(checkpoint, tmp_path, monkeypa
 
 
 def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path):
-    from bertlab.training.contrastive.tuning import ContrastiveTuner, _Run, tune_vectors
+    from bertlab.training.contrastive.model import ContrastiveTuner
+    from bertlab.training.contrastive.tuning import _Run, tune_vectors
 
     (tmp_path / "lines.txt").write_text("good film\n\nit was bad\nparis is a city\nthe film was not good .\n")
     pairs = read_pairs(tmp_path / "lines.txt")
@@ -150,6 +152,25 @@ def test_a_folder_with_another_model_or_other_results_is_refused(checkpoint, tmp
     (tmp_path / "results.json").write_text('{"task": "tone"}')
     with pytest.raises(ConfigError, match="holds results but no settings.json; choose another folder"):
         tune_vectors(checkpoint, pairs_by_word(4), tmp_path, SHORT)
+
+
+def test_files_of_the_user_stay(checkpoint, tmp_path):
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    own = tmp_path / "states/state-of-the-art.txt"
+    own.parent.mkdir()
+    own.write_text("mine", encoding="utf-8")
+    with pytest.raises(ConfigError, match="holds states but no settings.json"):
+        tune_vectors(checkpoint, pairs_by_word(8), tmp_path, SHORT)
+    out = tmp_path / "out"
+
+    def say(line):  # called while there are states
+        (out / "states").mkdir(exist_ok=True)
+        (out / "states/mine.txt").write_text("mine", encoding="utf-8")
+
+    tune_vectors(checkpoint, pairs_by_word(8), out, SHORT.replace(epochs=2), say=say)
+    assert [path.name for path in (out / "states").iterdir()] == ["mine.txt"]
+    assert own.read_text(encoding="utf-8") == "mine"
 
 
 def test_the_command_reads_pairs_and_grades_of_files(checkpoint, tmp_path):
@@ -197,3 +218,104 @@ def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_pa
     assert read_pairs(tmp_path / "labelled.csv") == [PairRow("a", "b"), PairRow("c", "d")]
     with pytest.raises(DataError, match="graded pair 1: expected two texts and a number"):
         tune_vectors(checkpoint, pairs_by_word(4), tmp_path / "out", SHORT, [PairRow("a", "b")])
+
+
+# === Parts, devices, 16 bits ===
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_a_batch_in_parts_has_the_loss_and_the_update_of_the_whole_one(tmp_path, dropout):
+    """With dropout, whose masks depend on the parts: against the gradient of all parts together with these masks."""
+    import keras
+    from keras import ops
+
+    from bertlab.training.contrastive.model import VECTORS, ContrastiveTuner, contrastive_loss
+    from bertlab.training.contrastive.tuning import _Run
+    from bertlab.training.devices.accumulation import split
+
+    checkpoint = save_checkpoint(tmp_path / "model", hidden_dropout=dropout)
+    run = _Run(checkpoint, pairs_by_word(8), tmp_path / "out", SHORT.replace(accumulation=4), (), print)
+    batch = run._batch(0)
+    tuner = ContrastiveTuner(run.backbone, 0.05, accumulation=4)
+    tuner.compile(keras.optimizers.SGD(0.5), jit_compile=False)
+    start, before = [ops.convert_to_numpy(variable).copy() for variable in tuner.variables], tuner.get_weights()
+    parts = split({name: ops.convert_to_tensor(values) for name, values in batch.items()}, 4)
+    vectors = [ops.convert_to_numpy(tuner({n: v[k] for n, v in parts.items()}, training=True)) for k in range(4)]
+    places = np.concatenate(ops.convert_to_numpy(parts["rows"]))
+    ordered = np.concatenate(vectors)[np.argsort(places)]
+    expected = float(contrastive_loss(ordered[:8], ordered[8:], 0.05))
+
+    for variable, value in zip(tuner.variables, start):
+        variable.assign(value)
+    np.testing.assert_allclose(ops.convert_to_numpy(tuner.with_totals(batch)[VECTORS]), ordered, atol=1e-5)
+    now = [ops.convert_to_numpy(variable) for variable in tuner.variables]
+    assert all(map(np.array_equal, now, start))  # the seeds of dropout, too
+    assert float(tuner.train_on_batch(batch, return_dict=True)["loss"]) == pytest.approx(expected, rel=1e-4)
+    moved = [(old - new) / 0.5 for old, new in zip(before, tuner.get_weights()) if new.dtype.kind == "f"]
+    if not dropout:
+        whole = ContrastiveTuner(run.backbone, 0.05)
+        for variable, value in zip(tuner.variables, start):
+            variable.assign(value)
+        whole.compile(keras.optimizers.SGD(0.5), jit_compile=False)
+        whole.train_on_batch(batch)
+        gradients = [(old - new) / 0.5 for old, new in zip(before, whole.get_weights()) if new.dtype.kind == "f"]
+        for found, wanted in zip(moved, gradients, strict=True):
+            np.testing.assert_allclose(found, wanted, atol=2e-5)
+    assert max(np.abs(one).max() for one in moved) > 1e-3
+
+
+def test_bfloat16_learns_and_its_weights_are_float32_and_a_curve_is_drawn(checkpoint, tmp_path):
+    from safetensors.numpy import load_file
+
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    pairs, graded = pairs_by_word(96), graded_by_word(60)
+    settings = SHORT.replace(epochs=6, precision="bfloat16", accumulation=2)
+    result = tune_vectors(checkpoint, pairs, tmp_path / "out", settings, graded)
+    assert result.epochs[-1]["spearman"] > result.before + 0.1
+    assert {value.dtype for value in load_file(tmp_path / "out/model.safetensors").values()} == {np.dtype("float32")}
+    assert (tmp_path / "out/curve.png").stat().st_size > 10_000
+    assert json.loads((tmp_path / "out/settings.json").read_text())["precision"] == "bfloat16"
+
+
+def test_parts_that_cannot_be_divided_are_refused(checkpoint, tmp_path):
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    with pytest.raises(ConfigError, match="batch_size 8 cannot be divided into 3 equal parts"):
+        SHORT.replace(accumulation=3)
+    with pytest.raises(ConfigError, match="expected at least 8 pairs for 8 parts of a batch, got 6"):
+        tune_vectors(checkpoint, pairs_by_word(6), tmp_path / "out", SHORT.replace(accumulation=8))
+
+
+ON_TWO = """
+import sys
+sys.path[:0] = {paths!r}
+from test_contrastive import SHORT, pairs_by_word
+from bertlab.training.contrastive.tuning import tune_vectors
+result = tune_vectors({checkpoint!r}, pairs_by_word(32), {out!r}, SHORT.replace(epochs=1, devices=2, accumulation=2))
+print(result.epochs[0]["loss"])
+"""
+
+
+@pytest.mark.exhaustive
+def test_two_devices_give_the_update_of_one(tmp_path):
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    from safetensors.numpy import load_file
+
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    checkpoint = save_checkpoint(tmp_path / "model")
+    one = tune_vectors(checkpoint, pairs_by_word(32), tmp_path / "one", SHORT.replace(epochs=1, accumulation=2))
+    here = Path(__file__).parent
+    code = ON_TWO.format(
+        paths=[str(here), str(here.parent)], checkpoint=str(checkpoint), out=str(tmp_path / "two")
+    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert float(done.stdout.split()[-1]) == pytest.approx(one.epochs[0]["loss"], rel=1e-5)
+    expected = load_file(tmp_path / "one/model.safetensors")
+    for name, value in load_file(tmp_path / "two/model.safetensors").items():
+        np.testing.assert_allclose(value, expected[name], atol=2e-4, err_msg=name)

@@ -13,7 +13,7 @@ from autograde.exercises import catalogue, cells, notebooks, runs
 from autograde.exercises.n07_pretraining import pretraining_model, train_step
 from autograde.grader import training_runs
 from autograde.roles import model_roles, weight_shapes
-from autograde.student import saving, trained_weights, training_run
+from autograde.student import saving, time_left, trained_weights, training_run
 from autograde.weights_file import LARGEST_FILE, WeightsError, read_weights
 from bertlab.data.corpus.build import default_corpus_dir
 
@@ -386,3 +386,42 @@ def test_the_notebooks_points_are_those_of_its_exercises_and_its_run():
     text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
     points = sum(one.points for one in (*catalogue.of_notebook("07_pretraining"), *runs.of_notebook("07_pretraining")))
     assert f"{points:g} points, the training run included" in text
+
+
+def test_a_run_says_beforehand_what_is_computed_for_a_known_gpu_only_for_the_settings_computed():
+    settings = dataclasses.replace(
+        training_run.choose_settings(),
+        batch_size=256,
+        length=128,
+        steps=1_500,
+        model={"hidden_size": 256, "num_layers": 6},
+    )
+    assert time_left.beforehand(settings, "Tesla T4").startswith("Tesla T4: at least 1 min 24 s for 1,500 steps.")
+    assert time_left.beforehand(settings, "NVIDIA A100-SXM4-40GB").startswith("NVIDIA A100-SXM4-40GB: at least 19 s")
+    unknown = "The time that the run takes is shown after 20 steps."
+    assert time_left.beforehand(settings, "Quadro T400") == unknown == time_left.beforehand(settings, None)
+    assert time_left.beforehand(dataclasses.replace(settings, length=64), "Tesla T4") == unknown
+
+
+def test_the_time_left_counts_steps_and_the_evaluations_to_come_without_what_compiles(monkeypatch):
+    now, said = [0.0], []
+    monkeypatch.setattr(time_left.time, "monotonic", lambda: now[0])
+    clock = time_left.TimeLeft(121, 50, say=said.append)
+    for step in range(1, 122):
+        now[0] += 60 if step == 1 else 2  # the first step compiles
+        clock.after(step)
+        if step % 50 == 0 or step == 121:
+            clock.evaluation_begins()
+            now[0] += 300 if step == 50 else 10  # so does the first evaluation
+            clock.evaluation_ends()
+    lines = dict(line.split(": ") for line in said)
+    assert lines["step 21 of 121"] == "about 3 min 20 s left"  # no evaluation was measured yet
+    assert lines["step 26 of 121"] == "about 3 min 10 s left"
+    assert lines["step 101 of 121"] == "about 50 s left"  # 20 steps and one evaluation
+    assert lines["step 121 of 121"] == "the last 120 steps took 9 min 10 s"
+
+
+def test_a_run_that_goes_on_tells_the_time_of_its_remaining_steps():
+    sizes = {"hidden_size": 256, "num_layers": 6}
+    settings = training_run.choose_settings(batch_size=256, length=128, steps=1_500, model=sizes)
+    assert time_left.beforehand(settings, "Tesla T4", done=500).startswith("Tesla T4: at least 56 s for 1,000 steps.")

@@ -193,16 +193,30 @@ def data(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def teacher(data):
+def save_teacher(data):
     import keras
 
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import PreTrainingModel
 
-    keras.utils.set_random_seed(2)
-    model = PreTrainingModel(TEACHER.replace(initializer_range=0.3), next_sentence=False)
-    return checkpoints.save(model, data / "teacher", ExampleFiles(data / "rows").tokenizer)
+    def saved(name, **changes):
+        keras.utils.set_random_seed(2)
+        model = PreTrainingModel(TEACHER.replace(initializer_range=0.3, **changes), next_sentence=False)
+        return checkpoints.save(model, data / name, ExampleFiles(data / "rows").tokenizer)
+
+    return saved
+
+
+@pytest.fixture(scope="module")
+def teacher(save_teacher):
+    return save_teacher("teacher")
+
+
+@pytest.fixture(scope="module")
+def shallow(save_teacher):
+    """A teacher of two layers, for runs with training: tracing takes as long as there are layers."""
+    return save_teacher("shallow", num_layers=2)
 
 
 def run_of(data, teacher, out, to="2x8", settings=STEPS, **options):
@@ -212,20 +226,20 @@ def run_of(data, teacher, out, to="2x8", settings=STEPS, **options):
     return DistillationRun(teacher, to, data / "rows", out, settings, distillation, data / "rows")
 
 
-def distilled(data, teacher, out, *arguments, **options):
+def distilled(data, teacher, out, to="1x8", **options):
     said = []
-    history = run_of(data, teacher, out, *arguments, **options).train(say=said.append, memory_check=False)
+    history = run_of(data, teacher, out, to, **options).train(say=said.append, memory_check=False)
     return history, said
 
 
 @pytest.fixture(scope="module")
-def finished(data, teacher, tmp_path_factory):
+def finished(data, shallow, tmp_path_factory):
     """The run with these options from beginning to end, made once: its folder, its history and what it said."""
 
     @functools.cache
     def run(**options):
         folder = tmp_path_factory.mktemp("finished")
-        return folder, *distilled(data, teacher, folder, **options)
+        return folder, *distilled(data, shallow, folder, **options)
 
     return run
 
@@ -293,17 +307,17 @@ def test_the_loss_is_the_published_sum(finished):
         assert row["val_loss"] == pytest.approx(parts, rel=0.02)  # the mean over batches of unequal numbers of items
 
 
-def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(data, teacher, tmp_path):
+def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(data, shallow, tmp_path):
     import keras
     from safetensors import safe_open
 
     from bertlab import checkpoints
     from bertlab.models.base import INPUT_NAMES
 
-    run = run_of(data, teacher, tmp_path)
+    run = run_of(data, shallow, tmp_path, "1x8")
     trainer = run.trainer(say=lambda text: None)
     both = trainer.bert
-    stored = checkpoints.load(teacher, "pretraining")
+    stored = checkpoints.load(shallow, "pretraining")
     before = [ops.convert_to_numpy(weight) for weight in both.teacher.weights]
     batch = next(iter(run.batches(0).as_numpy_iterator()))
     inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}
@@ -323,7 +337,7 @@ def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(dat
 
 
 @pytest.mark.parametrize("options", [{}, LAYERS_TOO], ids=str)
-def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, teacher, finished, tmp_path, options):
+def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, shallow, finished, tmp_path, options):
     whole = finished(**options)[0]
 
     class Stop(Exception):
@@ -338,28 +352,28 @@ def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, teacher,
 
     killed = tmp_path / "killed"
     with pytest.raises(Stop):
-        run_of(data, teacher, killed, **options).train([Killer()], lambda text: None, memory_check=False)
+        run_of(data, shallow, killed, "1x8", **options).train([Killer()], lambda text: None, memory_check=False)
     assert not (killed / "checkpoint").exists()
-    distilled(data, teacher, killed, **options)
+    distilled(data, shallow, killed, **options)
     assert curve(killed) == curve(whole)
     ended = [(folder / "checkpoint" / "model.safetensors").read_bytes() for folder in (whole, killed)]
     assert ended[0] == ended[1]
 
 
-def test_a_student_is_a_checkpoint_like_any_other_and_can_be_distilled_further(data, teacher, finished, tmp_path):
+def test_a_student_is_a_checkpoint_like_any_other_and_can_be_distilled_further(data, shallow, finished, tmp_path):
     from bertlab import checkpoints
 
     layers = finished(**LAYERS)[0] / "checkpoint"
     student = checkpoints.load(layers)
-    assert (student.config.num_layers, student.config.hidden_size) == (2, 8)
-    _, said = distilled(data, teacher, tmp_path / "outputs", to=layers, settings=FEW_STEPS)
+    assert (student.config.num_layers, student.config.hidden_size) == (1, 8)
+    _, said = distilled(data, shallow, tmp_path / "outputs", to=layers, settings=FEW_STEPS)
     assert "starts from" in said[0] and "new: masked_lm_head" in said[0]
     assert checkpoints.load(tmp_path / "outputs" / "checkpoint", "pretraining").config == student.config
 
 
-def test_a_run_with_another_teacher_or_other_losses_is_refused(data, teacher, finished):
+def test_a_run_with_another_teacher_or_other_losses_is_refused(data, shallow, finished):
     with pytest.raises(BertLabError, match="distillation.temperature was 2.0, is 3.0"):
-        run_of(data, teacher, finished(**OUTPUTS)[0], temperature=3.0)
+        run_of(data, shallow, finished(**OUTPUTS)[0], "1x8", temperature=3.0)
 
 
 def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path):

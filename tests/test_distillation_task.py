@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
-from finetuning_case import CONFIG, RECIPE, TOKENIZER, save_checkpoint, task_of
+from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
 
 from bertlab.errors import BertLabError
 from bertlab.training.distillation.settings import DistillationSettings
@@ -154,6 +154,15 @@ def test_layers_are_learned_first_and_the_outputs_after_them(shape, teachers, tm
     after, said = distilled(teachers(shape), tmp_path / "outputs", task, to=tmp_path / "layers")
     assert after.runs[0].start == "pre-trained"
     assert after.runs[0].epochs and not any("fresh weights" in line for line in said)
+
+
+@pytest.mark.parametrize(
+    ("shape", "losses"), [("question", "outputs"), ("question", "layers"), ("multiple-choice", "layers")]
+)
+def test_batches_of_several_lengths_are_learned_from(shape, losses, teachers, tmp_path):
+    task, recipe = of_two_lengths(task_of(shape)), RECIPE.replace(epochs=1, max_length=32)
+    result, _ = distilled(teachers(shape), tmp_path, task, losses=losses, recipe=recipe)
+    assert np.isfinite(result.runs[0].epochs[0]["loss"])
 
 
 def test_a_student_may_have_another_padding_of_its_token_table(teachers, tmp_path):

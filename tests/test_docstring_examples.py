@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import bertlab.tokenizer
-from bertlab import analysis, baselines, checkpoints, families, layers, minimal, models
+from bertlab import analysis, baselines, checkpoints, families, features, layers, minimal, models
 from bertlab.models import outline
+from bertlab.training import word2vec
 
 # What the examples may use without importing it.
 GLOBALS = {"keras": keras, "ops": keras.ops, "np": np} | {
@@ -27,7 +28,7 @@ def modules_of(package):
 MODULES = [
     *(
         module
-        for package in (analysis, baselines, layers, models, checkpoints, families)
+        for package in (analysis, baselines, features, layers, models, checkpoints, families, word2vec)
         for module in modules_of(package)
     ),
     importlib.import_module("bertlab.config"),

@@ -45,6 +45,25 @@ def test_a_classifier_served_from_strings_says_what_the_predictor_says(tmp_path)
     assert np.sum(outputs["probabilities"], axis=1) == pytest.approx(1)
 
 
+def test_any_number_of_labels_is_served_as_predicted(tmp_path):
+    import tensorflow as tf
+
+    from bertlab.export import export_saved_model
+    from bertlab.predict import Predictor
+
+    info = dataclasses.replace(info_of("sentence"), multi_label=True)
+    predictor = Predictor(model_of("sentence"), TOKENIZER, info)
+    export_saved_model(predictor, tmp_path / "1")
+    outputs = tf.saved_model.load(tmp_path / "1").signatures["serving_default"](texts=tf.constant(TEXTS))
+    predictions = predictor(TEXTS)
+    assert {len(prediction.labels) for prediction in predictions} - {1}
+    for labels, own, prediction in zip(outputs["labels"].numpy(), outputs["probabilities"].numpy(), predictions):
+        assert [label.decode() for label in labels if label] == [
+            name for name in info.labels if name in prediction.labels
+        ]
+        assert dict(zip(info.labels, own)) == pytest.approx(prediction.probabilities, abs=1e-5)
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("shape", ["pair", "number"])
 def test_a_model_for_pairs_is_served_from_two_strings(tmp_path, shape):

@@ -27,11 +27,15 @@ every_family = pytest.mark.parametrize("name", families.model_types())
 
 # Settings that do not fit these sizes: ids of padding beyond the vocabulary, a width that the family derives.
 OWN_SIZES = {
+    "elmo": {"filters": ((1, 4), (2, 6)), "num_highway": 1, "max_characters": 8},
     "gpt2": {"pad_token_id": 0},
     "marian": {"pad_token_id": 0},
     "modernbert": {"pad_token_id": 0},
     "openai-gpt": {"intermediate_size": 64},
 }
+
+
+ARGUMENTS = {"multi_task": {"tasks": {"tone": {"kind": "sequence_classification"}}}}  # kind of model → what it needs
 
 
 def small(name):
@@ -70,7 +74,7 @@ def test_every_kind_of_model_is_the_same_after_saving_and_loading(name, kind, fo
         not encoder_alone and kind not in its_family.huggingface.heads or small(name).huggingface_lacks()
     ):
         pytest.skip("transformers has no such model of this family")
-    model = getattr(models, KINDS[kind])(small(name))
+    model = getattr(models, KINDS[kind])(small(name), **ARGUMENTS.get(kind, {}))
     loaded = checkpoints.load(checkpoints.save(model, tmp_path / "saved", format=format))
     assert type(loaded) is type(model) and loaded.config == model.config
     assert same_weights(weights(model), weights(loaded))
@@ -215,7 +219,7 @@ def test_the_library_has_a_tokenizer_that_keeps_the_protocol():
 
 PACKAGE = Path(bertlab.__file__).parent
 OWN = re.compile(
-    r"distil_?bert|roberta(?!processing)|openai|marian|embed_tokens|final_logits|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
+    r"distil_?bert|\belmo|roberta(?!processing)|openai|marian|embed_tokens|final_logits|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
 # The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.

@@ -3,7 +3,7 @@
 import pytest
 
 from bertlab.errors import CheckpointError, DataError, VocabularyError
-from bertlab.files import write_atomically, write_text
+from bertlab.files import remove_files, write_atomically, write_text
 
 
 def test_what_stood_there_stays_when_writing_fails(tmp_path):
@@ -31,3 +31,15 @@ def test_a_vocabulary_that_cannot_be_written_is_said_in_one_line(tmp_path):
     vocabulary = Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"])
     with pytest.raises(VocabularyError, match="cannot be written"):
         vocabulary.save(tmp_path / "missing" / "vocab.txt")
+
+
+def test_own_files_are_removed_and_their_folder_unless_it_holds_others(tmp_path):
+    folder = tmp_path / "states"
+    remove_files(folder, ["state-*.bin"])  # absent: nothing to do
+    for name in ("state-1.bin", "state-2.bin", "mine.txt"):
+        (tmp_path / "states").mkdir(exist_ok=True)
+        (folder / name).write_text("x")
+    remove_files(folder, ["state-*.bin"])
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+    remove_files(folder, ["mine.txt"])
+    assert not folder.exists() and tmp_path.exists()

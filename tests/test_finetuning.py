@@ -7,7 +7,7 @@ import math
 import click
 import numpy as np
 import pytest
-from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, save_checkpoint, sentences, task_of
+from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, of_two_lengths, save_checkpoint, sentences, task_of
 
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import SentenceRow, TaskData
@@ -279,6 +279,14 @@ def test_every_shape_learns_its_task_and_leaves_a_model_and_its_mistakes(checkpo
     if shape == "question":
         lines = json.loads((tmp_path / "out" / "predictions" / "dev.json").read_text())
         assert [answer.text for answer in predicted] == list(lines.values())
+
+
+@pytest.mark.parametrize("shape", ["sentence", "number", "multiple-choice", "tagging", "question"])
+def test_batches_of_several_lengths_are_learned_from_in_every_shape(checkpoint, tmp_path, shape):
+    """TensorFlow makes one graph for all of them from the second length on, where the length is then unknown."""
+    recipe = RECIPE.replace(epochs=1, max_length=32)
+    (run,) = finetuned(checkpoint, of_two_lengths(task_of(shape)), tmp_path, recipe).runs
+    assert math.isfinite(run.epochs[0]["loss"])
 
 
 def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_happened(checkpoint, tmp_path):

@@ -228,10 +228,16 @@ def test_a_batch_beyond_the_memory_is_refused_before_the_folder_is_touched(check
     assert finetuned(checkpoint, task, tmp_path / "run", SHORT.replace(epochs=1)).dev  # finished: nothing to compute
 
 
-def test_interval_and_new_settings_of_an_older_folder_have_their_defaults(checkpoint, tmp_path):
+def test_an_older_folder_has_the_defaults_of_newer_settings_and_that_of_another_backend_is_refused(
+    checkpoint, tmp_path
+):
     task, recipe = task_of("sentence"), SHORT.replace(epochs=1)
     result = finetuned(checkpoint, task, tmp_path, recipe)
     settings = json.loads((tmp_path / "settings.json").read_text())
-    older = {name: value for name, value in settings.items() if name not in ("accumulation", "precision", "devices")}
+    newer = ("accumulation", "precision", "devices", "backend")
+    older = {name: value for name, value in settings.items() if name not in newer}
     (tmp_path / "settings.json").write_text(json.dumps(older))
     assert finetuned(checkpoint, task, tmp_path, dataclasses.replace(recipe, interval=7)) == result
+    (tmp_path / "settings.json").write_text(json.dumps(settings | {"backend": "another"}))
+    with pytest.raises(ConfigError, match="backend was 'another', is '"):
+        finetuned(checkpoint, task, tmp_path, recipe)

@@ -8,7 +8,7 @@ import pytest
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
 from bertlab.data.tasks.rows import SentenceRow
-from bertlab.errors import ConfigError, DataError, TrainingError
+from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.training.finetuning.settings import STARTS
 
 SHORT = dataclasses.replace(RECIPE, epochs=1)
@@ -46,6 +46,15 @@ def test_what_is_refused_leaves_the_folder_to_the_corrected_command(checkpoint, 
         unlabelled = dataclasses.replace(task, train=[SentenceRow("film")])
         finetuned(checkpoint, unlabelled, out, dataclasses.replace(SHORT, class_weights="balanced"))
     assert not out.exists()
+
+
+def test_weights_of_another_family_than_the_configuration_names_are_refused_in_one_line(tmp_path):
+    start = save_checkpoint(tmp_path / "start")
+    values = json.loads((start / "config.json").read_text())
+    (start / "config.json").write_text(json.dumps(values | {"model_type": "electra", "embedding_size": 16}))
+    with pytest.raises(CheckpointError, match="expected all weights of an encoder of model_type 'electra'") as caught:
+        finetuned(start, task_of("sentence"), tmp_path / "out")
+    assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
 
 
 def test_test_rows_with_another_number_of_choices_are_refused_before_training(checkpoint, tmp_path):

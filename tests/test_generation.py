@@ -15,7 +15,7 @@ from keras import ops
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.errors import ConfigError, DataError
-from bertlab.generation import GenerationSettings, beam_search, generate, generate_text, program
+from bertlab.generation import GenerationSettings, beam_search, compiling, generate, generate_text, program
 from bertlab.generation.beams import _largest
 from bertlab.generation.choosing import choose, keep_nucleus, keep_top, log_softmax
 from bertlab.generation.compiling import compiled, traced
@@ -42,13 +42,28 @@ def random_model(kind, **changes):
     return model
 
 
+@pytest.fixture(autouse=True)
+def quick_graphs(request, monkeypatch):
+    """One graph of TensorFlow for all shapes, as where there is no XLA, except in the tests that ask for `xla`.
+
+    XLA takes a second or two for each number of rows and each way to choose.
+    """
+    if "xla" not in request.fixturenames:
+        monkeypatch.setattr(compiling, "_with_xla", compiling._with_tensorflow)
+
+
+@pytest.fixture
+def xla():
+    """For the tests of what XLA compiles: every kind of model, and every way to choose a token."""
+
+
 @pytest.fixture(scope="module")
 def made():
     return {kind: random_model(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_kept_keys_give_the_logits_of_the_whole_row(made, kind):
+def test_kept_keys_give_the_logits_of_the_whole_row(made, kind, xla):
     prompts, rng = [[5, 9, 7], [8], [3, 4]], np.random.default_rng(1)
     cached, whole = CachedReader(made[kind], prompts, 12), WholeReader(made[kind], prompts, 12)
     np.testing.assert_allclose(cached.first(), whole.first(), rtol=1e-4, atol=1e-4)
@@ -74,6 +89,13 @@ def test_the_text_is_the_same_with_and_without_kept_keys(made, kind, prompts, op
     assert texts[0] == texts[1]
     for text in texts[0]:
         assert 1 <= len(text) <= 8 and 3 not in text[:-1] and (len(text) == 8 or text[-1] == 3)
+
+
+@pytest.mark.parametrize("options", [{}, dict(sampling=True, temperature=0.5, top_k=9, top_p=0.9), dict(beams=2)])
+def test_xla_writes_the_text_that_is_written_without_kept_keys(made, options, xla):
+    options = GenerationSettings(max_new_tokens=6, **options)
+    prompts = [[5, 9, 7], [8]]
+    assert generate(made["gpt2"], prompts, options) == generate(made["gpt2"], prompts, options.replace(cache=False))
 
 
 def test_padding_before_short_prompts_changes_nothing(made):
@@ -138,7 +160,7 @@ def test_the_compiled_program_draws_the_tokens_that_are_drawn_one_by_one(options
 
 
 @pytest.mark.skipif(keras.backend.backend() != "tensorflow", reason="only TensorFlow has graphs for all shapes")
-def test_a_new_number_of_rows_or_tokens_makes_no_new_graph(made):
+def test_a_new_number_of_rows_or_tokens_makes_no_new_graph(made, xla):
     for maker in (compiled, traced):
         TIMES_TRACED.clear()
         function = maker(made["gpt2"], _sums_of_rows)
@@ -172,18 +194,20 @@ def test_the_largest_numbers_are_found_in_order_and_of_equal_ones_the_first():
 
 @pytest.fixture(scope="module")
 def of_five_tokens():
-    """A model of few texts; its step for 30 beams is compiled once for all tests."""
+    """A model of few texts."""
     return random_model("gpt2", vocab_size=5)
 
 
 @pytest.mark.parametrize("penalty", [0.0, 1.0, 2.0])
 def test_enough_beams_find_the_best_of_all_texts(of_five_tokens, penalty):
     model, end, longest = of_five_tokens, 2, 3
+    begins = list(itertools.product(range(5), repeat=longest - 1))
+    ids = np.array([[1, *begin] for begin in begins])
+    logs = dict(zip(begins, log_softmax(np.asarray(model({"input_ids": ids})["masked_lm_logits"]))))
 
     def score(text):
-        ids = np.array([[1, *text]])
-        logs = log_softmax(np.asarray(model({"input_ids": ids})["masked_lm_logits"])[0])
-        return sum(logs[place, number] for place, number in enumerate(text)) / len(text) ** penalty
+        of_row = logs[(*text, 0, 0)[: longest - 1]]  # a token changes nothing before it
+        return sum(of_row[place, number] for place, number in enumerate(text)) / len(text) ** penalty
 
     texts = [text for length in range(1, longest + 1) for text in itertools.product(range(5), repeat=length)
              if end not in text[:-1] and (text[-1] == end or length == longest)]  # fmt: skip

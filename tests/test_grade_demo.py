@@ -24,6 +24,7 @@ def test_the_class_hands_in_what_it_says_and_the_same_every_time():
     assert len(json.loads(handed_in["finn"])["cells"]) == len(unanswered) + 1
     stubs = {name: handed_in[name].count("raise NotImplementedError()") for name in ("ada", "cleo", "finn")}
     assert stubs["ada"] == 0 < stubs["cleo"] < stubs["finn"]
+    assert len(handed_in) == 12 and compile(handed_in["ivan"], "script", "exec")
 
 
 @pytest.mark.exhaustive
@@ -38,6 +39,11 @@ def test_each_earns_what_they_did_and_nobody_is_graded_twice(tmp_path):
     named = {verdict.exercise: verdict.misconception for verdict in ben.verdicts if verdict.misconception}
     asked = {exercise.id: exercise.misconceptions[0].id for exercise in catalogue.of_notebook(NOTEBOOK)[::3]}
     assert named == asked
-    assert (graded.run.graded, again.run.graded, again.run.up_to_date) == (6, 0, 6)
+    assert points["gus"] == points["hana"] == 0 < points["ivan"] == points["jule"] < points["lena"] < POINTS
+    hana = next(result for result in graded.results if result.student == "hana")
+    assert all(verdict.advice for verdict in hana.verdicts), "no point is lost without a sentence"
+    assert sum(verdict.misconception is not None for verdict in hana.verdicts) == 5
+    assert [result.student for result in graded.results if result.failed_technically] == ["gus", "jule"]
+    assert (graded.run.graded, again.run.graded, again.run.up_to_date) == (12, 0, 12)
     assert not graded.run.failures and graded.report.exists() and set(graded.feedback) == set(points)
-    assert len(summary_lines(graded)) == 8
+    assert len(summary_lines(graded)) == 14

@@ -105,7 +105,7 @@ def test_a_lost_zygote_is_replaced(course):
     with open_shared_launcher() as launcher:
         os.kill(launcher.open()._process.pid, signal.SIGKILL)  # as the kernel does when memory is short
         assert grade(opened(course), launcher, ["right"]).graded == 1
-    assert grades_of(course) == {"right": POINTS}
+    assert grades_of(course) == {"right": EXPECTED["right"]}
 
 
 def test_where_no_sandbox_works_nothing_is_run_and_everything_is_listed(course):
@@ -137,7 +137,7 @@ def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launc
     (change,) = report.changed
     assert (change.student, change.before, change.after) == ("right", 0, 3) and report.same == 2
     assert verdict_of(course, "right", "scores").passed
-    assert grades_of(course) == EXPECTED | {"right": POINTS - 4 + 2, "wrong": POINTS - 3 + 2}
+    assert grades_of(course) == EXPECTED | {"right": EXPECTED["right"] - 4 + 2, "wrong": EXPECTED["wrong"] + 2}
 
     hand_in(course, "deadly", editions.make(NOTEBOOK).source)
     assert regrade(assignment, catalogue.find("scores"), launcher).outdated == ["deadly"]
@@ -212,14 +212,14 @@ def test_formgraders_button_takes_the_safe_path_and_keeps_manual_scores(course, 
             made = api.autograde(NAME, "wrong")
         assert made["success"], made
         (shown,) = [row for row in api.get_submissions(NAME) if row["student"] == "wrong"]
-        assert shown["autograded"] and shown["score"] == POINTS - 3
+        assert shown["autograded"] and shown["score"] == EXPECTED["wrong"]
         with Course(course) as course_book:
             mark = course_book.book.find_grade("check-scores", NOTEBOOK, NAME, "wrong")
             mark.manual_score = 2
             course_book.book.db.commit()
         assert api.autograde(NAME, "wrong")["success"]
         (shown,) = [row for row in api.get_submissions(NAME) if row["student"] == "wrong"]
-        assert shown["score"] == POINTS - 1
+        assert shown["score"] == EXPECTED["wrong"] + 2
     finally:
         os.chdir(before)
         shutil.rmtree(course / "autograded", ignore_errors=True)

@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograde.exercises import catalogue
 from autograde.grader.budget import Budget
 from autograde.grader.mistakes import name_mistakes
 from autograde.grader.repair import read_submission
@@ -16,9 +15,9 @@ from autograde.grader.submission import LIMITS, plan_task
 from autograde.grader.template import Template
 from autograde.grader.walk import run_program
 from autograde.release import editions
+from tests.grade_class import FUNCTIONS as EXERCISES
 from tests.grade_class import NOTEBOOK, answer, solved
 
-EXERCISES = catalogue.of_notebook(NOTEBOOK)
 UNSCALED = {"scores": answer("scores").replace("/ d_attn**0.5", "")}
 
 

@@ -12,9 +12,10 @@ from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.proofs import alternatives
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, POINTS, answer, solved
+from tests.grade_class import FUNCTIONS, NOTEBOOK, POINTS_OF_FUNCTIONS, answer, solved
+from tests.grade_class import POINTS as POINTS_OF_ALL
 
-EXERCISES = catalogue.of_notebook(NOTEBOOK)
+POINTS = POINTS_OF_FUNCTIONS
 
 
 @pytest.fixture(scope="module")
@@ -24,23 +25,24 @@ def template():
 
 @pytest.fixture
 def graded(launcher, template, tmp_path):
-    """Grades a notebook's text; returns the record and its verdicts by exercise."""
+    """Grades a notebook's text, by default its functions; returns the record and its verdicts by exercise."""
 
-    def grade(text, limits=LIMITS, student="jane", secret=b"s" * 32):
+    def grade(text, limits=LIMITS, student="jane", secret=b"s" * 32, exercises=FUNCTIONS):
         path = tmp_path / f"{NOTEBOOK}.ipynb"
         path.write_bytes(text.encode() if isinstance(text, str) else text)
         blank = Result("ps3", student, NOTEBOOK)
-        result = grade_notebook(path, template, EXERCISES, launcher, blank, secret, limits).result
+        result = grade_notebook(path, template, exercises, launcher, blank, secret, limits).result
         return result, {verdict.exercise: verdict for verdict in result.verdicts}
 
     return grade
 
 
 def test_the_solution_earns_everything_and_the_untouched_release_nothing(graded):
-    result, _ = graded(editions.make(NOTEBOOK).source)
-    assert (result.points, result.max_points, result.technical) == (POINTS, POINTS, None)
-    untouched, verdicts = graded(editions.make(NOTEBOOK).student)
-    assert (untouched.points, untouched.max_points) == (0, POINTS)
+    every = catalogue.of_notebook(NOTEBOOK)
+    result, _ = graded(editions.make(NOTEBOOK).source, exercises=every)
+    assert (result.points, result.max_points, result.technical) == (POINTS_OF_ALL, POINTS_OF_ALL, None)
+    untouched, verdicts = graded(editions.make(NOTEBOOK).student, exercises=every)
+    assert (untouched.points, untouched.max_points) == (0, POINTS_OF_ALL)
     assert {verdict.status for verdict in verdicts.values()} == {"not attempted"}
 
 
@@ -176,7 +178,8 @@ def test_a_file_that_cannot_be_read_is_a_verdict_for_the_student(graded, content
 
 def test_a_part_that_was_lost_to_the_clock_says_so(graded, monkeypatch):
     monkeypatch.setattr(walk, "QUESTION_SECONDS", 3.0)
-    endless = "    while tuple(k.shape) == (1, 5, 4): pass  # in the last part only\n    scores = attention_scores"
+    wait = "__import__('time').sleep(0.1)"  # in the last part only
+    endless = f"    while tuple(k.shape) == (1, 5, 4): {wait}\n    scores = attention_scores"
     slow = answer("masked-attention").replace("    scores = attention_scores", endless)
     result, verdicts = graded(solved({"masked-attention": slow}))
     assert (verdicts["masked-attention"].status, verdicts["masked-attention"].points) == ("partly", 3)

@@ -101,6 +101,24 @@ def test_an_unreadable_notebook_says_so_first():
     assert "could not be read. Your file is empty." in " ".join(text.split())
 
 
+def test_a_reason_for_the_whole_notebook_is_not_repeated_at_each_exercise():
+    why = "Your file is empty."
+    unread = [verdict(name, "missing", 0, 2, advice=(why,)) for name in ("scores", "weights")]
+    assert feedback_page(result(problem=why, verdicts=unread)).count(why) == 1
+    ended = "Cell 28 failed: it ended the whole program."
+    one = verdict("head", "technical", 0, 2, technical=ended, advice=(ended, f"It could not be graded: {ended[:-1]}."))
+    page = feedback_page(result(verdicts=[one]))
+    assert page.count(ended[:-1]) == 1 and ".." not in page.partition("<header>")[2]
+
+
+def test_the_report_names_what_a_technical_failure_cost_and_sorts_exercises_by_number():
+    lost = [Verdict(str(n), f"3.{n} x", "technical", 0, 2, technical="Cell 9 failed.") for n in (10, 9)]
+    text = Page(report_page([result(technical="cell 9 ended the program", verdicts=lost)], "ps3")).text
+    assert "cell 9 ended the program; not graded: 3.10 x, 3.9 x" in text and "Cell 9 failed" not in text
+    table = text[text.index("Exercise by exercise") :]
+    assert table.index("3.9 x") < table.index("3.10 x")
+
+
 def attacked(text):
     """A record with the text in every field that a student or a program of theirs can reach."""
     one = verdict(

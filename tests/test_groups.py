@@ -468,6 +468,20 @@ def test_a_misspelt_member_gets_nothing(course):
     assert not (course / "submitted/bne").exists() and set(scores(course)) == {"ann", "ben"}
 
 
+@pytest.mark.parametrize("script", ["helper.py", "03_attention.py"])
+def test_a_members_script_replaces_no_notebook_of_the_group(course, script):
+    (course / "groups.csv").write_text(OWN)
+    run(course, "groups", "ps3", course / "groups.csv")
+    whole, newer = Handed("Ann", 1, NB, WORK, 500), Handed("Ben", 2, script, b"x = 1\n", 600)
+    for handed in ([newer, whole], [newer]):
+        zipped = canvas_zip(course / "a.zip", handed)
+        run(course, "collect", "ps3", zipped)
+        assert "0 new, 0 replaced" in run(course, "collect", "ps3", zipped)
+        for member in ("ann", "ben"):
+            folder = course / "submitted" / member / "ps3"
+            assert {path.name: path.read_bytes() for path in folder.iterdir()} == {NB: WORK}
+
+
 def test_to_forget_one_member_keeps_entries_that_only_contain_the_letters(course):
     with Course(course) as book:
         book.book.add_student("an")

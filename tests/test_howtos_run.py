@@ -6,9 +6,12 @@ Options behind a command make it shorter, never other: fewer steps, smaller batc
 import re
 import shlex
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import published_language_model
 import pytest
 from warm import run_module
 
@@ -28,9 +31,10 @@ SHORTER_STUDENTS = {  # by the stage; the tiny MODEL's student is smaller still
 SENTENCES = "The bank of the river.\nA good one.\nThe river is on the bank of a river.\n"
 
 
-def commands(page: str) -> list[str]:
+def commands(page: str, also: str = "bertlab") -> list[str]:
+    """The lines of a page that are commands of ours, or that begin with another word."""
     text = (DOCS / page).read_text(encoding="utf-8")
-    return [line.strip() for line in text.splitlines() if line.startswith("    bertlab ")]
+    return [line.strip() for line in text.splitlines() if line.startswith(("    bertlab ", f"    {also} "))]
 
 
 def blocks(page: str) -> list[str]:
@@ -61,6 +65,8 @@ def folder(tmp_path_factory):
     (folder / "lines.txt").write_text(SENTENCES, encoding="utf-8")
     rows = [f"the river {i} of the bank,{('bad', 'good')[i % 2]}" for i in range(60)]
     (folder / "reviews.csv").write_text("\n".join(["review,stars", *rows, ""]), encoding="utf-8")
+    tags = [f"the O\nriver {('B-BANK', 'O')[i % 2]}\n{i} O\n" for i in range(60)]
+    (folder / "tags.conll").write_text("\n".join(tags), encoding="utf-8")
     return folder
 
 
@@ -81,11 +87,14 @@ def type_in(command: str, folder: Path) -> None:
 
 
 def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
-    assert len(commands("vectors.md")) == 7
+    assert len(commands("vectors.md")) == 12
+    published_language_model.write(folder / "ELMO")
     for command in commands("vectors.md"):
         type_in(command, folder)
     shapes = {name: np.load(folder / name).shape for name in ("vectors.npy", "wide.npy", "unit.npy")}
     assert shapes == {"vectors.npy": (3, 16), "wide.npy": (3, 64), "unit.npy": (3, 16)}
+    with np.load(folder / "elmo.npz") as tokens:
+        assert tokens["vectors"].shape[1] == 3 * 8
     with np.load(folder / "tokens.npz") as tokens:
         assert tokens["row_splits"][-1] == len(tokens["vectors"])
 
@@ -102,12 +111,16 @@ def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
 @pytest.mark.exhaustive
 def test_pre_training_on_a_text_of_ones_own(folder):
     """All but the command for a cluster, which test_machines.py runs on two processes with settings of its own."""
-    here = [command for command in commands("pretraining.md") if "--devices" not in command]
-    assert len(here) == 10
+    here = [command for command in commands("pretraining.md", also="python -c") if "--devices" not in command]
+    assert len(here) == 18
     for command in here:
-        type_in(command, folder)
+        if command.startswith("python"):
+            subprocess.run([sys.executable, *shlex.split(command)[1:]], cwd=folder, check=True)
+        else:
+            type_in(command, folder)
     assert (folder / "run/curve.png").is_file() and (folder / "run/checkpoint").is_dir()
     assert (folder / "curves.png").is_file() and (folder / "adapted/checkpoint").is_dir()
+    assert (folder / "elmo/checkpoint/bertlab.safetensors").is_file()
 
 
 @pytest.mark.exhaustive
@@ -115,11 +128,11 @@ def test_fine_tuning_on_a_csv_of_ones_own(folder):
     """All but the commands for a model of MNLI, which test_predict.py types on rows of its own."""
     others = ("mnli", "sst2", "--quantize")  # the last needs an optional package: tests/peers/test_int8_peers.py
     here = [command for command in commands("finetuning.md") if not any(word in command for word in others)]
-    assert len(here) == 8
+    assert len(here) == 13
     shutil.copy(folder / "reviews.csv", folder / "more_reviews.csv")
     for command in here:
         type_in(command, folder)
-    assert all((folder / f"runs/{name}/results.json").is_file() for name in ("reviews", "bilstm"))
+    assert all((folder / f"runs/{name}/results.json").is_file() for name in ("reviews", "bilstm", "last4"))
     assert (folder / "exported/1").is_dir()
 
 

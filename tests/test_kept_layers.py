@@ -54,6 +54,15 @@ def test_training_and_counting_weights_need_no_layer_of_their_own():
     assert Counted.made == 1
 
 
+def test_a_question_is_asked_when_its_answer_is_wanted():
+    asked = [_question(SCALE, (2, 3), gamma) for gamma in (1, 5)]
+    Counted.calls = 0
+    given = kept_layers.each_answer(asked, {"Scale": Counted})
+    assert Counted.calls == 0
+    assert next(given)["status"] == "ok" and Counted.calls == 3
+    assert next(given)["status"] == "ok" and Counted.calls == 5
+
+
 def test_questions_about_initial_weights_get_a_new_layer():
     made = _question({"kind": "made", "of": SCALE, "values": True}, (2, 3), 9) | {"seed": 1}
     asked = [_question(SCALE, (2, 3), 9), made]

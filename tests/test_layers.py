@@ -43,6 +43,10 @@ EMBEDDINGS = dict(
     layer_norm_eps=1e-6,
     initializer_range=0.3,
 )
+LSTM = dict(units=6, cell_clip=1.5, projection_clip=0.8)
+CNN = dict(character_size=3, filters=((1, 4), (3, 5)), num_highway=1, activation="gelu_tanh")
+CHARACTERS = RNG.integers(0, 261, size=(2, 5, 7)).astype("int32")
+PACKED = np.array([[1, 1, 1, 2, 2], [1, 1, 2, 0, 0]], "int32")
 MLM = dict(vocab_size=11, activation="relu", layer_norm_eps=1e-6, initializer_range=0.3)
 
 CASES = [
@@ -61,6 +65,7 @@ CASES = [
          position_embedding="sinusoidal", **EMBEDDINGS),
     case("factorised embeddings", layers.FactorisedEmbeddings,
          {"token_ids": IDS, "token_type_ids": SEGMENTS}, (2, 5, 12), ("dropout",), output_size=12, **EMBEDDINGS),
+    case("scalar mix", layers.ScalarMix, {"x": X}, (2, 8), num_layers=5),
     case("shared encoder", layers.SharedEncoder, {"x": X, "attention_mask": MASK}, (2, 5, 8), ENCODER_DROPOUTS,
          num_steps=3, num_groups=2, layers_per_group=1, activation="gelu_tanh", **ENCODER),
     case("positionless embeddings", layers.PositionlessEmbeddings, {"token_ids": IDS}, (2, 5, 8), ("dropout",),
@@ -143,6 +148,22 @@ CASES = [
     case("last token", layers.LastTokenVector, {"hidden": X, "attention_mask": MASK[:, 0].astype("int32")}, (2, 8)),
     case("embeddings without norm", layers.BertEmbeddings, {"token_ids": IDS}, (2, 5, 8), ("dropout",), norm=False,
          **EMBEDDINGS),
+    case("projected LSTM, backwards", layers.ProjectedLSTM, {"x": X, "is_real": MASK[:, 0], "starts": PACKED == 2},
+         (2, 5, 4), projection_size=4, go_backwards=True, **LSTM),
+    case("highway", layers.Highway, {"x": X}, (2, 5, 8)),
+    case("character CNN", layers.CharacterCNN, {"characters": CHARACTERS}, (2, 5, 4), output_size=4, **CNN),
+    case("embeddings of characters for both directions", layers.DirectionsEmbeddings, {"token_ids": IDS}, (2, 5, 8),
+         vocab_size=11, hidden_size=8, max_characters=7, initializer_range=0.3, cnn=CNN),
+    case("embeddings of tokens for both directions", layers.DirectionsEmbeddings, {"token_ids": IDS}, (2, 5, 8),
+         vocab_size=11, hidden_size=8, max_characters=None, initializer_range=0.3),
+    case("layer of both directions", layers.DirectionsLayer, {"x": X, "is_real": MASK[:, 0]}, (2, 5, 8), ("dropout",),
+         residual=True, **LSTM),
+    case("encoder of both directions", layers.DirectionsEncoder, {"x": X, "attention_mask": MASK}, (2, 5, 8),
+         ("dropout",), num_layers=2, **LSTM),
+    case("head of both directions", layers.DirectionsHead, {"hidden": X}, (2, 5, 2, 11), vocab_size=11,
+         initializer_range=0.3),
+    case("vector of both ends", layers.BothEndsVector, {"hidden": X, "attention_mask": MASK[:, 0].astype("int32")},
+         (2, 8)),
     case("classification head on vectors", layers.ClassificationHead, {"x": X[:, 0]}, (2, 3), ("dropout",),
          num_outputs=3, initializer_range=0.3),
     case("classification head on tokens", layers.ClassificationHead, {"x": X}, (2, 5, 3), ("dropout",),

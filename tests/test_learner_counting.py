@@ -30,7 +30,7 @@ def test_counts_are_those_of_the_basic_tokenizer_on_the_whole_text(texts, lowerc
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1), st.booleans())
 def test_the_short_cut_for_ascii_is_exact(chunk, lowercase):
     basic = BasicTokenizer(lowercase=lowercase)
-    assert learner_counting.BlockCounter(basic)._split(chunk) == [word.text for word in basic.words(chunk)]
+    assert learner_counting.words_of_chunk(chunk, basic) == [word.text for word in basic.words(chunk)]
 
 
 def test_several_processes_count_the_same():

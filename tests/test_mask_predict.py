@@ -12,7 +12,7 @@ from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.errors import ConfigError, DataError
 from bertlab.generation import GenerationSettings, generate_text, mask_predict
-from bertlab.generation.mask_predict import masked_count
+from bertlab.generation.filling import masked_count
 
 V, MASK, SPECIAL = 61, 4, (0, 1, 2, 3, 4)
 SHAPE = dict(vocab_size=V, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=24)

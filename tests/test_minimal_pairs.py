@@ -154,7 +154,7 @@ def test_blimps_format_is_read_from_a_file_and_from_a_folder(file, tmp_path):
         ('{"sentence_good": "a"}', 'line 2: no "sentence_bad"; a pair has sentence_good and sentence_bad'),
         ('{"sentence_good": "a", "sentence_bad": " "}', "line 2: expected a sentence in \"sentence_bad\", got ' '"),
         ('{"sentence_good": 3, "sentence_bad": "a"}', 'line 2: expected a sentence in "sentence_good", got 3'),
-        ("{", "line 2: expected a JSON object ("),
+        ("{", "line 2: expected a JSON object with sentence_good and sentence_bad ("),
         ('["a", "b"]', "line 2: expected a JSON object, got list"),
         ('{"sentence_good": "a \\ud800", "sentence_bad": "a"}', "line 2: half of a surrogate pair in 'a \\ud800'"),
         ('{"sentence_good": "a", "sentence_bad": "b", "UID": "\\ud800"}', "line 2: half of a surrogate pair in"),

@@ -68,6 +68,8 @@ CASES = [
     case("sequence to sequence", models.SequenceToSequenceModel,
          INPUTS | {"decoder_input_ids": np.array([[2, 7, 4], [2, 6, 0]], "int32")}, (2, 3, 8), config=TRANSFORMER),
     case("multiple choice", BertForMultipleChoice, CHOICES, (2, 3)),
+    case("several tasks", models.MultiTaskModel, INPUTS, (2, 5, 4),
+         tasks={"tags": {"kind": "token_classification", "num_labels": 4}}),
 ]  # fmt: skip
 
 

@@ -107,8 +107,9 @@ def test_a_sheet_shows_the_answer_and_no_formula(course):
     assert row["answer"] == f"'=1+1, says {row['student']}" and (row["most"], row["points"]) == ("2", "")
 
 
-def test_exercises_can_be_split_and_one_that_does_not_wait_too(course):
-    split(course, "--by", "exercise", "--exercise", "scores")
+@pytest.mark.parametrize("name", ["scores", "attention_scores"])  # the id, and the name on the pages
+def test_exercises_can_be_split_and_one_that_does_not_wait_too(course, name):
+    split(course, "--by", "exercise", "--exercise", name)
     sheets = {name: (course / f"sheets/ps3-{name}.csv").read_text(encoding="utf-8-sig") for name in ("ann", "ben")}
     exercises = [{row["exercise"] for row in csv.DictReader(io.StringIO(text))} for text in sheets.values()]
     assert sorted(map(sorted, exercises)) == [["scores"], ["why"]]

@@ -58,6 +58,7 @@ def test_phases_are_whole_intervals_and_nine_to_one():
     ("change", "message"),
     [
         (dict(steps=10, interval=4), "choose 8 or 12 steps"),
+        (dict(steps=8, interval=4, average_states=3), "expected at most 2, the number of states"),
         (dict(batch_size=10, accumulation=4), "multiple of 4"),
         (dict(phase_shares=(0.9, 0.2)), "add up to 1"),
         (dict(learning_rate=0.0), "learning_rate: expected a number above 0"),
@@ -104,7 +105,7 @@ def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
 
 def test_the_padding_of_the_token_table_is_not_saved():
     from bertlab.models import BertForPreTraining
-    from bertlab.training.pretraining import without_padding
+    from bertlab.training.runs.saving import without_padding
 
     padded = BertForPreTraining(CONFIG.replace(vocab_size=64))
     bert = without_padding(padded, CONFIG.vocab_size)
@@ -119,7 +120,7 @@ def test_the_padding_of_the_token_table_is_not_saved():
 
 def test_the_padding_of_an_untied_output_matrix_is_not_saved():
     from bertlab.models import BertForPreTraining
-    from bertlab.training.pretraining import without_padding
+    from bertlab.training.runs.saving import without_padding
 
     padded = BertForPreTraining(CONFIG.replace(vocab_size=64), tied=False, next_sentence=False)
     bert = without_padding(padded, CONFIG.vocab_size)
@@ -222,6 +223,48 @@ def test_figures_that_a_kill_left_behind_are_written_by_the_next_call(data, fini
     pretrain(CONFIG, [data / "short", data / "long"], folder, settings(), validation=data / "held-out")
     assert (folder / "metrics.csv").read_text() == whole
     assert (folder / "curve.png").exists()
+
+
+def test_the_checkpoint_may_be_the_mean_of_the_last_states(data, finished, tmp_path):
+    from bertlab import checkpoints
+    from bertlab.training.pretraining import PretrainingRun
+    from bertlab.training.runs.state import load_mean, load_state
+
+    sources = [data / "short", data / "long"]
+    recipe = settings(average_states=2, phase_shares=(0.3, 0.7))  # 4 and 8 steps
+    first = PretrainingRun(CONFIG, sources, tmp_path, recipe, data / "held-out")
+    (tmp_path / "run.json").write_text(json.dumps(first.identity()))
+    shutil.copytree(finished[0] / "states", tmp_path / "states")  # of a run with as many steps
+    run = PretrainingRun(CONFIG, sources, tmp_path, recipe, data / "held-out")
+    run.train(say=[].append)
+
+    trainer, states = first.trainer(), sorted((tmp_path / "states").iterdir())
+    trainer.optimizer.build(trainer.trainable_variables)
+    weights = []
+    for state in states:
+        load_state(state, trainer)
+        weights.append([np.array(variable) for variable in trainer.bert.trainable_variables])
+    saved = checkpoints.load(tmp_path / "checkpoint", "pretraining").trainable_variables
+    for mean, one, other in zip(saved, *weights, strict=True):
+        np.testing.assert_allclose(mean, (one + other) / 2, atol=1e-6)
+    assert any(np.any(one != other) for one, other in zip(*weights, strict=True))
+    moments = [np.array(variable) for variable in trainer.optimizer.variables]
+    load_mean(states, trainer)
+    for last, variable in zip(moments, trainer.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(last, variable)
+
+    states[0].unlink()
+    with pytest.raises(CheckpointError, match="expected the last 2 states for their mean, got 1"):
+        run.train(say=[].append)
+
+
+def test_a_mean_with_states_from_before_the_last_phase_is_refused(data, tmp_path):
+    from bertlab.training.pretraining import PretrainingRun
+
+    sources = [data / "short", data / "long"]
+    with pytest.raises(ConfigError, match="expected at most 1, the number of states that the last phase of 4 steps"):
+        PretrainingRun(CONFIG, sources, tmp_path, settings(average_states=2))
+    PretrainingRun(CONFIG, sources[:1], tmp_path, settings(average_states=3))
 
 
 def test_data_that_does_not_fit_is_refused(data, tmp_path):

@@ -92,9 +92,21 @@ def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
         with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: free some"):
-            RunFiles(tmp_path, SimpleNamespace(rows=rows)).on_epoch_end(1)
+            RunFiles(tmp_path, SimpleNamespace(rows=rows)).write()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_short_intervals_update_the_figures_and_seldom_draw_the_curve(tmp_path, monkeypatch):
+    from bertlab.training.runs import callbacks
+
+    history = SimpleNamespace(rows=[{"step": 4, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0}])
+    files = callbacks.RunFiles(tmp_path, history)
+    files.on_epoch_end(0)
+    assert (tmp_path / "metrics.csv").exists() and not (tmp_path / "curve.png").exists()
+    monkeypatch.setattr(callbacks, "SECONDS_BETWEEN_DRAWINGS", -1)
+    files.on_epoch_end(1)
+    assert (tmp_path / "curve.png").exists()
 
 
 def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):
@@ -197,7 +209,7 @@ def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
 
     clock = iter([10.0, 12.0])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
-    peak = SimpleNamespace(measure=lambda: 1000.0)
+    peak = SimpleNamespace(measure=lambda wait: 1000.0)
     callback = utilisation.Throughput(lambda step: 4000.0, 2, peak, devices=4)
     callback.on_epoch_begin(0)
     callback.on_train_batch_end(0, {"tokens": 1.0})

@@ -239,6 +239,7 @@ def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
 
     peak = Peak()
     before = peak.best
+    assert peak.measure(wait=600.0) == before
     assert peak.measure() >= before
     matrix = np.ones((64, 64), "float32")
     start = time.perf_counter()
@@ -255,7 +256,7 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
     clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(utilisation, "seconds_waited", lambda: next(waited))
-    peak = SimpleNamespace(measure=lambda: 1000.0)
+    peak = SimpleNamespace(measure=lambda wait: 1000.0)
     callback = utilisation.Throughput(lambda step: 100.0, 20, peak)
     callback.on_epoch_begin(0)
     first, second, end = {"tokens": 500.0}, {"tokens": 1500.0}, {}

@@ -13,7 +13,7 @@ import pytest
 
 from autograde.errors import SandboxEnded, SandboxError
 from autograde.sandbox import bubblewrap, cgroups, doctor, launchers, seccomp
-from autograde.sandbox.limits import Limits
+from autograde.sandbox.limits import FROM_OUTSIDE, MEMORY, Limits
 
 ROOT = Path(__file__).parents[1]
 QUICK = Limits(cell_seconds=5, grace_seconds=0.5, memory=500 << 20)
@@ -391,22 +391,23 @@ def test_a_delegated_control_group_takes_the_sandbox_and_is_gone_afterwards(monk
         group.rmdir()
 
 
+NARROW = Limits(cell_seconds=60, wall_seconds=120, memory=200 << 20)
 _EATERS = """
 import os, time
-children = []
-for _ in range(3):  # each below the limit of one process
-    children.append(os.fork())
-    if children[-1] == 0:
-        full = bytearray(b"x") * (300 << 20)
-        time.sleep(2)
+mib = 1 << 20
+for _ in range(2):  # each process stays below the limit of one
+    if os.fork() == 0:
+        full = bytearray(b"x") * (60 * mib)
+        time.sleep(60)
         os._exit(0)
-for child in children:
-    os.waitpid(child, 0)
+time.sleep(1)
+full = bytearray(b"x") * (95 * mib)  # the largest of the three: the kernel ends this one
 """
 
 
-def test_a_real_control_group_ends_a_sandbox_over_its_memory_and_tells_so(monkeypatch, zygote):
-    """The kernel's own evidence, which tells a program's own end from that of a machine short of memory."""
+@pytest.fixture
+def memory_group(monkeypatch, zygote):
+    """A real control group for the sandboxes of `zygote`, in which the kernel limits memory."""
     parents = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
     able = [path for path in parents if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)]
     parent = next((path for path in able if "memory" in (path / "cgroup.controllers").read_text().split()), None)
@@ -419,16 +420,30 @@ def test_a_real_control_group_ends_a_sandbox_over_its_memory_and_tells_so(monkey
     try:
         monkeypatch.setenv("AUTOGRADE_CGROUP", str(group))
         monkeypatch.setattr(zygote, "_cgroups", cgroups.delegated())
-        with zygote.start(QUICK) as sandbox:
-            own = sandbox._cgroup
-            monkeypatch.setattr(sandbox._watch, "over", lambda: None)  # the kernel alone
-            sandbox.run_cell(_EATERS)
-            assert own.killed_for_memory()
-            with pytest.raises(SandboxEnded):
-                sandbox.run_cell("os.kill(os.getpid(), 9)")
-        assert sandbox.ended.reason == "memory"
+        yield group
     finally:
         group.rmdir()
+
+
+def test_a_program_that_the_kernel_ends_for_its_own_groups_memory_is_over_its_limit(memory_group, monkeypatch, zygote):
+    """No look at the processes from outside: the kernel's own evidence alone."""
+    with zygote.start(NARROW) as sandbox:
+        monkeypatch.setattr(sandbox._watch, "over", lambda: None)
+        with pytest.raises(SandboxEnded):
+            sandbox.run_cell(_EATERS)
+    assert sandbox.ended.reason == MEMORY
+
+
+def test_a_program_that_the_kernel_ends_for_others_memory_was_killed_from_outside(memory_group, zygote):
+    """The group above, and not the sandbox's own, is short of memory: this is not the student's doing."""
+    for name, most in (("memory.max", 100 << 20), ("memory.swap.max", 0)):
+        if (memory_group / name).exists():
+            (memory_group / name).write_text(str(most))
+    with zygote.start(NARROW) as sandbox:
+        assert sandbox.run_cell("x = bytearray(b'x') * (20 << 20)").ok
+        with pytest.raises(SandboxEnded):
+            sandbox.run_cell("x = bytearray(b'x') * (120 << 20)")
+    assert sandbox.ended.reason in FROM_OUTSIDE
 
 
 def test_an_ordinary_user_can_make_sandboxes():

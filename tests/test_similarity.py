@@ -199,6 +199,9 @@ def test_the_page_is_folded_shows_both_sides_and_runs_nothing(everybody):
     assert f" {catalogue.find(found.listed[0].agreements[0].exercise).names[0]}" in text  # the clearest one is shown
     assert html.count('<details class="pair">') == len(found.listed) and "<details open" not in html
     assert html.count('class="same"') >= 100
+    known = catalogue.find(found.listed[0].agreements[0].exercise)
+    assert f"{known.number} {known.names[0]} " in text and "less than 1% of all pairs" in text
+    assert " 0% of all pairs" not in text
     assert "Answers that can hide a program" in text
 
 

@@ -165,6 +165,22 @@ def test_the_microsoft_distribution_of_mrpc_gives_a_labelled_test_set(tmp_path):
     assert load_task("mrpc", data_dir=tmp_path).test == [PairRow("One.", "Two.", 0)]
 
 
+@pytest.mark.parametrize("folder", [".", "raw"])
+def test_colas_own_distribution_has_no_headers_and_a_labelled_test_set(tmp_path, folder):
+    (tmp_path / folder).mkdir(exist_ok=True)
+    files = {
+        "in_domain_train": "They drank the pub.",
+        "in_domain_dev": "She left.",
+        "out_of_domain_dev": "Left she has.",
+    }
+    for name, text in files.items():
+        (tmp_path / folder / f"{name}.tsv").write_text(f"c_13\t0\t*\t{text}\n", encoding="utf-8")
+    data = load_task("cola", data_dir=tmp_path)
+    assert [split[0] for split in (data.train, data.validation, data.test)] == [
+        SentenceRow(text, 0) for text in files.values()
+    ]
+
+
 def test_a_label_that_the_task_does_not_know_is_named_with_its_line(tmp_path):
     (tmp_path / "train.tsv").write_text("index\tsentence1\tsentence2\tlabel\n0\tx\ty\tentailment\n1\tx\ty\tneutral\n")
     message = "train.tsv line 3: unknown label 'neutral'; expected one of entailment, not_entailment"

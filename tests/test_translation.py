@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.errors import ConfigError, DataError, VocabularyError
 from bertlab.families import BertConfig, MarianConfig, TransformerConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
 from bertlab.generation.choosing import log_softmax
@@ -52,6 +52,15 @@ def test_kept_keys_and_values_change_no_token(beams, tokens, pre_norm):
     assert len({tuple(target) for target in kept}) > 1 and {len(target) for target in kept} == {tokens}
 
 
+def test_only_the_last_token_of_each_target_is_scored(model, monkeypatch):
+    shapes, scored = [], model.token_logits
+    monkeypatch.setattr(model, "token_logits", lambda x: shapes.append(tuple(x.shape)) or scored(x))
+    reader = WholeTargetReader(model, SOURCES, START, 8)
+    reader.first()
+    reader.next(np.array([5, 6, 7]))
+    assert shapes == [(3, 16)] * 2
+
+
 def test_both_readers_give_the_same_logits_also_when_targets_change_places(model):
     readers = [kind(model, [SOURCES[0]] * 3, START, 8) for kind in (CachedTargetReader, WholeTargetReader)]
     np.testing.assert_allclose(*(reader.first() for reader in readers), rtol=1e-4, atol=1e-4)
@@ -60,8 +69,9 @@ def test_both_readers_give_the_same_logits_also_when_targets_change_places(model
         np.testing.assert_allclose(*(reader.next(np.array(ids), rows) for reader in readers), rtol=1e-4, atol=1e-4)
 
 
-def test_a_text_has_the_same_target_whatever_it_is_translated_with(model):
-    settings = TranslationSettings(beams=1, max_new_tokens=12)
+@pytest.mark.parametrize("beams", [1, 3])
+def test_a_text_has_the_same_target_whatever_it_is_translated_with(model, beams):
+    settings = TranslationSettings(beams=beams, max_new_tokens=12)
     together = translate(model, SOURCES, settings, START, END)
     assert together == [translate(model, [source], settings, START, END)[0] for source in SOURCES]
     assert together == translate(model, SOURCES, settings.replace(batch_size=2), START, END)
@@ -178,10 +188,15 @@ def test_bad_input_gives_one_clear_line(folder, tmp_path, monkeypatch, arguments
     assert message in said and result.exit_code != 0
 
 
-def test_a_folder_with_a_tokenizer_of_its_own_kind_is_named_as_that(tmp_path):
+@pytest.mark.parametrize("options", [(), ("--onnx",)])
+def test_exporting_a_model_with_a_decoder_is_refused_with_what_works(folder, tmp_path, options):
+    result = CliRunner().invoke(cli, ["export", str(folder), "--out", str(tmp_path / "out"), *options])
+    assert "--onnx --encoder exports its encoder" in str(result.exception) and not (tmp_path / "out").exists()
+
+
+def test_a_vocabulary_without_its_two_models_is_named(tmp_path):
     config = MarianConfig(vocab_size=13, hidden_size=16, num_heads=2, pad_token_id=0)
     config.save(tmp_path / "config.json")
     (tmp_path / "vocab.json").write_text('{"</s>": 0, "▁a": 1}')  # published beside source.spm and target.spm
-    with pytest.raises(CheckpointError, match="comes with a Marian's own tokenizer, which is not supported"):
+    with pytest.raises(VocabularyError, match="source.spm: cannot be read"):
         checkpoints.load_tokenizer(tmp_path)
-    assert not checkpoints.has_tokenizer(tmp_path)

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from own_folder import NAME, NOTEBOOK, own_folder, run
 
 from autograde.cli import cli
@@ -15,11 +16,13 @@ from autograde.exercises import catalogue, cells, variants
 from autograde.grader.course import read_secret
 from autograde.grader.forget import forget
 from autograde.grader.grade import grade, open_assignment
+from autograde.grader.gradebook import Course
 from autograde.grader.groups import Groups
+from autograde.grader.hand_ins import hand_in
 from autograde.grader.regrade import regrade
 from autograde.grader.results import load_results
 from autograde.grader.template import Template, TemplateError
-from autograde.grader.variants import VariantsError, hand_out, numbers_of, write_editions
+from autograde.grader.variants import VariantsError, hand_out, numbers_of, of_hand_in, write_editions
 from autograde.student import check, plans
 
 CELL = """
@@ -247,6 +250,114 @@ def test_numbers_follow_from_the_secret_and_the_group_until_they_are_handed_out(
     assert read_secret(course) and numbers(*(f"s{number}" for number in range(12))) != alone
 
 
+@pytest.fixture
+def pair(course, tmp_path):
+    """Two students with different variants, known to the course: (name, number, factor) of each."""
+    table = who_has(course, "--students", tmp_path / "class.csv", "--to", tmp_path / "out")
+    other = next(student for student in table if table[student][0] != table["s0"][0])
+    with Course(course) as book:
+        for student in table:
+            book.book.add_student(student)
+    return [(student, *table[student]) for student in ("s0", other)]
+
+
+def collect_of(course, student, text, name="downloads", by_hand=False) -> str:
+    """Collects a notebook as this student's; what the command prints. by_hand: the list of students names the file."""
+    folder = course.parent / name / ("mailed" if by_hand else student)
+    folder.mkdir(parents=True)
+    (folder / f"{NOTEBOOK}.ipynb").write_text(text)
+    (files := course.parent / "files.csv").write_text(f"student,file\n{student},mailed/{NOTEBOOK}.ipynb\n")
+    more = ("--students", files) if by_hand else ()
+    return run("collect", "ps9", folder.parent, "--course", course, "--from", "folders", *more)
+
+
+def set_groups(course, **groups: tuple[str, ...]) -> str:
+    """What the command prints, its notes too."""
+    rows = [f"{group},{student}" for group, those in groups.items() for student in those]
+    (course / "groups.csv").write_text("\n".join(["group,student", *rows]))
+    words = ["groups", "ps9", str(course / "groups.csv"), "--course", str(course)]
+    return CliRunner().invoke(cli, words, catch_exceptions=False).output
+
+
+def graded_as(course, *students) -> list[int]:
+    templates = open_assignment(course, "ps9").templates
+    return [of_hand_in(course, "ps9", student, templates)[NOTEBOOK] for student in students]
+
+
+@pytest.mark.parametrize("groups_first", [True, False])
+def test_a_group_set_after_handing_out_is_graded_as_the_variant_of_the_notebook_it_hands_in(
+    course, pair, groups_first, tmp_path, launcher
+):
+    (first, number, factor), (second, other, theirs) = pair
+    texts = {student: (tmp_path / "out" / student / f"{NOTEBOOK}.ipynb") for student in (first, second)}
+    right = answered(texts[second], HERE.format(theirs))  # the second's notebook, in the first's name
+    if groups_first:
+        assert "its members have different variants of 09_pooling" in set_groups(course, Team=(first, second))
+    told = collect_of(course, first, right)
+    if not groups_first:
+        assert "was handed in as variant" in told and graded_as(course, first) == [number]
+        set_groups(course, Team=(first, second))
+    else:
+        assert "was handed in as variant" not in told
+    assert graded_as(course, first, second) == [other, other] and factor != theirs
+    assert hand_in(course, "ps9", first).variants == {NOTEBOOK: other}
+    assignment = open_assignment(course, "ps9")
+    grade(assignment, launcher)
+    results = {result.student: result for result in load_results(course, "ps9")}
+    assert {student: one.variant for student, one in results.items()} == {first: other, second: other}
+    assert all(one.verdicts[0].points == 2 and not one.doubts for one in results.values())
+    assert grade(assignment, launcher).graded == 0
+
+
+def test_a_group_has_no_other_variants_to_choose_from_than_its_members(course, pair, tmp_path):
+    (first, number, factor), (second, other, theirs) = pair
+    set_groups(course, Team=(first, second))
+    mine = (tmp_path / "out" / first / f"{NOTEBOOK}.ipynb").read_text()
+    foreign = next(one for one in range(1, 5) if one not in (number, other))
+    text = (course / f"variants/ps9/{foreign}/{NOTEBOOK}.ipynb").read_text()
+    assert f"note: {first}: {NOTEBOOK} was handed in as variant {foreign}; the student has" in collect_of(
+        course, first, text
+    )
+    assert graded_as(course, first, second) == [number, number]  # of the member who handed in
+    changed = mine.replace(f"VARIANT = {number} ", f"VARIANT = {other} ").replace(f"= {factor}", f"= {theirs}")
+    collect_of(course, first, changed, "later")
+    assert graded_as(course, first) == [number]  # the texts are still of the first member's variant
+
+
+def test_the_hand_in_of_a_group_keeps_its_variant_when_members_leave(course, pair, tmp_path):
+    (first, number, _), (second, other, _) = pair
+    third = next(f"s{one}" for one in range(12) if f"s{one}" not in (first, second))
+    set_groups(course, Team=(first, second, third))
+    collect_of(course, first, (tmp_path / "out" / second / f"{NOTEBOOK}.ipynb").read_text())
+    assert graded_as(course, first, second, third) == [other] * 3
+    forget(course, second)
+    set_groups(course, Team=(first, third))
+    assert graded_as(course, first, third) == [other] * 2
+    set_groups(course, Other=("s10", "s11"))
+    assert graded_as(course, first) == [number]  # alone again, and graded with the student's own values
+
+
+@pytest.mark.parametrize("by_hand", (False, True))
+def test_a_corrected_notebook_of_a_member_who_left_keeps_its_variant(course, pair, tmp_path, by_hand):
+    (first, _, _), (second, other, _) = pair
+    third = next(f"s{one}" for one in range(12) if f"s{one}" not in (first, second))
+    set_groups(course, Team=(first, second, third))
+    text = (tmp_path / "out" / second / f"{NOTEBOOK}.ipynb").read_text()
+    collect_of(course, first, text)
+    set_groups(course, Team=(first, third))
+    for number, student in enumerate((first, third, first)):
+        corrected = answered(tmp_path / "out" / second / f"{NOTEBOOK}.ipynb", HERE.format(number))
+        collect_of(course, student, corrected, f"later{number}", by_hand)
+        assert graded_as(course, first, third) == [other] * 2
+
+
+def test_who_joins_a_group_is_handed_out_what_its_members_have(course, pair, tmp_path):
+    (first, number, _), _ = pair
+    set_groups(course, Team=(first, "zoe"))
+    (tmp_path / "new.csv").write_text("student\nzoe\n")
+    assert who_has(course, "--students", tmp_path / "new.csv", "--to", tmp_path / "more")["zoe"][0] == number
+
+
 def test_values_that_students_have_are_not_released_anew(course, tmp_path, varied):
     who_has(course, "--students", tmp_path / "class.csv", "--to", tmp_path / "out")
     texts = [path.read_text() for path in sorted((course / "variants/ps9").glob(f"*/{NOTEBOOK}.ipynb"))]
@@ -292,8 +403,6 @@ def test_an_unreleased_variant_is_named(course):
 
 
 def test_an_assignment_without_variants_says_so(own, tmp_path):
-    from click.testing import CliRunner
-
     course = tmp_path / "course"
     run("init", course, "--exercises", own)
     run("release", "--course", course, "--assignment", "ps9", "--to", tmp_path / "m", "--fingerprints", tmp_path / "f",

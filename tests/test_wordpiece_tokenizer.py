@@ -1,6 +1,7 @@
 """The tokenizer's own behaviour: pieces, offsets, special tokens, packing, decoding, saving."""
 
 import copy
+import itertools
 import json
 import random
 import subprocess
@@ -276,6 +277,45 @@ def test_words_that_were_never_seen_are_the_same_in_a_batch_and_one_by_one():
         assert tokenizer.encode_batch(texts).to_list() == expected
         fresh = WordPieceTokenizer(vocabulary, **options)
         assert [fresh.encode_batch([text]).to_list()[0] for text in texts[:500]] == expected[:500]  # few at a time
+
+
+def test_a_chinese_text_with_its_own_marks_is_the_same_as_in_the_readable_form():
+    marks = "、。，：；？！"
+    tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *"中國鿿", *marks, "##中"]))
+    whole = WordPieceTokenizer(tokenizer.vocabulary, split_cjk=False)
+    for text in (f"中國 {marks}中龥", " 中  中 ", "中\u3000國", "中鿿a", "中\ufffd國", "", " "):
+        for one in (tokenizer, whole):
+            assert one.encode_batch([text]).values.tolist() == one.encode(text)
+
+
+@pytest.mark.parametrize("most_nodes", [2, 1 << 17])
+def test_words_that_follow_the_trie_are_the_same_however_often_they_come_and_it_is_made_again(monkeypatch, most_nodes):
+    """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
+    import bertlab.wordpiece.batch as batch
+    import bertlab.wordpiece.longest_match as longest_match
+
+    monkeypatch.setattr(longest_match, "MOST_NODES", most_nodes)
+    monkeypatch.setattr(batch, "SEEN", 8)
+    pieces = "a abc abcabca ac b ##a ##abcc ##b ##bca ##bcabcab ##cabcb ##ca 中 ##中 abcabcabcabcabcabc".split()
+    vocabulary = Vocabulary([*SPECIAL_TOKENS, *pieces])
+    words = ["".join(letters) for size in range(1, 8) for letters in itertools.product("abc", repeat=size)]
+    words += ["abc" * 6, "abc" * 5, "abcx", "a" * 12, "abc中abc", "中", "ab中"]
+    for most_chars in (200, 6):
+        tokenizer = WordPieceTokenizer(vocabulary, max_chars_per_word=most_chars)
+        expected = [tokenizer.encode(word) for word in words]
+        for _ in range(3):
+            assert [tokenizer.encode_batch([word]).values.tolist() for word in words] == expected
+
+
+def test_an_interrupt_while_the_trie_grows_leaves_nothing_behind(monkeypatch):
+    import bertlab.wordpiece.longest_match as longest_match
+
+    tokenizer, words = WordPieceTokenizer(TOKENIZER.vocabulary), "unhello helloing xhellon abcab"
+    with monkeypatch.context() as patched:
+        patched.setattr(longest_match.GrowingTrie, "_step", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            tokenizer.encode_batch([words])
+    assert tokenizer.encode_batch([words]).values.tolist() == tokenizer.encode(words)
 
 
 def test_a_short_text_of_any_characters_is_the_same_as_in_the_readable_form():

@@ -13,7 +13,7 @@ from autograde.errors import SandboxError
 @click.option("--out", default="build/demo/class", show_default=True,
               type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
 def demo(out):
-    """Make a course in OUT with six invented students, grade their notebooks and write the pages.
+    """Make a course in OUT with twelve invented students, grade their notebooks and write the pages.
 
     \b
     Example:

@@ -71,7 +71,9 @@ def _rows(course: Path, assignments, form: str, zone) -> tuple[list[dict], list[
             raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; assignments: {there}")
         book.write_late_penalties()
         rows = grades.in_zone(book.grades(assignments), zone)
-    return grades.must_be_graded(course, rows, assignments) if form in ("canvas", "moodle") else (rows, [])
+    if form in ("canvas", "moodle"):
+        rows = grades.must_be_graded(rows, assignments)
+    return rows, grades.still_open(course, rows)
 
 
 def _text(path: Path | None) -> str | None:

@@ -22,7 +22,9 @@ def groups(assignment, source, course):
     SOURCE has the columns group and student, or it is Canvas's list of a group set, or Moodle's grading worksheet.
     The newest hand-in of a group counts for all of its members. Set the groups before you collect.
     When groups change, set them again: who has left a group no longer has its hand-in, nor the grade for it.
+    Where questions have variants, set the groups before you hand these out, so that a group has one variant.
     """
+    from autograde.grader import variants
     from autograde.grader.group_hand_ins import spread, strangers, who_handed_in
     from autograde.grader.groups import groups_of, read_groups
     from autograde.grader.people import People, namer
@@ -45,6 +47,8 @@ def groups(assignment, source, course):
         click.echo(f"{group}: {', '.join(map(name, members))}; {state}")
     if not found.members:
         click.echo(f"{assignment}: no groups")
+    for line in variants.of_several(course, assignment):
+        click.echo(f"note: {line}", err=True)
     for student in later:
         click.echo(
             f"note: {student!r} was collected as a student and is a group; run `autograde forget {student}`, then "

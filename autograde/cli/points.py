@@ -41,6 +41,7 @@ def split(assignment, course, graders, by, exercises, folder):
     with _opened(course) as book:
         book.write_late_penalties()  # what a group shares is shared before
         every = parts_of(book, assignment, templates)
+    exercises = [_id_of(name) for name in exercises]
     unknown = sorted(set(exercises) - {part.exercise for part in every})
     if unknown:
         raise CourseError(
@@ -147,6 +148,7 @@ def _row(book, assignment: str, templates, given: tuple) -> list:
     from autograde.grader.tables import plain
 
     student, exercise, number, comment, grader = given
+    exercise = _id_of(exercise)
     found = [part for part in parts_of(book, assignment, templates, merged=False)
              if (part.student, part.exercise) == (student, exercise)]  # fmt: skip
     if not found:
@@ -170,3 +172,10 @@ def _opened(course: Path):
     if not (course / "gradebook.db").is_file():
         raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
     return Course(course)
+
+
+def _id_of(exercise: str) -> str:
+    """The id of an exercise that is named as pages name it, "attention_scores"."""
+    from autograde.exercises import catalogue
+
+    return next((one.id for one in catalogue.EXERCISES if exercise in one.names), exercise)

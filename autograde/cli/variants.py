@@ -40,6 +40,8 @@ def variants(assignment, course, students, folder, own_exercises):
     if folder:
         paths = who.hand_out(course, assignment, names, templates, folder)
         click.echo(f"{len(paths)} notebooks in {folder}", err=True)
+    for line in who.of_several(course, assignment):
+        click.echo(f"note: {line}", err=True)
     click.echo("student,notebook,variant,values")
     for student in names:
         for notebook, number in who.numbers_of(course, assignment, student, templates).items():

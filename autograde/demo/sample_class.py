@@ -1,4 +1,5 @@
-"""Six invented students: right, with mistakes, half done, without metadata, damaged, hostile.
+"""Twelve invented students: all right, with mistakes, half done, without metadata, damaged, hostile, another document,
+hardly anything right, a Python script, a program that ends itself, unfinished, a mistake that later answers build on.
 
 Their notebooks are made from the released notebook, the solution's own cells and the known mistakes, so the class
 changes with the course. The same course gives the same class.
@@ -27,6 +28,7 @@ def make_class(editions: Editions) -> dict[str, str | bytes]:
     """The submissions by student: the text of a notebook file."""
     exercises = catalogue.of_notebook(editions.name)
     right = {exercise.id: cells.answer_cell(exercise) for exercise in exercises}
+    wrong = {exercise.id: cells.patched_cell(exercise, exercise.misconceptions[-1]) for exercise in exercises}
     return {
         "ada": _notebook(editions, right),
         "ben": _notebook(editions, right | _mistakes(exercises)),
@@ -34,12 +36,35 @@ def make_class(editions: Editions) -> dict[str, str | bytes]:
         "dora": _stripped(_notebook(editions, right)),
         "eli": _notebook(editions, right)[: -len(right) * 500],
         "finn": _notebook(editions, {}, in_front=_HOSTILE),
+        "gus": "%PDF-1.7\n",
+        "hana": _notebook(editions, _first(5, wrong)),
+        "ivan": _script(_notebook(editions, _first(4, right))),
+        "jule": _notebook(editions, _first(4, right) | _ending_itself(exercises[4])),
+        "kim": _notebook(editions, _first(3, right) | _unfinished(exercises[3:5])),
+        "lena": _notebook(editions, _first(8, right) | _first(3, wrong, 2)),
     }
 
 
 def _mistakes(exercises: tuple[Exercise, ...]) -> dict[str, str]:
     """The first known mistake of every third exercise."""
     return {exercise.id: cells.patched_cell(exercise, exercise.misconceptions[0]) for exercise in exercises[::3]}
+
+
+def _first(number: int, answers: dict[str, str], begin: int = 0) -> dict[str, str]:
+    return dict(list(answers.items())[begin:number])
+
+
+def _ending_itself(exercise: Exercise) -> dict[str, str]:
+    """An answer whose cell ends the Python process."""
+    return {exercise.id: f"import os\nos._exit(0)\n{cells.answer_cell(exercise)}"}
+
+
+def _unfinished(exercises: tuple[Exercise, ...]) -> dict[str, str]:
+    """One answer that is not Python yet, the others raise an error."""
+    first, *others = exercises
+    return {first.id: f"{cells.answer_cell(first)}\nprint((1, 2)"} | {
+        exercise.id: f"{cells.answer_cell(exercise)}\nprint(unknown_name)" for exercise in others
+    }
 
 
 def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -> str:
@@ -69,3 +94,9 @@ def _stripped(notebook: str) -> str:
         cell["metadata"] = {}
         del cell["id"]
     return json.dumps(content | {"nbformat_minor": 0, "metadata": {}})
+
+
+def _script(notebook: str) -> str:
+    """The notebook as Jupyter exports it: a Python script with a mark above each cell."""
+    texts = (cell["source"] for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code")
+    return "#!/usr/bin/env python\n# coding: utf-8\n" + "".join(f"\n# In[ ]:\n\n\n{text}\n" for text in texts)

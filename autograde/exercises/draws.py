@@ -7,7 +7,7 @@ Random = np.random.Generator
 
 def normal(rng: Random, *shape: int, size: float = 1.0) -> np.ndarray:
     """Standard normal float32 times `size`."""
-    return (rng.normal(size=shape) * size).astype("float32")
+    return np.asarray(rng.normal(size=shape) * size, dtype="float32")
 
 
 def with_zeros(x: np.ndarray, row: int = 0) -> np.ndarray:

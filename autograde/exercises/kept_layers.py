@@ -5,6 +5,7 @@ student's layer is built for each question.
 """
 
 import sys
+from collections.abc import Iterator
 
 from autograde import probe
 
@@ -12,7 +13,12 @@ SEED = 0
 
 
 def answers(questions: list[dict], namespace: dict, kept: dict | None = None) -> list[dict]:
-    """The namespace's answers. kept: layers built before, for further calls with the same namespace.
+    """The namespace's answers. kept: layers built before, for further calls with the same namespace."""
+    return list(each_answer(questions, namespace, kept))
+
+
+def each_answer(questions: list[dict], namespace: dict, kept: dict | None = None) -> Iterator[dict]:
+    """The same answers one after the other: a question is asked when its answer is wanted.
 
     A kept layer's dropout draws from the random state in which it was built, before any question sets a seed. The state
     is therefore the same at each start: otherwise two equal releases would differ.
@@ -20,7 +26,8 @@ def answers(questions: list[dict], namespace: dict, kept: dict | None = None) ->
     kept = {} if kept is None else kept
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(SEED)
-    return [probe.answer([question], namespace, build=_builder(question, kept))[0] for question in questions]
+    for question in questions:
+        yield probe.answer([question], namespace, build=_builder(question, kept))[0]
 
 
 def _builder(question: dict, kept: dict) -> probe.Build:

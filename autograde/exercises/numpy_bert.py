@@ -15,7 +15,7 @@ def softmax(a):
 
 
 def gelu(x):
-    return x * (1 + np.vectorize(math.erf, otypes=["float64"])(x / math.sqrt(2))) / 2
+    return np.asarray(x * (1 + np.vectorize(math.erf, otypes=["float64"])(x / math.sqrt(2))) / 2)
 
 
 def layer_norm(x, gamma, beta, epsilon=1e-12):

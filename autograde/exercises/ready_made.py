@@ -10,9 +10,10 @@ from autograde.exercises.spec import Forbidden
 
 LIBRARY = (
     "bertlab.analysis", "bertlab.baselines", "bertlab.bpe", "bertlab.checkpoints", "bertlab.cli", "bertlab.data",
-    "bertlab.demo", "bertlab.export", "bertlab.families", "bertlab.generation", "bertlab.layers", "bertlab.minimal",
-    "bertlab.models", "bertlab.predict", "bertlab.pretrained", "bertlab.sentence_pieces", "bertlab.tokenizer_kinds",
-    "bertlab.training", "bertlab.wordpiece",
+    "bertlab.demo", "bertlab.export", "bertlab.families", "bertlab.features", "bertlab.generation", "bertlab.layers",
+    "bertlab.minimal", "bertlab.models", "bertlab.predict", "bertlab.pretrained", "bertlab.sentence_pieces",
+    "bertlab.tokenizer_kinds", "bertlab.training", "bertlab.translation_pieces", "bertlab.whole_words",
+    "bertlab.wordpiece",
 )  # fmt: skip
 # Modules of the library that solve nothing: errors, files, settings, plots, and what notebooks are started with.
 TOOLS = (

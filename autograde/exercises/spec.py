@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autograde.compare import Tolerance
+from autograde.questions import REPEATED, RESULT
 
 Draw = Callable[[np.random.Generator], list["Case"]]
 
@@ -31,6 +32,30 @@ class Case:
     seed: int | None = None  # for what uses chance: set before the call, so that the same code answers the same
     first: tuple = ()  # the arguments of an earlier call, of which nothing may be remembered; a layer is built in it
     seeds: tuple[int, ...] = ()  # for a random function: one call with a generator of each; the last repeats the first
+    calls: tuple[tuple[str, "Case"], ...] = ()  # of a composition, in order: (exercise, call); nothing else is set then
+
+
+def composed(*calls: tuple[str, Case]) -> Case:
+    """Several calls as one question, for hidden inputs: of the exercise's own thing, and of earlier exercises' things.
+
+    calls: (exercise, its call); an argument may be `result_of` a call before it. All results must be right at the end,
+    and each layer has weights of its own. The others are the student's answers; if the exercise loses points so, it is
+    asked again on the course's, like every exercise (`grader/carry_forward.py`).
+
+    Example:
+        composed(("tokenize", Case((text, vocabulary))), ("pack", Case((result_of(0), None, vocabulary, 8))))
+    """
+    return Case((), calls=calls)
+
+
+def result_of(call: int, item: int | None = None) -> dict:
+    """An argument of a composition's call: the result of call 0, 1, …, or one item of it if it is a tuple or list."""
+    return {RESULT: call} if item is None else {RESULT: call, "item": item}
+
+
+def repeated(row: list, times: int) -> dict:
+    """An argument of a composition's call: a list that is so often repeated that a question cannot hold it."""
+    return {REPEATED: row, "times": times}
 
 
 # --- claims: what must hold of the answers to a trial's cases, as data ---
@@ -211,7 +236,8 @@ class Part:
 
     trials: rng → list of Trial; failure: the message if it does not hold. Every edge that the text names is in the
     trials of every draw: chance decides numbers, never whether a case occurs. hidden: rng → further trials for hidden
-    inputs, with other sizes, numbers of axes and combinations of edges than the visible ones.
+    inputs, with other sizes, numbers of axes and combinations of this part's edges. An edge of another part belongs
+    there: who misses it loses that part, as `check` shows, and not this one too.
     """
 
     name: str

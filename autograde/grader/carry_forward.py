@@ -17,14 +17,16 @@ sandbox is shown to anybody: only points, and which known mistake or kind of dif
 
 from dataclasses import replace
 
+from autograde import compositions
 from autograde.dependencies import cells_for, read_cell
 from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
-from autograde.grader.budget import Budget, BudgetSpent
+from autograde.grader.budget import MOST_SANDBOXES, Budget, BudgetSpent
 from autograde.grader.source import defined_names
 from autograde.grader.submission import Judged, Outcome, Step, Task
-from autograde.grader.walk import ask, entered, run_cell
+from autograde.grader.walk import ask, entered, run_cell, with_errors
+from autograde.judge import judge
 from autograde.mybert_importer import PACKAGE
 from autograde.sandbox import limits as names
 from autograde.verdict import Verdict
@@ -44,7 +46,34 @@ def carry_forward(task: Task, outcome: Outcome, launcher, budget: Budget) -> Out
         outcome = _pass(task, outcome, launcher, budget)
     for exercise in _candidates(task, outcome):
         outcome = outcome.with_verdict(exercise, outcome.verdict(exercise).with_advice(NOT_REACHED))
+    return outcome if budget.started >= MOST_SANDBOXES else _judged_alone(task, outcome)  # its own ends used them up
+
+
+def _judged_alone(task: Task, outcome: Outcome) -> Outcome:
+    """The verdict without compositions on each failed exercise that could not be tested again on right answers: in a
+    composition it may have failed for another one."""
+    for exercise in task.exercises:
+        judged, plan = outcome.judged[exercise.id], task.plans[exercise.id]
+        tested_again = _was_tested_again(task, outcome, exercise)
+        if judged.verdict.passed or tested_again or not compositions.meets_others(plan):
+            continue
+        alone = compositions.without(plan)
+        given = judged.answers[: len(alone["questions"])]
+        if len(given) != len(alone["questions"]):
+            continue
+        verdict = judge(alone, lambda questions, given=given: given, task.source_of(exercise), reveal=False)
+        if verdict.points > judged.verdict.points:
+            verdict = with_errors(task, exercise, verdict, given)
+            if NOT_REACHED in judged.verdict.advice and not verdict.passed:
+                verdict = verdict.with_advice(NOT_REACHED)
+            outcome = outcome.with_judged(exercise, Judged(verdict, given))
     return outcome
+
+
+def _was_tested_again(task: Task, outcome: Outcome, exercise: Exercise) -> bool:
+    """Whether it was asked on the course's answers, or ended the sandbox there, by its own cell or when it was asked: a
+    program may end where it sees that its own answers were replaced."""
+    return exercise.id in outcome.on_course or bool(outcome.ended & set(task.numbers_of(exercise)))
 
 
 def own_modules_used(task: Task) -> list[str]:
@@ -170,10 +199,11 @@ def _is_better(now: Verdict, before: Verdict) -> bool:
 
 
 def _used(task: Task, exercise: Exercise, others: list[Exercise]) -> list[Exercise]:
-    """Those of the other exercises that this one's answer uses, as far as its text shows it."""
+    """Those of the other exercises that this one's answer uses, as far as its text shows it, or meets in a question."""
     program = [read_cell(cell.source) for cell in task.submission.program]
     used = cells_for(set(exercise.names), program).cells
     names = set().union(*(cell.defines for cell in used)) if used else set()
+    names |= compositions.names_in(task.plans[exercise.id])
     return [other for other in others if names & set(other.names)]
 
 

@@ -44,7 +44,7 @@ class Row:
 @dataclass
 class Manifest:
     """The outcome of one collection. notes: sentences for the instructor about the whole download; variants: student →
-    notebook → the number of the student's variant, where notebooks have variants."""
+    notebook → the number of the variant that the hand-in is graded as, where notebooks have variants."""
 
     assignment: str
     source: str
@@ -147,10 +147,12 @@ def _known(upload: Upload, reader: Reader, roster: Roster, people: People, recor
     return None if other_number else student
 
 
-def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found]:
+def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roster) -> list[Found]:
     """Files whose entries one student can have handed in. Others are kept as disputed: they replace no work."""
     if any(file.by_hand for file in files):
         return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
+    if _has_these_accounts(folder, files, roster):
+        return files
     own = folder.before if folder.before and not folder.before.by else None  # a copy of a group's claims nothing
     claims = {(file.upload.key, file.upload.student) for file in files}
     if len(claims) > 1:
@@ -171,6 +173,17 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader) -> list[Found
         reason = f"{folder.student}'s work came from {came}, this file from {reader.platform}"
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
     return files
+
+
+def _has_these_accounts(folder: Folder, files: list[Found], roster: Roster) -> bool:
+    """Whether the instructor's table gives the student several numbers, and each file has one of them."""
+    same_way = folder.is_empty or (folder.before is not None and folder.before.platform == "canvas")
+    return (
+        same_way
+        and len(roster.numbers_of(folder.student)) > 1
+        and all(file.upload.sure and file.upload.lasting and file.upload.number for file in files)
+        and all(roster.by_number(file.upload.number) == folder.student for file in files)
+    )
 
 
 def _key(files: list[Found]) -> tuple[str]:

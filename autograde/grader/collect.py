@@ -18,15 +18,16 @@ from pathlib import Path
 
 from autograde.grader import platforms, variants
 from autograde.grader.archives import CollectError, Limits, copy_out, entries, outermost
-from autograde.grader.claims import ALSO_TAKEN, ONLY, Found, Manifest, Row, by_student, undisputed
+from autograde.grader.claims import ALSO_TAKEN, IN_A_CSV, ONLY, Found, Manifest, Row, by_student, undisputed
 from autograde.grader.filenames import notebook_of, safe_name
 from autograde.grader.group_hand_ins import spread
 from autograde.grader.groups import read_groups
 from autograde.grader.hand_in_times import Times
-from autograde.grader.hand_ins import TIME, Folder, HandIn, hash_of
+from autograde.grader.hand_ins import TIME, Folder, HandIn, hand_ins, hash_of
 from autograde.grader.people import People
 from autograde.grader.platforms import Reader, Upload
 from autograde.grader.roster import Roster
+from autograde.grader.script_hand_ins import exercise_names, take_scripts
 from bertlab.files import write_text
 
 _NOTEBOOK_ENDS = (".ipynb", ".ipynb.txt", ".ipynb.json")
@@ -63,14 +64,19 @@ def collect(
         found = progress(entries(source, limits, zone, lambda outer: _owner(reader, outer)))
         found = _copy_all(found, manifest, staging, reader, roster)
         people, groups = People(course), read_groups(course, assignment)
-        for student, files in sorted(by_student(found, course, reader, roster, people, groups).items()):
-            _settle(Folder(course, assignment, student), files, reader, times or Times())
+        students = by_student(found, course, reader, roster, people, groups)
+        names = exercise_names(course, assignment)
+        for student, files in sorted(students.items()):
+            folder = Folder(course, assignment, student)
+            manifest.notes += take_scripts(folder, files, notebooks, names)
+            _settle(folder, files, reader, times or Times(), roster)
             _learn(people, student, files, reader)
         people.learn_roster(roster, {row.student for row in manifest.rows})
         people.save()
         manifest.notes += spread(course, assignment)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
-        manifest.notes += _notes(manifest, reader, course, people)
+        manifest.notes += [*_notes(manifest, reader, course, people), *_namesakes(students)]
+        manifest.notes += _left_behind(students, course, assignment)
         _note_variants(manifest, course)
         _write_manifest(manifest, home)
     except OSError as reason:
@@ -193,13 +199,13 @@ def _nobodys(name: str, reader: Reader) -> tuple[str, str]:
 # --- what happens to the files ---
 
 
-def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times) -> None:
+def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times, roster: Roster) -> None:
     """Moves the newest version of each file to its folder; records the action in each row."""
     for file in files:
         upload = file.upload
         time = times.of(upload, folder.student) or upload.time or (file.entry.modified if reader.dated else None)
         file.row.timestamp = time.strftime(TIME) if time else ""
-    files = undisputed(folder, files, reader)
+    files = undisputed(folder, files, reader, roster)
     newest = _newest(folder, files)
     for name, file in list(newest.items()):
         if folder.has(file.arrived()):
@@ -210,6 +216,11 @@ def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times) ->
             del newest[name]
         else:
             file.row.action = "replaced" if name in folder.old else "new"
+    if folder.is_copy and folder.notebooks and not any(name.endswith(".ipynb") for name in newest):
+        for file in newest.values():
+            folder.keep_older(file.arrived())
+            file.row.action, file.row.reason = "kept aside", "the hand-in of the student's group has a notebook"
+        return
     if not newest:
         return
     about = _about(folder, newest, reader)
@@ -242,6 +253,7 @@ def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
         order=_beside(folder, "order") | {name: file.order for name, file in newest.items()},
         group=last.student if last.of_group else "",
         replaced=folder.replaced() if last.of_group and folder.before else None,
+        variants=folder.before.variants if folder.before else {},  # of a member who has left: still possible
     )
 
 
@@ -300,12 +312,42 @@ def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> 
     return notes
 
 
+def _namesakes(students: dict[str, list[Found]]) -> list[str]:
+    """Students whom the system calls alike; none where it calls all alike, as Moodle does with blind marking."""
+    called: dict[str, set[str]] = {}
+    lasting = all(file.upload.lasting for files in students.values() for file in files)
+    for student, files in students.items():
+        for file in files:
+            if file.upload.number and not file.by_hand and not file.upload.of_group:
+                called.setdefault(file.upload.student, set()).add(student)
+    return [
+        f"{len(those)} students are called {name}: {', '.join(sorted(those))}; if they are one student with two "
+        f"accounts, {'give both numbers in a CSV (columns: student,id)' if lasting else IN_A_CSV}"
+        for name, those in sorted(called.items())
+        if len(those) > 1 and len(called) > 1
+    ]
+
+
+def _left_behind(students: dict[str, list[Found]], course: Path, assignment: str) -> list[str]:
+    """Hand-ins of an earlier collection whose files are another student's by now, for example by a new table."""
+    owner = {file.entry.outer: student for student, files in students.items() for file in files}
+    notes = []
+    for student, record in sorted(hand_ins(course, assignment).items()):
+        now = {owner[entry] for entry in record.entries.values() if entry in owner}
+        if now and student not in students and not record.by and not record.group:
+            notes.append(
+                f"what is {', '.join(sorted(now))}'s now was collected as {student}'s before and is still graded as "
+                f"that; `autograde forget {student} --assignment {assignment}` deletes that (without --assignment: all "
+                f"of {student}'s work in all assignments)"
+            )
+    return notes
+
+
 def _note_variants(manifest: Manifest, course: Path) -> None:
-    """Which variant of the questions each student has, and a note where another one was handed in."""
-    paths = sorted(course.glob(f"release/{manifest.assignment}/*.ipynb"))
-    templates = {path.stem: variants.released(course, manifest.assignment, path) for path in paths}
+    """As which variant of the questions each hand-in is graded, and a note where another one was handed in."""
+    templates = variants.released_to(course, manifest.assignment)
     for student in manifest.students:
-        numbers = variants.numbers_of(course, manifest.assignment, student, templates)
+        numbers = variants.of_hand_in(course, manifest.assignment, student, templates)
         manifest.variants |= {student: numbers} if numbers else {}
         for notebook, number in numbers.items():
             path = course / "submitted" / student / manifest.assignment / f"{notebook}.ipynb"

@@ -44,17 +44,22 @@ def export(
     raise ExportError(f"expected a format of {', '.join(FORMATS)}, got {form!r}")
 
 
-def must_be_graded(course: Path, rows: Sequence[dict], named: Sequence[str]) -> tuple[list[dict], list[str]]:
-    """The rows of graded assignments, and sentences about hand-ins without a grade: for files that a system imports.
+def must_be_graded(rows: Sequence[dict], named: Sequence[str]) -> list[dict]:
+    """The rows of graded assignments: for files that a system imports.
 
     named: assignments that were asked for. Raises ExportError if one of them, or all, have no grade at all.
     """
-    graded = {row["assignment"] for row in rows if row["submitted"]}
+    graded = _graded(rows)
     for name in named or ([] if graded else ["the course"]):
         if name not in graded:
             raise ExportError(f"{name}: nothing is graded yet; run `autograde grade` first")
+    return [row for row in rows if row["assignment"] in graded]
+
+
+def still_open(course: Path, rows: Sequence[dict]) -> list[str]:
+    """Sentences about hand-ins to graded assignments that have no grade, or none that is final."""
     notes = []
-    for name in sorted(graded):
+    for name in sorted(_graded(rows)):
         there = {row["student"] for row in rows if row["assignment"] == name and row["submitted"]}
         waiting = {path.parent.name for path in course.glob(f"submitted/*/{name}") if path.is_dir()} - there
         if waiting:
@@ -64,7 +69,11 @@ def must_be_graded(course: Path, rows: Sequence[dict], named: Sequence[str]) -> 
         by_hand = [row["student"] for row in rows if row["assignment"] == name and row["needs_manual_grade"]]
         if by_hand:
             notes.append(f"{name}: {len(by_hand)} wait for points by hand; their grades are not final")
-    return [row for row in rows if row["assignment"] in graded], notes
+    return notes
+
+
+def _graded(rows: Sequence[dict]) -> set[str]:
+    return {row["assignment"] for row in rows if row["submitted"]}
 
 
 def in_zone(rows: Sequence[dict], zone: tzinfo) -> list[dict]:

@@ -57,7 +57,8 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
     results: dict[str, list[Result]] = {}
     for result in load_results(course, assignment):
         results.setdefault(result.student, []).append(result)
-    groups, answers, left_out = read_groups(course, assignment), defaultdict(dict), []
+    groups, answers = read_groups(course, assignment), defaultdict(dict)
+    left_out = [(student, "not graded yet") for student in sorted(records.keys() - results.keys())]
     for student, those in sorted(results.items()):
         record = records.get(student)
         if record is None or record.platform != system:
@@ -78,7 +79,7 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
     if not files:
         reason = "; ".join(f"{student}: {reason}" for student, reason in left_out[:5]) or "no results"
         raise FeedbackError(f"{course}: no feedback for {system} ({reason}); collect its download and grade first")
-    return Packed(_zipped(files), len(results) - len({student for student, _ in left_out}), left_out)
+    return Packed(_zipped(files), len(results.keys() - {student for student, _ in left_out}), left_out)
 
 
 def _group_of_entry(student: str, records: Mapping[str, HandIn], groups: Groups) -> str | None:
@@ -119,6 +120,8 @@ def _like(entry: str, results: list[Result], given: Callable) -> bytes:
         return _zipped({f"{one.notebook}.html": feedback_page(one, **given(one)).encode() for one in results})
     if suffix == ".ipynb":
         return as_notebook(results, given)
+    if suffix == ".py":
+        return as_comments(results, given)
     return "\n".join(feedback_page(one, **given(one)) for one in results).encode()
 
 
@@ -150,6 +153,13 @@ def as_notebook(results: list[Result], given: Callable) -> bytes:
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
+def as_comments(results: list[Result], given: Callable) -> bytes:
+    """The feedback as a Python file of comments: for a script that was handed in."""
+    texts = [text for one in results for text in _texts(one, given(one), str)]
+    lines = [line for text in texts for line in text.splitlines()]
+    return "".join(f"# {line}\n" for line in lines).encode()
+
+
 def feedback_html(course: Path, assignment: str, templates: Mapping[str, Template]) -> dict[str, str]:
     """student → the feedback in a few lines of HTML: points of each notebook, and exercises with points lost."""
     given, texts = given_by_people(course, assignment, templates), {}
@@ -157,8 +167,9 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
         more = given(result)
         points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
         lines = [f"<p><b>{html.escape(more.get('title') or result.notebook)}</b>: {points}</p>"]
+        lines += [f"<p>{html.escape(result.problem)}</p>"] if result.problem else []
         lost = [
-            f"<li>{html.escape(_line(view))}</li>"
+            f"<li>{html.escape(_line(view, result.problem))}</li>"
             for view in exercise_views(result, more.get("by_hand"))
             if _lost(view)
         ]
@@ -167,12 +178,14 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
     return texts
 
 
-def _texts(result: Result, more: dict) -> list[str]:
+def _texts(result: Result, more: dict, written: Callable[[str], str] | None = None) -> list[str]:
+    """Title, what could not be read, and a line for each exercise. written: how a text is written; as Markdown."""
+    written = written or _plain
     points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
     late = f" (late: {more['late_penalty']:g} points are deducted)" if more.get("late_penalty") else ""
-    head = f"# {_plain(more.get('title') or result.notebook)}: {points}{late}"
-    lines = [_plain(_line(view)) for view in exercise_views(result, more.get("by_hand"))]
-    problem = [_plain(result.problem)] if result.problem else []
+    head = f"# {written(more.get('title') or result.notebook)}: {points}{late}"
+    lines = [written(_line(view, result.problem)) for view in exercise_views(result, more.get("by_hand"))]
+    problem = [written(result.problem)] if result.problem else []
     return [head, *problem, *(f"- {line}" for line in lines)]
 
 
@@ -184,10 +197,10 @@ def _lost(view: ExerciseView) -> bool:
     return view.points < view.verdict.max_points or bool(view.comment)
 
 
-def _line(view: ExerciseView) -> str:
-    """One exercise: its name, points, and the first advice or the instructor's comment."""
+def _line(view: ExerciseView, known: str | None = None) -> str:
+    """One exercise: its name, points, and the first advice or the instructor's comment, except what is known."""
     verdict = view.verdict
-    reason = view.comment or next(iter(verdict.advice), "") if _lost(view) else ""
+    reason = view.comment or next((one for one in verdict.advice if one != known), "") if _lost(view) else ""
     return f"{verdict.label}: {view.points:g} of {verdict.max_points:g}, {view.words}. {reason}".strip()
 
 

@@ -5,6 +5,8 @@ import unicodedata
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from autograde import mybert_importer
+
 _COPY = re.compile(
     r"(?i)^(?:(?:copy|kopie|copie|copia|cópia)\s+(?:of|von|de|di)\s+)+|\s*\(\d+\)$|-(?:copy)?\d{1,2}$|\s+-\s+copy$"
 )
@@ -33,6 +35,21 @@ def notebook_of(file: str, notebooks: Sequence[str]) -> str | None:
     within = [name for name in notebooks if name.lower() in stem]
     longest = sorted(within, key=len, reverse=True)
     return next(iter(exact or longest or (notebooks if len(notebooks) == 1 else [])), None)
+
+
+def nearness(file: str, notebooks: Sequence[str]) -> int:
+    """How well a name fits a notebook: 3 the notebook's own, 2 contains it, 1 the only notebook there is, 0 none."""
+    stem = own_stem(file).lower()
+    if any(stem == name.lower() for name in notebooks):
+        return 3
+    return 2 if any(name.lower() in stem for name in notebooks) else int(len(notebooks) == 1)
+
+
+def is_own_module(path: str) -> bool:
+    """Whether a .py file is part of a student's package `mybert`, or is called like a module of it."""
+    *folders, name = PurePosixPath(path).parts
+    stem = PurePosixPath(name).stem.lower()
+    return mybert_importer.PACKAGE in folders or stem in mybert_importer.MODULES or stem.startswith("__")
 
 
 def safe_name(student: str) -> str:

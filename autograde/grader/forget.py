@@ -22,6 +22,7 @@ from pathlib import Path
 from autograde.errors import AutogradeError
 from autograde.grader import groups, hand_ins, shares, variants
 from autograde.grader.gradebook import Course
+from autograde.grader.group_hand_ins import remove_grade
 from autograde.grader.people import People
 from autograde.grader.policy import read_policy
 from bertlab.files import write_text
@@ -29,6 +30,7 @@ from bertlab.files import write_text
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
             "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json",
             ".autograde/mailed/*/{}.json")  # fmt: skip
+_OF_ONE_ASSIGNMENT = ("submitted/{}/ASSIGNMENT", "autograded/{}/ASSIGNMENT", "feedback/{}/ASSIGNMENT")
 _WILD = set("*?[]/\\")
 
 
@@ -36,14 +38,21 @@ class ForgetError(AutogradeError, ValueError):
     """No student of this name is in the course."""
 
 
-def kept_about(course: str | Path, student: str) -> list[Path]:
-    """The folders and files of a student, and the pages that name them. Raises ForgetError for an impossible name."""
+def kept_about(course: str | Path, student: str, assignment: str | None = None) -> list[Path]:
+    """The folders and files of a student, and the pages that name them; of all assignments, or of one.
+
+    Raises ForgetError for an impossible name.
+    """
     course = Path(course)
     if not student or student in (".", "..") or _WILD & set(student):
         raise ForgetError(f"{student!r} cannot be the name of a student; `autograde export` lists the students")
-    own = [path for pattern in _FOLDERS for path in sorted(course.glob(pattern.format(student)))]
+    patterns = _FOLDERS
+    if assignment:
+        several = [pattern.replace("/*/", f"/{assignment}/") for pattern in _FOLDERS if "/*/" in pattern]
+        patterns = [*(pattern.replace("ASSIGNMENT", assignment) for pattern in _OF_ONE_ASSIGNMENT), *several]
+    own = [path for pattern in patterns for path in sorted(course.glob(pattern.format(student)))]
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
-    assignments |= {path.name for path in course.glob(f"submitted/{student}/*")}
+    assignments |= {path.name for path in course.glob(f"submitted/{student}/{assignment or '*'}")}
     pages = [page for name in sorted(assignments) for page in _pages(course, name)]
     pages += sorted(course.glob("reports/term*.*")) if own else []
     return [*own, *dict.fromkeys(pages)]
@@ -103,15 +112,39 @@ def forget(course: str | Path, student: str) -> list[Path]:
     return paths
 
 
+def forget_assignment(course: str | Path, student: str, assignment: str) -> list[Path]:
+    """Deletes a student's hand-in, results and grade of one assignment; returns the paths that are gone.
+
+    Raises ForgetError where there is nothing of the student in this assignment.
+    """
+    course = Path(course)
+    paths = kept_about(course, student, assignment)
+    if not paths:
+        raise ForgetError(f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both")
+    _release_copies(course, student, assignment)
+    remove_grade(course, assignment, student)
+    for path in paths:
+        if path.exists():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for path in sorted(course.glob(f"collected/{assignment}/manifest*.json")):
+        _strike_out(path, student)
+    return paths
+
+
 def _forget_in_groups(course: Path, student: str) -> None:
-    """Takes a student out of groups and of the lists of graders; a copy of their hand-in is its owner's own now."""
+    """Takes a student out of groups and of the lists of graders."""
     for path in sorted((course / groups.FOLDER).glob("*.json")):
         found = groups.read_groups(course, path.stem)
         if found.of(student):
             found.without(student).save(course, path.stem)
     for path in sorted((course / shares.FOLDER).glob("*.json")):
         shares.read_shares(course, path.stem).without(student).save(course, path.stem)
-    for path in sorted(course.glob("collected/*/hand_ins/*.json")):
+    _release_copies(course, student)
+
+
+def _release_copies(course: Path, student: str, assignment: str = "*") -> None:
+    """Copies of the student's hand-in are their owners' own now."""
+    for path in sorted(course.glob(f"collected/{assignment}/hand_ins/*.json")):
         record = hand_ins.hand_in(course, path.parent.parent.name, path.stem)
         if record.by == student:
             entries = {name: entry for name, entry in record.entries.items() if not _names(student, entry)}

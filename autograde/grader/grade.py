@@ -50,7 +50,8 @@ class GradeError(AutogradeError):
 class Handed:
     """One student's submission: the files of an assignment's notebooks that are there.
 
-    variants: notebook → the number of the student's variant, for notebooks that have variants (see variants.py).
+    variants: notebook → the number of the variant that it is graded as, for notebooks that have variants (see
+    variants.py).
     """
 
     assignment: str
@@ -113,8 +114,8 @@ def _released(course: Path, name: str) -> Iterator[Template]:
 
 
 def edition_of(assignment: Assignment, student: str, notebook: str) -> Template:
-    """The notebook as this student got it."""
-    numbers = variants.numbers_of(assignment.course, assignment.name, student, assignment.templates)
+    """The notebook as this student, or another member of the student's group, got it."""
+    numbers = variants.of_hand_in(assignment.course, assignment.name, student, assignment.templates)
     return assignment.templates[notebook].edition(numbers.get(notebook, 0))
 
 
@@ -134,7 +135,7 @@ def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Hand
         student = folder.parent.name
         files = tuple(path for path in sorted(folder.glob("*.ipynb")) if path.stem in assignment.templates)
         if (not chosen or student in chosen) and folder.is_dir():
-            numbers = variants.numbers_of(assignment.course, assignment.name, student, assignment.templates)
+            numbers = variants.of_hand_in(assignment.course, assignment.name, student, assignment.templates)
             found.append(Handed(assignment.name, student, files, _timestamp(folder), numbers))
     missing = chosen - {item.student for item in found}
     if missing:
@@ -189,7 +190,7 @@ def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
     for name, template in assignment.released:
         path = assignment.course / "submitted" / item.student / name / f"{template.name}.ipynb"
         if path.exists():
-            number = variants.numbers_of(assignment.course, name, item.student, {template.name: template})
+            number = variants.of_hand_in(assignment.course, name, item.student, {template.name: template})
             template = template.edition(number.get(template.name, 0))
             blank = Result(name, item.student, template.name, handed_in=_timestamp(path.parent), sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
@@ -341,6 +342,7 @@ def grade_by(
     report.up_to_date = len(waiting) - len(todo)
     penalty = configured_penalty(assignment.course)
     with Course(assignment.course) as book:
+        book.assignment(assignment.name)  # before the work of grading
         for done, (item, future) in enumerate(_as_completed(send, todo, places + 1), start=1):
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))

@@ -111,16 +111,23 @@ class Course(Database):
         person.lms_user_id = person.lms_user_id or known.ids.get("canvas") or None
         return person
 
+    def assignment(self, name: str):
+        """The assignment as nbgrader keeps it. Raises GradebookError for an assignment that nbgrader does not know."""
+        from nbgrader import api
+
+        try:
+            return self.book.find_assignment(name)
+        except api.MissingEntry:
+            raise GradebookError(
+                f"{self.path}: no assignment {name!r}; write it with `autograde release … --assignment {name}`, or run "
+                f"`nbgrader generate_assignment {name}`"
+            ) from None
+
     def _submission(self, assignment: str, student: str):
         """The submission with a grade and a comment for every cell of the release; missing ones are created."""
         from nbgrader import api
 
-        try:
-            released = self.book.find_assignment(assignment)
-        except api.MissingEntry:
-            raise GradebookError(
-                f"{self.path}: no assignment {assignment!r}; run `nbgrader generate_assignment {assignment}` first"
-            ) from None
+        released = self.assignment(assignment)
         db = self.book.db
         with db.no_autoflush:
             person = self._person(student)

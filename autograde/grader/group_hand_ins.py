@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from autograde.grader import variants
 from autograde.grader.autograded import write_autograded
 from autograde.grader.gradebook import Course
 from autograde.grader.groups import Groups, read_groups
@@ -31,10 +32,20 @@ def spread(course: Path, assignment: str) -> list[str]:
     """
     said = _take_back(course, assignment)
     unknown = {student for _, student in strangers(course, assignment)}
+    varied = variants.released_to(course, assignment)
     for group, newest, others in _groups(course, assignment):
+        _note_variants(newest, varied)
         wanted = [other for other in others if other.student not in unknown]
         said += [line for other in wanted if (line := _copy(newest, other, group))]
     return said
+
+
+def _note_variants(folder: Folder, templates: Mapping[str, Template]) -> None:
+    """Notes which member's variants a group's hand-in is, so that it stays so when members leave."""
+    found = variants.recognised(folder.course, folder.assignment, folder.student, templates)
+    if folder.before and folder.before.variants != found:
+        folder.before = replace(folder.before, variants=found)
+        folder.save(folder.before)
 
 
 def strangers(course: Path, assignment: str) -> list[tuple[str, str]]:
@@ -135,10 +146,12 @@ def _is_own(folder: Folder) -> bool:
 
 
 def _rank(folder: Folder) -> tuple:
-    """By which the newer of two hand-ins is recognised: the time if it is known, else the upload's number."""
+    """By which the hand-in that counts is recognised: one with a notebook, then the newer one, by the time if it is
+    known, else by the upload's number."""
     orders = list(folder.before.order.values()) if folder.before else []
     times = [time for _, time in folder.old.values()]
-    return (folder.before.time if folder.before else max(times)), max(orders, default=[0, ""]), folder.student
+    time = folder.before.time if folder.before else max(times)
+    return bool(folder.notebooks), time, max(orders, default=[0, ""]), folder.student
 
 
 def _copy(of: Folder, to: Folder, group: str) -> str:

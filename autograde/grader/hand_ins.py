@@ -18,6 +18,7 @@ from bertlab.files import write_text
 
 TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
 _NUMBERED = ("canvas", "moodle")  # systems that write a user's number into each entry, except of a group
+_BEFORE_JSON = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"  # byte-order marks, halves of UTF-16's characters, white space
 _WHOLE = ".whole"  # in a folder that is complete and not yet moved
 
 
@@ -29,7 +30,8 @@ class HandIn:
     empty if unknown; entries: name of a file → its entry in the download; order: name of a file → [number of the
     upload, date of the entry], by which a newer one is recognised; by: the member of the student's group who handed it
     in, empty if the student did; group: whose it is, empty if it is the student's alone; replaced: of a group's, the
-    student's own hand-in that it took the place of: {"folder": name in earlier/, "record": its facts or None}.
+    student's own hand-in that it took the place of: {"folder": name in earlier/, "record": its facts or None};
+    variants: of a group's, notebook → the number of the variant that it is graded as (see variants.py).
     """
 
     platform: str
@@ -42,6 +44,7 @@ class HandIn:
     by: str = ""
     group: str = ""
     replaced: dict | None = None
+    variants: dict[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -116,6 +119,15 @@ class Folder:
     def is_copy(self) -> bool:
         """Whether another member of the student's group handed it in."""
         return bool(self.before and self.before.by)
+
+    @property
+    def notebooks(self) -> set[str]:
+        """Names of the notebooks that are there; a script, PDF or web page with such a name does not count."""
+        return {name for name in self.old if name.endswith(".ipynb") and self._begins_as_json(name)}
+
+    def _begins_as_json(self, name: str) -> bool:
+        with (self.target / name).open("rb") as file:
+            return file.read(4096).lstrip(_BEFORE_JSON).startswith((b"{", b"["))
 
     def has(self, arrived: Arrived) -> bool:
         """Whether this very content is there."""

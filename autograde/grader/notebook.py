@@ -2,8 +2,8 @@
 
 Reading never raises. It tries in order: the encoding (byte-order marks, UTF-16, bytes that are not UTF-8), removing
 outputs, valid JSON, JSON with raw line breaks in strings, the two sides of a merge conflict, and finally every single
-cell that is still readable in a damaged file. A Python script is read as cells too. Notebook formats 1 to 4 differ in
-the location of the cells and the name of their text; only these are read.
+cell that is still readable in a damaged file. A Python script is read as cells, too (scripts.py). Notebook formats 1
+to 4 differ in the location of the cells and the name of their text; only these are read.
 """
 
 import json
@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.grader.scan import LARGEST_TEXT, TooLarge, without_outputs
-from autograde.syntax import LARGEST, parsed
+from autograde.grader.scripts import has_statements, split_script, what_it_is, without_calls
+from autograde.syntax import LARGEST
 
 MOST_CELLS = 5_000
 MOST_CODE = 500_000  # characters of all cells that can be programs: to parse that much takes about 3 s
 _SALVAGE_WORK = 64 << 20  # characters looked at while cells of a damaged file are searched
 _CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source|collapsed|input)"')
-_CELL_MARK = re.compile(r"^# (?:%%[^\n]*|In ?\[[ \d]*\]:?)[ \t]*$", re.MULTILINE)
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _KINDS_OF_FILE = (
     (b"%PDF", "a PDF document"),
@@ -75,7 +75,7 @@ def read_notebook(source: bytes | str | Path) -> Reading:
         reading.problem = Problem("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
     except OSError as reason:
         reading.problem = Problem("unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}")
-    if sum(len(cell.source) for cell in reading.cells if len(cell.source) <= LARGEST) > MOST_CODE:
+    if _code_size(cell.source for cell in reading.cells) > MOST_CODE:
         reading.cells = []
         reading.problem = Problem(
             "too large", f"Your notebook holds too much code: more than {MOST_CODE // 1000} kB, where the released one "
@@ -193,8 +193,7 @@ def _take_cells(content, reading) -> None:
     if not known:
         reading.problem = Problem("not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}")
         return
-    if len(found) > MOST_CELLS:
-        reading.repairs.append(f"The notebook has {len(found)} cells; the first {MOST_CELLS} were read.")
+    _note_too_many(found, reading)
     for item in found[:MOST_CELLS]:
         _take_cell(item, reading)
 
@@ -298,16 +297,24 @@ def _damage(text: str) -> str:
 
 
 def _take_script(text: str, reading) -> None:
-    """A Python script, as Colab and Jupyter export it: one cell, or one per `# %%` and `# In[3]:`."""
-    text = _clean(text, reading)
-    tree = parsed(text)
-    if tree is None or not any(type(part).__name__ in _STATEMENTS for part in tree.body):
-        reading.problem = Problem("not a notebook", f"Your file is not a notebook (it is not JSON). {HAND_IN_AGAIN}")
-        return
-    for part in _CELL_MARK.split(text):
-        if part.strip():
-            reading.cells.append(Cell(part.strip("\n"), "code", len(reading.cells)))
+    """The cells of a Python script, as Colab and Jupyter export it."""
+    parts = split_script(_clean(text, reading))
+    _note_too_many(parts, reading)
+    parts = parts[:MOST_CELLS]
+    if _code_size(parts) <= MOST_CODE:
+        parts = [without_calls(part) for part in parts]
+        if not any(map(has_statements, [*parts, text])):
+            reading.problem = Problem("not a notebook", f"Your file is {what_it_is(text)}. {HAND_IN_AGAIN}")
+            return
+    reading.cells += [Cell(part.strip("\n"), "code", place) for place, part in enumerate(parts)]
     reading.repairs.append("The file is a Python script, not a notebook; its code was graded.")
 
 
-_STATEMENTS = ("FunctionDef", "ClassDef", "Import", "ImportFrom", "Assign", "AsyncFunctionDef")
+def _note_too_many(cells: list, reading) -> None:
+    if len(cells) > MOST_CELLS:
+        reading.repairs.append(f"The notebook has {len(cells)} cells; the first {MOST_CELLS} were read.")
+
+
+def _code_size(sources) -> int:
+    """Number of characters of all cells that can be programs."""
+    return sum(len(source) for source in sources if len(source) <= LARGEST)

@@ -15,6 +15,7 @@ from autograde.grader.roster import Roster
 from bertlab.files import write_text
 
 FILE = Path("collected", "people.json")
+_SUFFIXES = {"jr", "jr.", "sr", "sr.", "junior", "senior", "ii", "iii", "iv", "phd", "md", "esq", "esq."}
 
 
 class PeopleError(AutogradeError, ValueError):
@@ -108,9 +109,16 @@ def known_students(course: str | Path) -> set[str]:
 
 
 def two_names(name: str) -> tuple[str, str]:
-    """(last, first) of "Doe, Jane" or "Jane Doe"."""
-    if "," in name:
-        last, _, first = name.partition(",")
+    """(last, first) of "Doe, Jane", "Jane Doe", "Doe, Jane, Jr." or "Jane Doe, Jr.": a suffix belongs to the last."""
+    parts = [part.strip() for part in name.split(",") if part.strip()]
+    words = parts[-1].split() if parts else []
+    suffix = ""
+    if len(parts) > 1 and parts[-1].casefold() in _SUFFIXES:
+        suffix = f" {parts.pop()}"
+    elif len(parts) == 1 and len(words) > 2 and words[-1].casefold() in _SUFFIXES:
+        suffix, parts = f" {words[-1]}", [" ".join(words[:-1])]
+    if len(parts) > 1:
+        last, first = parts[0], " ".join(parts[1:])
     else:
-        first, _, last = name.rpartition(" ")
-    return last.strip(), first.strip()
+        first, _, last = (parts or [""])[0].rpartition(" ")
+    return f"{last}{suffix}", first

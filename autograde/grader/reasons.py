@@ -7,11 +7,12 @@ the emptiest page.
 
 import numpy as np
 
-from autograde import judge
+from autograde import compositions, judge
 from autograde.compare import Difference
 from autograde.grader.carry_forward import NOT_REACHED
 from autograde.grader.submission import Judged, Outcome, Task
 from autograde.verdict import title_of_part
+from autograde.wording import ONLY_TOGETHER
 
 _EXPLAINED_BY_A_HINT = ("wrong", "partly", "raised", "missing", "not attempted")
 _KINDS = {
@@ -47,11 +48,16 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
     if judged.verdict.status not in ("wrong", "partly") or _says_more_than_credit(judged):
         return []
     answers = list(judged.on_course or judged.answers)
+    alone = compositions.without(plan)
+    if len(answers) == len(alone["questions"]):  # it was judged without compositions
+        plan = alone
     if len(answers) != len(plan["questions"]):
         return []
     for part in plan["parts"]:
         for claim in part["claims"]:
             difference = judge.fault(claim, plan["questions"], answers, strict=False)
+            if difference and judge.fails_only_together(plan, claim, answers, strict=False):
+                return [ONLY_TOGETHER]
             if difference:
                 where = "" if part is plan["parts"][0] else f"{_sentence_case(title_of_part(part['name']))}: "
                 return [where + _in_words(claim, difference)]

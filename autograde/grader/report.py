@@ -1,5 +1,6 @@
 """The class report: one page for the instructor, from the records of an assignment."""
 
+import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -104,7 +105,12 @@ def _exercises(results) -> list[dict]:
                 "mistake": _most_common(mistakes),
             }
         )
-    return sorted(rows, key=lambda row: (row["share"], row["label"]))
+    return sorted(rows, key=lambda row: (row["share"], _in_order(row["label"])))
+
+
+def _in_order(label: str) -> tuple:
+    """By which exercises are sorted: "3.9 …" before "3.10 …"."""
+    return tuple(map(int, re.findall(r"\d+", label.partition(" ")[0]))), label
 
 
 def _most_common(mistakes: Counter) -> str:
@@ -130,7 +136,7 @@ def _misconceptions(results) -> list[dict]:
         }
         for (label, name), those in found.items()
     ]
-    return sorted(rows, key=lambda row: (-row["count"], row["label"], row["id"]))
+    return sorted(rows, key=lambda row: (-row["count"], _in_order(row["label"]), row["id"]))
 
 
 def _names(students: list[str]) -> str:
@@ -172,7 +178,11 @@ def _technical(results) -> list[dict]:
     rows = []
     for result in results:
         reasons = [result.problem, result.technical]
-        reasons += [f"{verdict.label}: {verdict.technical}" for verdict in result.verdicts if verdict.technical]
+        lost = [verdict for verdict in result.verdicts if verdict.technical]
+        if result.technical and lost:  # which states the reason
+            reasons.append(f"not graded: {', '.join(verdict.label for verdict in lost)}")
+        else:
+            reasons += [f"{verdict.label}: {verdict.technical}" for verdict in lost]
         if result.failed_technically:
             reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
             rows.append({"student": result.student, "notebook": result.notebook, "reason": reason})

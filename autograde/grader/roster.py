@@ -54,6 +54,10 @@ class Roster:
     def by_number(self, number: str) -> str | None:
         return self._one("id", number)
 
+    def numbers_of(self, student: str) -> list[str]:
+        """All numbers of a student: one with two accounts has two rows."""
+        return [key for kind, key in self._found if kind == "id" and key and self.by_number(key) == student]
+
     def by_login(self, login: str) -> str | None:
         return self._one("login", login.casefold())
 

@@ -10,7 +10,7 @@ from collections import Counter
 
 from autograde.syntax import LARGEST, is_program, parsed
 
-_KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
+KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
 _CELL_COMMAND = re.compile(r"\A\s*%%(\w+)[^\n]*")
 _TIMED = re.compile(r"^(\s*)%(?:time|timeit|prun)\s+(?!-)(\S.*)$")
 _COMMAND = re.compile(r"^(\s*)(?:!|%\w|\?|\w[\w.]*\?{1,2}\s*$|\w+\s*=\s*[!%]).*$")
@@ -62,7 +62,7 @@ def without_commands(source: str) -> tuple[str, list[str]]:
     if is_program(source) or len(source) > LARGEST:
         return source, []
     header = _CELL_COMMAND.match(source)
-    if header and header[1] not in _KEEP_BODY:
+    if header and header[1] not in KEEP_BODY:
         return "\n".join(f"# {line}" for line in source.split("\n")), [header[0].strip()]
     commands, lines = [], []
     for line in source.split("\n"):

@@ -4,6 +4,9 @@
 number follows from the course's secret and the student's name in the gradebook, or the name of the group; so nobody can
 choose or guess it, and no table is needed. `autograde variants --to` writes the notebooks to be handed out, and notes
 the numbers in `variants/ASSIGNMENT/handed_out.csv`; from then on these count, also when groups change.
+
+Members of a group that was set later can have different numbers. Their one hand-in is then the notebook of one of them:
+of the members' variants, the one whose texts are in it. No other variant can be chosen by changing a notebook.
 """
 
 import csv
@@ -19,7 +22,8 @@ from autograde.errors import AutogradeError
 from autograde.exercises import variants
 from autograde.grader.course import read_secret
 from autograde.grader.filenames import safe_name
-from autograde.grader.groups import read_groups
+from autograde.grader.groups import Groups, read_groups
+from autograde.grader.hand_ins import hand_in
 from autograde.grader.notebook import read_notebook
 from autograde.grader.template import Template
 from bertlab.files import write_text
@@ -38,6 +42,17 @@ def editions(course: str | Path, assignment: str, notebook: str) -> dict[int, Te
     paths = Path(course, FOLDER, assignment).glob(f"*/{notebook}.ipynb")
     numbered = sorted((int(path.parent.name), path) for path in paths if path.parent.name.isdecimal())
     return {number: Template.read(path.read_bytes(), notebook) for number, path in numbered}
+
+
+def released_to(course: str | Path, assignment: str) -> dict[str, Template]:
+    """The released notebooks of an assignment that has variants, by name; none if it has no variants.
+
+    Raises TemplateError.
+    """
+    if not Path(course, FOLDER, assignment).is_dir():
+        return {}
+    paths = sorted(Path(course, "release", assignment).glob("*.ipynb"))
+    return {path.stem: released(course, assignment, path) for path in paths}
 
 
 def released(course: str | Path, assignment: str, path: Path) -> Template:
@@ -87,9 +102,76 @@ def numbers_of(course: str | Path, assignment: str, student: str, templates: Map
     varied = {name: len(template.editions) for name, template in templates.items() if template.editions}
     if not varied:
         return {}
-    noted, secret = _handed_out(course, assignment), read_secret(course)
-    who = read_groups(course, assignment).of(student) or student
-    return {name: noted.get((student, name)) or _drawn(secret, who, name, count) for name, count in varied.items()}
+    noted, secret, groups = _handed_out(course, assignment), read_secret(course), read_groups(course, assignment)
+    who = groups.of(student) or student
+    return {
+        name: _noted(noted, student, name, groups) or _drawn(secret, who, name, count) for name, count in varied.items()
+    }
+
+
+def _noted(noted: Mapping[tuple[str, str], int], student: str, notebook: str, groups: Groups) -> int | None:
+    """The number that a student was handed out; one who has none yet gets that of the first member who has one."""
+    having = (one for one in (student, *groups.others(student)) if (one, notebook) in noted)
+    return noted.get((next(having, student), notebook))
+
+
+def of_hand_in(course: str | Path, assignment: str, student: str, templates: Mapping[str, Template]) -> dict[str, int]:
+    """Notebook → the number of the variant that a student's hand-in is graded as.
+
+    It is the student's own; of a group's hand-in, the one that `recognised` found when the group got it.
+    """
+    own = numbers_of(course, assignment, student, templates)
+    if not own or read_groups(course, assignment).of(student) is None:
+        return own
+    record = hand_in(course, assignment, student)
+    if record is None or not record.variants:
+        return recognised(course, assignment, student, templates)
+    return {name: record.variants.get(name, number) for name, number in own.items()}
+
+
+def recognised(course: str | Path, assignment: str, student: str, templates: Mapping[str, Template]) -> dict[str, int]:
+    """Notebook → the number of the member's variant that a group's hand-in is.
+
+    student: the member who handed in; this member's number counts where the texts in the notebook do not decide.
+    """
+    own = numbers_of(course, assignment, student, templates)
+    others = read_groups(course, assignment).others(student) if own else ()
+    record = hand_in(course, assignment, student)
+    theirs = [numbers_of(course, assignment, other, templates) for other in others]
+    theirs.append(record.variants if record else {})  # perhaps of a member who has left
+    found = {}
+    for name, number in own.items():
+        path = Path(course, "submitted", student, assignment, f"{name}.ipynb")
+        possible = {number, *(numbers[name] for numbers in theirs if name in numbers)}
+        found[name] = _closest(path, templates[name], possible, number) if path.is_file() else number
+    return found
+
+
+def _closest(path: Path, template: Template, possible: set[int], own: int) -> int:
+    """Of these variants the one of which a notebook has the most cells that not all of them have; `own` if several."""
+    given = {
+        number: {cell.cell.source.strip() for cell in template.edition(number).cells if cell.role != "answer"}
+        for number in possible
+    }
+    here = {cell.source.strip() for cell in read_notebook(path).cells} - set.intersection(*given.values())
+    counts = {number: len(texts & here) for number, texts in given.items()}
+    most = [number for number, count in counts.items() if count == max(counts.values())]
+    return most[0] if len(most) == 1 else own
+
+
+def of_several(course: str | Path, assignment: str) -> list[str]:
+    """A sentence for each group whose members have different variants of a notebook: it was set after handing out."""
+    templates, said = released_to(course, assignment), []
+    for group, members in read_groups(course, assignment).members.items() if templates else ():
+        numbers = [numbers_of(course, assignment, student, templates) for student in members]
+        for name in numbers[0]:
+            if len(found := sorted({one[name] for one in numbers})) > 1:
+                said.append(
+                    f"{group}: its members have different variants of {name} ({', '.join(map(str, found))}), handed "
+                    "out before they were a group; their hand-in is graded as the variant of the member whose notebook "
+                    "it is"
+                )
+    return said
 
 
 def _drawn(secret: bytes, who: str, notebook: str, count: int) -> int:

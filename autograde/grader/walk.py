@@ -10,10 +10,11 @@ asks the next `grade` to try again.
 All verdicts come from `judge`; no claim of a sandbox about itself gives points.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
+from autograde import compositions
 from autograde.answers import Answer, cell_outcome
 from autograde.errors import SandboxEnded
 from autograde.exercises.spec import Exercise
@@ -112,23 +113,32 @@ def run_cell(task: Task, outcome: Outcome, sandbox, step: Step) -> Outcome:
 # --- questions ---
 
 
-def ask(task: Task, sandbox, exercise: Exercise) -> Judged:
-    """The verdict on one exercise in a sandbox as it is now. Raises SandboxEnded."""
+def ask(task: Task, sandbox, exercise: Exercise, composed: bool = True) -> Judged:
+    """The verdict on one exercise in a sandbox as it is now. Raises SandboxEnded.
+
+    composed: also with the questions in which it meets other answers.
+    """
     answers: list[Answer] = []
+    plan = task.plans[exercise.id] if composed else compositions.without(task.plans[exercise.id])
 
     def ask_sandbox(questions):
         given = sandbox.ask(questions, QUESTION_SECONDS)
         answers.extend(given)
         return given
 
-    verdict = judge(task.plans[exercise.id], ask_sandbox, task.source_of(exercise), reveal=False)
+    verdict = judge(plan, ask_sandbox, task.source_of(exercise), reveal=False)
+    return Judged(with_errors(task, exercise, verdict, answers), tuple(answers))
+
+
+def with_errors(task: Task, exercise: Exercise, verdict: Verdict, answers: Sequence[Answer]) -> Verdict:
+    """The verdict with what an answer raised, or that there was none in time."""
     if verdict.status == "raised":
-        verdict = verdict.with_advice(
+        return verdict.with_advice(
             what_was_raised(answers, task.source_of(exercise), QUESTION_SECONDS, task.submission.program)
         )
-    elif not verdict.passed and any(answer.late for answer in answers):
-        verdict = verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
-    return Judged(verdict, tuple(answers))
+    if not verdict.passed and any(answer.late for answer in answers):
+        return verdict.with_advice(f"To a question it had given no answer after {QUESTION_SECONDS:g} seconds.")
+    return verdict
 
 
 def _asked(task: Task, outcome: Outcome, sandbox, exercise: Exercise) -> Outcome:
@@ -139,12 +149,17 @@ def _asked(task: Task, outcome: Outcome, sandbox, exercise: Exercise) -> Outcome
 
 
 def _lacked_a_name(outcome: Outcome, step: Step) -> bool:
-    """Whether a name was missing: an answer may be above the cells it needs."""
+    """Whether a name was missing: an answer may be above the cells that it, or a composition, needs."""
     known = outcome.judged.get(step.exercise.id)
     if known is None or known.verdict.status == "missing":
         return known is not None
-    failures = [answer.failure for answer in known.answers]
-    return any(failure and failure.kind == "NameError" for failure in failures)
+    if known.verdict.passed:
+        return False
+    return any(_is_about_a_name(answer) for answer in known.answers)
+
+
+def _is_about_a_name(answer: Answer) -> bool:
+    return answer.status == "missing" or (answer.failure is not None and answer.failure.kind == "NameError")
 
 
 # --- ends ---

@@ -135,8 +135,9 @@ def show(drawing) -> None:
 
 
 def _in_notebook() -> bool:
+    """Whether a notebook runs this; IPython in a terminal cannot update what it has shown."""
     try:
         from IPython import get_ipython
     except ImportError:
         return False
-    return get_ipython() is not None
+    return getattr(get_ipython(), "kernel", None) is not None

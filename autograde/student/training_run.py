@@ -16,6 +16,7 @@ import numpy as np
 from autograde.errors import AutogradeError
 from autograde.roles import CONFIG
 from autograde.student import home, plans, progress_file
+from autograde.student.time_left import MEASURED, TimeLeft, beforehand, gpu_name
 from bertlab.files import write_atomically
 from bertlab.work_folder import check_same
 
@@ -224,23 +225,31 @@ class Run:
             say(f"Resuming the run in {self.folder}/ after step {self.done} of {settings.steps}.")
         else:
             say(f"The run is saved in {self.folder}/ after every {settings.interval} steps.")
+        if settings.steps - self.done > MEASURED:
+            say(beforehand(settings, gpu_name(), self.done))
+        self._clock = TimeLeft(settings.steps, settings.interval, finished=lambda: np.array(self.model.weights[0]))
 
     def steps(self):
         """The numbers of the remaining steps. The first one compiles, so the time is measured after it."""
         for count, step in enumerate(range(self.done, self.settings.steps)):
             yield step
             self.done = step + 1
+            self._clock.after(self.done)
             if count == 0:
                 self._began, self._began_at = time.perf_counter(), self.done
 
     def is_time_to_judge(self, step: int) -> bool:
         """Whether to evaluate after this step: at the intervals, and at the end."""
-        return (step + 1) % self.settings.interval == 0 or step + 1 == self.settings.steps
+        due = (step + 1) % self.settings.interval == 0 or step + 1 == self.settings.steps
+        if due:
+            self._clock.evaluation_begins()
+        return due
 
     def record(self, step: int, loss, figures: dict) -> None:
         """Records the metrics after a step, and saves the run."""
         self.history.append({"step": step + 1, "train": float(loss)} | figures)
         self._save(step + 1)
+        self._clock.evaluation_ends()
 
     def speed(self) -> str:
         """Tokens per second, and the fraction of this machine's peak."""

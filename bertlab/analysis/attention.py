@@ -8,9 +8,13 @@ def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray
 
     encoder: a `Backbone`.   tokenizer: its tokenizer; [MASK] in the text is the special token.
     Row t of a map holds how much token t attends to each token; it sums to 1.
+    Raises ConfigError for a model without attention.
     """
     from keras import ops
 
+    from bertlab.models.base import check_attends
+
+    check_attends(encoder.config)
     vocabulary = tokenizer.vocabulary
     row = tokenizer.pack(tokenizer.encode(text, special_tokens=True))
     inputs = {name: row[name][None] for name in ("input_ids", "token_type_ids")}

@@ -87,6 +87,9 @@ def _at_target(model, tokenizer, template: str, attribute: str) -> np.ndarray:
     """The probability of every token at the target's [MASK], (V,); other [MASK]s may be in the sentence."""
     from keras import ops
 
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary
     before = template.split(TARGET)[0].replace(ATTRIBUTE, attribute)
     text = template.replace(TARGET, "[MASK]").replace(ATTRIBUTE, attribute)

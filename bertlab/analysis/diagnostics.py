@@ -32,6 +32,9 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
     """
     from keras import ops
 
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary
     rows = [with_specials(vocabulary, tokenizer.encode(text, special_tokens=True)) for text in texts]
     for number, (row, text) in enumerate(zip(rows, texts, strict=True), 1):

@@ -19,10 +19,14 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPre
     """The `top_k` most likely tokens for each [MASK] of a text, best first; one list per [MASK], in reading order.
 
     model: a `PreTrainingModel`.   tokenizer: its tokenizer.
-    Raises DataError for a text without [MASK] or with more tokens than the model has positions.
+    Raises DataError for a text without [MASK] or with more tokens than the model has positions, ConfigError for a
+    model that predicts the neighbours of a token.
     """
     from keras import ops
 
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary
     pieces = tokenizer.encode(text, special_tokens=True)
     row = tokenizer.pack(pieces)

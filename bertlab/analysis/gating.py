@@ -19,7 +19,7 @@ def gated_heads(encoder, gates: np.ndarray) -> Iterator[None]:
     """Inside the `with`, every head's output is multiplied by its gate; afterwards the model is as before.
 
     encoder: a `Backbone`.   gates: (L, A); in a model whose layers share weights L counts the layers that it has.
-    Raises DataError for gates of another shape.
+    Raises DataError for gates of another shape, ConfigError for a model without attention.
 
     Example:
         from bertlab import checkpoints
@@ -53,7 +53,10 @@ def _of_kernel(gates: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 
 def all_open(encoder) -> np.ndarray:
-    """Gates that change nothing: ones, (L, A) float32."""
+    """Gates that change nothing: ones, (L, A) float32. Raises ConfigError for a model without attention."""
+    from bertlab.models.base import check_attends
+
+    check_attends(encoder.config)
     layers = encoder.encoder.layers_
     return np.ones((len(layers), layers[0].attention.num_heads), "float32")
 

@@ -49,11 +49,15 @@ def inspect_model(
         senses: examples of one word in several senses.
 
     Returns a dict: name, facts, notes, texts, heads, relations, senses.
-    Raises DataError for an empty or too long text, and for a treebank without a sentence that the model can read.
+    Raises DataError for an empty or too long text, and for a treebank without a sentence that the model can read;
+    ConfigError for a model without attention.
     """
     if not texts:
         raise DataError("expected at least one text, got none")
+    from bertlab.models.base import check_attends
+
     encoder = getattr(model, "backbone", model)
+    check_attends(encoder.config)
     notes: list[str] = []
     if encoder is model or getattr(model, "masked_lm_head", None) is None:
         notes.append("This model has no masked-LM head: the logit lens is left out.")

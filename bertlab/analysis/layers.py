@@ -2,6 +2,7 @@
 
     -1                 the last layer                       last4-sum       the sum of the last four
     0                  the embeddings                       last4-concat    the last four concatenated (4·H)
+    second-to-last     the layer before the last            embeddings, last     the same as 0 and −1
     2,5 with "mean"    the mean of layers 2 and 5           1,2,3 and weights 0.2,0.3,0.5: their weighted sum
 
 Weights go with any sum or mean, also with last4-sum.
@@ -17,6 +18,7 @@ import numpy as np
 from bertlab.errors import DataError
 
 COMBINATIONS = ("sum", "mean", "concat")
+_NAMES = {"embeddings": 0, "last": -1, "second-to-last": -2}
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ class LayerChoice:
         combine: str | None = None,
         weights: Sequence[float] | None = None,
     ) -> "LayerChoice":
-        """From a number, some numbers, "last4-sum", "last4-concat" or "1,2,3". combine: sum by default.
+        """From a number, some numbers, "last", "last4-sum", "last4-concat" or "1,2,3". combine: sum by default.
 
         Raises DataError if `choice` and `combine` contradict each other.
         """
@@ -63,6 +65,8 @@ class LayerChoice:
             return choice
         if not isinstance(choice, str):
             return cls((choice,) if isinstance(choice, int) else tuple(choice), combine or "sum", weights)
+        if choice in _NAMES:
+            return cls((_NAMES[choice],), combine or "sum", weights)
         name, dash, its_combine = choice.partition("-")
         if name.startswith("last") and dash and name[4:].isdigit():
             if combine not in (None, its_combine):

@@ -27,6 +27,9 @@ def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
     head = getattr(model, "masked_lm_head", None)
     if head is None:
         raise DataError(f"expected a model with a masked-LM head, got {type(model).__name__}; load it as pretraining")
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     final_norm = getattr(model.backbone.encoder, "final_norm", None)
     table = model.backbone.embeddings.token.embeddings if head.tied else None
     probabilities = []

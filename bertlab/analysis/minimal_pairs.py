@@ -115,7 +115,9 @@ def _pair(line: str, where: str, default: str) -> MinimalPair:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"{where}: expected a JSON object ({error}); correct the line") from None
+        raise DataError(
+            f"{where}: expected a JSON object with {' and '.join(_SENTENCES)} ({error}); correct the line"
+        ) from None
     if not isinstance(record, dict):
         raise DataError(f"{where}: expected a JSON object, got {type(record).__name__}; correct the line")
     for name in _SENTENCES:

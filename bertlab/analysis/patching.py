@@ -72,6 +72,9 @@ def logit_difference(model, tokenizer, position: int, first: str, second: str) -
     """
     from keras import ops
 
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     one, other = token_ids(tokenizer, [first, second])
     head = getattr(model, "masked_lm_head", None)
     if head is None:
@@ -100,7 +103,7 @@ def _from_layer(encoder, reading: TextReading, states: np.ndarray, layer: int) -
     """
     from keras import ops
 
-    if layer == len(reading.attention):
+    if layer == len(reading.states) - 1:
         return states
     inputs = {"input_ids": reading.ids, "token_type_ids": reading.segments}
     copies = {name: np.repeat(row[None], len(states), axis=0) for name, row in inputs.items()}

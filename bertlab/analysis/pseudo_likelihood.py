@@ -73,6 +73,9 @@ def pseudo_log_likelihood(
     """
     if masking not in MASKINGS:
         raise DataError(f"unknown masking {masking!r}; choose one of {', '.join(MASKINGS)}")
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     if model.config.causal:
         raise DataError("expected a model that reads in both directions, got one that reads left to right")
     rows = token_rows(tokenizer, texts, model.config.max_tokens)

@@ -150,15 +150,16 @@ def _by_word(attention, states, counts, begin: int) -> WordReading:
 
 
 def _outputs(encoder, ids, real, segments=None) -> tuple[np.ndarray, np.ndarray]:
-    """Attention (L, B, A, T, T) and states (L + 1, B, T, H), float32."""
+    """Attention (L, B, A, T, T), without attention (0, B, 1, T, T), and states (L + 1, B, T, H), float32."""
     from keras import ops
 
     inputs = {"input_ids": ids, "attention_mask": real}
     if segments is not None:
         inputs["token_type_ids"] = segments
     outputs = encoder(inputs, training=False, return_all=True)
+    none = np.zeros((0, len(ids), 1, ids.shape[1], ids.shape[1]), "float32")  # of a model without attention
     return tuple(
-        np.stack([ops.convert_to_numpy(ops.cast(one, "float32")) for one in outputs[name]])
+        np.stack([ops.convert_to_numpy(ops.cast(one, "float32")) for one in outputs[name]]) if outputs[name] else none
         for name in ("attentions", "hidden_states")
     )
 

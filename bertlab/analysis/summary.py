@@ -34,6 +34,8 @@ def _own_layers(config: ModelConfig) -> int:
 def _counted(shapes: list[tuple[str, tuple]], num_layers: int, heads: bool) -> list[tuple[str, int]]:
     counts: dict[str, int] = {}
     for path, shape in shapes:
+        if path.split("/")[-1] in _NOT_TRAINED:
+            continue
         name = _component(path.split("/"), num_layers)
         if heads or not name.endswith("head"):
             counts[name] = counts.get(name, 0) + math.prod(shape)
@@ -49,8 +51,10 @@ def _place(path: str) -> tuple:
     return inside.index(parts[1]), _ORDER.index(parts[2]) if parts[2] in _ORDER else len(_ORDER), parts[3:4]
 
 
-_ORDER = ("token", "position", "segment", "norm", "projection")
+_ORDER = ("characters", "token", "position", "segment", "norm", "projection")
+_NOT_TRAINED = ("character_ids",)  # a table made from the vocabulary
 _NAMES = {
+    "characters": "character CNN",
     "token": "token embedding",
     "segment": "segment embedding",
     "position": "position embedding",

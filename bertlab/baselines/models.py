@@ -23,7 +23,9 @@ class Baseline(keras.Model):
     Call: a dict of input_ids, token_type_ids and attention_mask (B, T), of multiple choice (B, N, T) → logits.
     """
 
-    def __init__(self, config: BaselineConfig, **kwargs):
+    config_class: type = BaselineConfig
+
+    def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
         self.config = config
         self.built = True  # every weight is made in a constructor
@@ -32,7 +34,7 @@ class Baseline(keras.Model):
         shape = ops.shape(inputs["input_ids"])
         if len(shape) == 2:
             return self.logits(inputs, training)
-        flat = {name: ops.reshape(values, (-1, shape[2])) for name, values in inputs.items()}  # (B·N, T)
+        flat = {name: ops.reshape(values, (-1, *ops.shape(values)[2:])) for name, values in inputs.items()}  # (B·N, T)
         return ops.reshape(self.logits(flat, training), (-1, shape[1]))  # one score for each choice
 
     def logits(self, inputs: dict, training: bool):
@@ -50,7 +52,7 @@ class Baseline(keras.Model):
     @classmethod
     def from_config(cls, config):
         values = config["config"] | {"special_ids": tuple(config["config"]["special_ids"])}
-        return cls(**config | {"config": BaselineConfig(**values)})
+        return cls(**config | {"config": cls.config_class(**values)})
 
 
 @keras.saving.register_keras_serializable("bertlab")

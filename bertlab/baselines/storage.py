@@ -11,42 +11,53 @@ from bertlab.checkpoints.stored import open_safetensors, write_safetensors
 from bertlab.errors import CheckpointError
 from bertlab.work_folder import read_json, write_json
 
-CONFIG, WEIGHTS = BASELINE, "baseline.safetensors"
-
 
 def is_baseline(folder: str | Path) -> bool:
     """Whether a folder holds a trained baseline."""
-    return (Path(folder) / CONFIG).exists()
+    return (Path(folder) / BASELINE).exists()
 
 
-def save_baseline(model: Baseline, folder: Path) -> None:
-    """Writes both files, the weights last. Raises CheckpointError where the system refuses."""
+def save_baseline(model: Baseline, folder: Path, name: str = BASELINE) -> None:
+    """Writes both files, the weights last. Raises CheckpointError where the system refuses.
+
+    name: of the file with the configuration; that of the weights ends in .safetensors instead.
+    """
     from keras import ops
 
     folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / CONFIG, dataclasses.asdict(model.config), CheckpointError)
+    write_json(folder / name, dataclasses.asdict(model.config), CheckpointError)
     arrays = {variable.path: ops.convert_to_numpy(variable) for variable in model.weights}
-    write_safetensors(folder / WEIGHTS, arrays, {"bertlab": json.dumps({"kind": model.config.kind})})
+    write_safetensors(_weights(folder, name), arrays, {"bertlab": json.dumps({"kind": Path(name).stem})})
 
 
 def load_baseline(folder: str | Path) -> Baseline:
     """The inverse of `save_baseline`. Raises CheckpointError for files that cannot be used."""
-    folder = Path(folder)
-    values = read_json(folder / CONFIG, CheckpointError)
-    try:
-        model = make_baseline(BaselineConfig(**values | {"special_ids": tuple(values["special_ids"])}))
-    except (TypeError, KeyError) as error:
-        raise CheckpointError(f"{folder / CONFIG}: does not describe a baseline ({error})") from None
-    load_weights(model, folder)
+    model = make_baseline(read_config(Path(folder), BASELINE, BaselineConfig))
+    load_weights(model, Path(folder))
     return model
 
 
-def load_weights(model: Baseline, folder: Path) -> None:
-    """Fills a baseline with the weights of a folder. Raises CheckpointError where they belong to another model."""
-    stored, _ = open_safetensors(folder / WEIGHTS)
+def read_config(folder: Path, name: str, config_class: type):
+    """The configuration in the file `name`. Raises CheckpointError for a file that cannot be used."""
+    values = read_json(folder / name, CheckpointError)
+    try:
+        lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
+        return config_class(**values | lists)
+    except (TypeError, AttributeError) as error:
+        what = {BASELINE: "a baseline"}.get(name, "a head")
+        raise CheckpointError(f"{folder / name}: does not describe {what} ({error})") from None
+
+
+def load_weights(model: Baseline, folder: Path, name: str = BASELINE) -> None:
+    """Fills a model with the weights of a folder. Raises CheckpointError where they belong to another model."""
+    stored, _ = open_safetensors(_weights(folder, name))
     own = {variable.path: variable for variable in model.weights}
     shapes = {path: tuple(variable.shape) for path, variable in own.items()}
-    if shapes != {name: tensor.shape for name, tensor in stored.items()}:
-        raise CheckpointError(f"{folder / WEIGHTS}: expected the weights of {CONFIG}; train the baseline again")
+    if shapes != {path: tensor.shape for path, tensor in stored.items()}:
+        raise CheckpointError(f"{_weights(folder, name)}: expected the weights of {name}; train it again")
     for path, variable in own.items():
         variable.assign(stored[path].read())
+
+
+def _weights(folder: Path, name: str) -> Path:
+    return folder / Path(name).with_suffix(".safetensors")

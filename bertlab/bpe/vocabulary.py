@@ -16,7 +16,7 @@ from bertlab.bpe.chunks import SPACE_CHARACTER, byte_characters
 from bertlab.bpe.merging import Merges
 from bertlab.errors import VocabularyError
 from bertlab.files import write_text
-from bertlab.tokenizer import TokenTable
+from bertlab.tokenizer import TokenTable, pieces_in_order
 
 VOCABULARY_FILE, MERGES_FILE, TOKENIZER_JSON = "vocab.json", "merges.txt", "tokenizer.json"
 _MERGES_HEADER = "#version: 0.2"
@@ -203,15 +203,6 @@ class BytePairVocabulary(TokenTable):
     def marker_ids(self) -> set[int]:
         """Ids of all special tokens, those added beside the five too."""
         return {*self.special_ids, *(self._index[token.text] for token in self.added if token.special)}
-
-
-def pieces_in_order(numbers: dict, path: Path) -> list[str]:
-    """Tokens in the order of their ids. Raises VocabularyError unless the ids are 0, 1, 2 …, each once."""
-    if not numbers or not all(type(number) is int for number in numbers.values()):
-        raise VocabularyError(f"{path}: expected an object from tokens to ids, whole numbers")
-    if sorted(numbers.values()) != list(range(len(numbers))):
-        raise VocabularyError(f"{path}: the ids of the vocabulary are not 0 to {len(numbers) - 1}, each once")
-    return sorted(numbers, key=numbers.get)
 
 
 def _pair(line: str, path: Path, number: int) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.kinds import kind_of, options_of
+from bertlab.checkpoints.kinds import kind_of, options_of, variables_of
 from bertlab.checkpoints.stored import (
     StoredCheckpoint,
     StoredTensor,
@@ -25,7 +25,7 @@ from bertlab.checkpoints.stored import (
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import Family, config_from_huggingface, family_of
-from bertlab.families.names import Names, under_their_names
+from bertlab.families.names import Names, Place, under_their_names
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -229,12 +229,10 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
 
     Raises CheckpointError for a model that transformers cannot represent.
     """
-    check_representable(model.config)
+    check_writable(model)
     kind, its_family = kind_of(model), family_of(model.config)
     prefix = "" if kind == "encoder" else its_family.huggingface.prefix
-    numbers = its_family.layer_numbers(model.config)
-    by_path = {place.ours: place for place in its_family.huggingface.places(kind, numbers)}
-    _check_parts(model, arrays, by_path)
+    by_path = _places(model)
     tensors = under_their_names(arrays, by_path.values(), prefix)
     decoder, decoder_bias, bias = _output_names(its_family)
     if decoder in tensors and bias not in (
@@ -245,6 +243,19 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     dtype = next(iter(arrays.values())).dtype.name
     write_text(folder / CONFIG, json.dumps(_config_values(model, kind, dtype), indent=2) + "\n", CheckpointError)
     write_safetensors(folder / WEIGHTS, tensors, {"format": "pt"})  # without this entry transformers refuses the file
+
+
+def check_writable(model) -> None:
+    """Raises CheckpointError for a model that transformers has no equivalent of: its configuration, kind or parts."""
+    check_representable(model.config)
+    _check_parts(model, variables_of(model), _places(model))
+
+
+def _places(model) -> dict[str, Place]:
+    """The model's variables in the format, by our paths."""
+    its_family = family_of(model.config)
+    numbers = its_family.layer_numbers(model.config)
+    return {place.ours: place for place in its_family.huggingface.places(kind_of(model), numbers)}
 
 
 def check_representable(config: ModelConfig) -> None:

@@ -13,6 +13,7 @@ KINDS = {
     "token_classification": "TokenClassifier",
     "multiple_choice": "MultipleChoiceClassifier",
     "question_answering": "QuestionAnswerer",
+    "multi_task": "MultiTaskModel",
 }
 
 

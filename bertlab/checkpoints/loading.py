@@ -34,8 +34,8 @@ def load(
         packaged model ("bertlab-mini") or of a published one ("bert-base-uncased"), which huggingface_hub fetches or
         has in its cache.
     model_class: a class of `bertlab.models` or its short name: encoder, pretraining, replaced_token_detection,
-        sequence_to_sequence, sequence_classification, token_classification, multiple_choice, question_answering. None:
-        what the checkpoint holds.
+        sequence_to_sequence, sequence_classification, token_classification, multiple_choice, question_answering,
+        multi_task. None: what the checkpoint holds.
     fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.
     strict: False lets missing variables keep their initial value and ignores unexpected tensors.
     padded_vocabulary: the token table may have more rows than vocab.txt has lines.

@@ -2,12 +2,13 @@
 
 from pathlib import Path
 
-from bertlab.checkpoints import google, hub, huggingface, native
+from bertlab.checkpoints import google, hub, huggingface, native, options_hdf5
 from bertlab.checkpoints.packaged import is_packaged, packaged
 from bertlab.checkpoints.stored import StoredCheckpoint
 from bertlab.errors import CheckpointError
 
 BASELINE = "baseline.json"  # in a folder of `bertlab.baselines`, which is no checkpoint of a transformer
+FEATURES, FROZEN = "features.json", "encoder"  # in a folder of `bertlab.features`: the head, and the frozen model
 
 
 def find(path_or_name: str | Path) -> Path:
@@ -28,7 +29,9 @@ def find(path_or_name: str | Path) -> Path:
 def is_checkpoint(path: str | Path) -> bool:
     """Whether a path is that of a checkpoint on this machine, in any format."""
     path = Path(path)
-    return google.is_one(path) or (path.is_dir() and (native.is_one(path) or huggingface.is_one(path)))
+    return google.is_one(path) or (
+        path.is_dir() and any(one.is_one(path) for one in (native, huggingface, options_hdf5))
+    )
 
 
 def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
@@ -39,12 +42,21 @@ def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
         return google.open_checkpoint(path)
     if path.is_dir() and huggingface.is_one(path):
         return huggingface.open_folder(path)
+    if path.is_dir() and options_hdf5.is_one(path):
+        return options_hdf5.open_folder(path)
     if path.is_dir() and (path / BASELINE).exists():
         raise CheckpointError(
             f"{path}: expected a transformer, got a baseline, which only `bertlab predict` and `bertlab evaluate` "
             "read; give a checkpoint"
         )
+    if path.is_dir() and (path / FEATURES).exists():
+        raise CheckpointError(
+            f"{path}: expected a transformer, got a head on vectors of a frozen one, which only `bertlab predict` and "
+            f"`bertlab evaluate` read; the frozen model is {path / FROZEN}"
+        )
     raise CheckpointError(
         f"{path}: no checkpoint here; expected a folder with {huggingface.CONFIG} and {huggingface.WEIGHTS} "
-        f"(Hugging Face), with {google.CONFIG} and *.ckpt.index (Google) or with {native.WEIGHTS} (BertLab)"
+        f"(Hugging Face), with {google.CONFIG} and *.ckpt.index (Google), with {options_hdf5.OPTIONS} "
+        f"and {options_hdf5.WEIGHTS} (AllenNLP) "
+        f"or with {native.WEIGHTS} (BertLab)"
     )

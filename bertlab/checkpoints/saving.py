@@ -4,8 +4,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints import google, huggingface, native
+from bertlab.checkpoints import huggingface, native
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.checkpoints.opening import BASELINE, FEATURES, is_checkpoint
 from bertlab.errors import CheckpointError, ConfigError
 
 FORMATS = ("huggingface", "bertlab")
@@ -15,8 +16,8 @@ DTYPES = ("float32", "float16")
 def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface", dtype: str | None = None) -> Path:
     """Writes a model, and the tokenizer if given, into a folder. Returns the folder.
 
-    format: huggingface | bertlab. Only bertlab can store a pre-norm, causal or sinusoidal model, or a
-        classifier of TinyBERT's own code.
+    format: huggingface | bertlab. Only bertlab can store a pre-norm, causal or sinusoidal model, a
+        classifier of TinyBERT's own code, or the encoder of an encoder–decoder alone or with another head.
     dtype: float32 (default) | float16, which halves the file and rounds the weights to 11 significant bits.
 
     Each file is replaced atomically, the weights last. You can save into a folder again in the same format.
@@ -47,15 +48,25 @@ def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface",
     return folder
 
 
+def format_of(model) -> str:
+    """Hugging Face's format, unless that cannot store this model."""
+    try:
+        huggingface.check_writable(model)
+    except CheckpointError:
+        return "bertlab"
+    return "huggingface"
+
+
 def check_replaceable(folder: str | Path, start: str | Path, own: str) -> None:
     """Raises ConfigError where a model saved into a folder would replace another model than that of the same work.
 
-    start: the model that the work starts from.   own: the file that the work writes into its folder first.
+    start: the model that the work starts from.   own: the file that the work writes first, from this folder.
     """
     folder = Path(folder)
     if Path(start).exists() and Path(start).resolve() == folder.resolve():
         raise ConfigError(f"{folder}: holds the model to start from, which would be replaced; choose another folder")
-    if any(each.is_one(folder) for each in (native, google, huggingface)) and not (folder / own).exists():
+    holds_model = is_checkpoint(folder) or any((folder / name).exists() for name in (BASELINE, FEATURES))
+    if holds_model and not (folder / own).exists():
         raise ConfigError(f"{folder}: holds a model but no {own}; choose another folder")
 
 

@@ -1,19 +1,31 @@
 """The tokenizer beside a checkpoint; its files show which kind it is.
 
 WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. BPE, byte-level or of words:
-vocab.json and merges.txt, or tokenizer.json. SentencePiece: spiece.model. To add a kind, write a function that loads
-one from a folder and enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
+vocab.json and merges.txt, or tokenizer.json. SentencePiece: spiece.model; of a model that translates, source.spm,
+target.spm and vocab.json. Whole words: words.txt. To add a kind, write a function that loads one from a folder and
+enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
 """
 
 import hashlib
 from pathlib import Path
 
+from bertlab.checkpoints import options_hdf5
 from bertlab.checkpoints.opening import find
 from bertlab.checkpoints.stored import StoredCheckpoint, read_json
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError
 from bertlab.families import family_of, load_config
 from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import BYTE_PAIRS, SENTENCE_PIECES, WORD_PAIRS, WORDPIECE, kind_in, tokenizer_class
+from bertlab.tokenizer_kinds import (
+    BYTE_PAIRS,
+    SENTENCE_PIECES,
+    TRANSLATION_PIECES,
+    WHOLE_WORDS,
+    WORD_PAIRS,
+    WORDPIECE,
+    kind_in,
+    tokenizer_class,
+)
+from bertlab.whole_words import WORDS_FILE
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
@@ -43,7 +55,7 @@ def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
 
 def _kind_in(folder: Path) -> str:
     """The kind whose files are there; without files, the one that the config's family has."""
-    return _kind_of_files(folder) or _kind_of_family(folder)
+    return _kind_of_files(folder) or (WHOLE_WORDS if options_hdf5.is_one(folder) else _kind_of_family(folder))
 
 
 def _kind_of_files(folder: Path) -> str | None:
@@ -51,7 +63,7 @@ def _kind_of_files(folder: Path) -> str | None:
     kind = kind_in(folder)
     if (folder / "vocab.json").exists() and not (folder / "merges.txt").exists():
         of_family = _kind_of_family(folder)
-        return kind if of_family in _LOADERS else of_family
+        return of_family if of_family == TRANSLATION_PIECES or of_family not in _LOADERS else kind
     return kind
 
 
@@ -138,11 +150,26 @@ def _load_sentence_pieces(folder: Path):
     return tokenizer_class(SENTENCE_PIECES).load(folder)
 
 
+def _load_translation_pieces(folder: Path):
+    return tokenizer_class(TRANSLATION_PIECES).load(folder)
+
+
+def _load_whole_words(folder: Path):
+    if not (folder / WORDS_FILE).exists():
+        raise CheckpointError(
+            f"{folder}: there is no {WORDS_FILE}; write the words of your texts into it, one on each line: "
+            f"`bertlab vocab words TEXTS --out {folder / WORDS_FILE}`"
+        )
+    return tokenizer_class(WHOLE_WORDS).load(folder)
+
+
 _LOADERS = {  # kind of tokenizer → function of a folder
     WORDPIECE: _load_wordpiece,
     BYTE_PAIRS: _load_byte_pairs,
     WORD_PAIRS: _load_word_pairs,
     SENTENCE_PIECES: _load_sentence_pieces,
+    TRANSLATION_PIECES: _load_translation_pieces,
+    WHOLE_WORDS: _load_whole_words,
 }
 
 
@@ -159,7 +186,7 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     recorded = checkpoint.vocabulary_sha256 is not None
     if not recorded and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind):
         return
-    if kind in (BYTE_PAIRS, WORD_PAIRS) or (kind == SENTENCE_PIECES and recorded):
+    if kind in (BYTE_PAIRS, WORD_PAIRS, WHOLE_WORDS) or (kind in (SENTENCE_PIECES, TRANSLATION_PIECES) and recorded):
         try:
             vocabulary = _LOADERS[kind](checkpoint.folder).vocabulary
         except (VocabularyError, ConfigError, MissingDependencyError):

@@ -26,6 +26,7 @@ COMMANDS = {
     "export": ("export", "export", "Export a model as a TensorFlow SavedModel or an ONNX file."),
     "encode": ("encode", "encode", "Encode lines of text as vectors."),
     "tune-vectors": ("tune_vectors", "tune_vectors", "Tune sentence vectors with pairs that belong together."),
+    "word-vectors": ("word_vectors", "word_vectors", "Learn vectors of words with word2vec."),
     "search": ("search", "search", "Find the lines whose vectors are nearest to a query."),
     "convert": ("convert", "convert", "Convert a checkpoint from one format to another."),
     "demo": ("demo", "demo", "Run everything from corpus to fine-tuned BERT in a few minutes, with a report."),

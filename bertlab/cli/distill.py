@@ -25,7 +25,16 @@ KINDS = {
     ),
     "task": (
         Recipe,
-        ("from_scratch", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "class_weights", "best"),
+        (
+            "from_scratch",
+            "frozen_layers",
+            "lora_rank",
+            "lora_alpha",
+            "layer_decay",
+            "class_weights",
+            "best",
+            "task_sampling",
+        ),
     ),
 }
 _OF_GENERAL = ("data", "validation", "preset")

@@ -20,7 +20,7 @@ from bertlab.cli.settings_options import Numbers
     "--layer",
     default="-1",
     show_default=True,
-    help="Layers to read: 0 (embeddings), i, -1 (the last), or several such as 1,2,3, last4-sum, last4-concat.",
+    help="Layers to read: 0 (embeddings), i, -1 (last), second-to-last, or several: 1,2,3, last4-sum, last4-concat.",
 )
 @click.option("--combine", help="How to combine several layers: sum, mean or concat. [sum, unless --layer names it]")
 @click.option("--weights", type=Numbers(), help="Weights of a weighted sum: one number per layer, such as 0.2,0.8.")

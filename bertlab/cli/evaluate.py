@@ -16,12 +16,13 @@ from bertlab.data.tasks.load import SPLITS
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of held-out examples, for a pre-trained model.")
 @click.option("--rows", type=click.IntRange(1), help="Maximum number of rows to evaluate. [4096; of ROWS all]")
 @click.option("--batch-size", default=64, show_default=True, type=click.IntRange(1), help="Rows in a batch.")
+@click.option("--task", help="Of a model of several tasks, the one that ROWS belong to.")
 @click.option("--split", type=click.Choice(SPLITS), help="Split of ROWS. [test if it has labels, else validation]")
 @file_options(without=("shape", "labels", "regression"))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),
               help="Folder for report.txt, evaluation.json, predictions.csv and pictures.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the metrics as JSON.")
-def evaluate(model, labelled, data, rows, batch_size, split, out, as_json, **reading):
+def evaluate(model, labelled, data, rows, batch_size, task, split, out, as_json, **reading):
     """Evaluate MODEL (a checkpoint).
 
     With --data: loss, perplexity and accuracy of a pre-trained model's predictions, with the unigram baseline.
@@ -34,16 +35,17 @@ def evaluate(model, labelled, data, rows, batch_size, split, out, as_json, **rea
       bertlab evaluate run/checkpoint --data held-out
       bertlab evaluate runs/reviews more_reviews.csv --column text=review --column label=stars --out judged
       bertlab evaluate runs/sst2 sst2 --data-dir glue_data --split validation
+      bertlab evaluate runs/both wnut17 --task wnut17
     """
     if (data is None) == (labelled is None):
         raise click.UsageError("expected either --data FOLDER (a pre-trained model) or ROWS (a fine-tuned one)")
-    if data is not None and (out or split or any(value for value in reading.values() if value != "auto")):
-        raise click.UsageError("--out, --split and the options for files need ROWS")
+    if data is not None and (out or split or task or any(value for value in reading.values() if value != "auto")):
+        raise click.UsageError("--out, --split, --task and the options for files need ROWS")
     load_backend()
     if labelled is None:
         _on_examples(model, data, rows or 4096, batch_size, as_json)
     else:
-        _on_rows(model, labelled, rows, batch_size, split, reading, out, as_json)
+        _on_rows(model, labelled, rows, batch_size, task, split, reading, out, as_json)
 
 
 def _on_examples(model, data, rows, batch_size, as_json) -> None:
@@ -63,13 +65,13 @@ def _on_examples(model, data, rows, batch_size, as_json) -> None:
                        else f"  {name.replace('_', ' '):<24} {value:8.3f}")  # fmt: skip
 
 
-def _on_rows(model, labelled, most, batch_size, split, reading, out, as_json) -> None:
+def _on_rows(model, labelled, most, batch_size, head, split, reading, out, as_json) -> None:
     from bertlab.predict import Predictor
     from bertlab.predict.evaluation import evaluate as judge
     from bertlab.predict.evaluation import labelled_split, load_labelled
     from bertlab.progress import bar
 
-    predictor = Predictor.load(model, batch_size=batch_size)
+    predictor = Predictor.load(model, head, batch_size=batch_size)
     task = load_with(lambda name, **options: load_labelled(name, predictor.info, **options), labelled, **reading)
     split = split or labelled_split(task)
     rows = getattr(task, split)[:most]

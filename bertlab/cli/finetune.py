@@ -8,11 +8,13 @@ import click
 from click.core import ParameterSource
 
 from bertlab.backend import load_backend
-from bertlab.baselines.settings import KINDS, RECIPES, BaselineSettings, settings_read
+from bertlab.baselines.settings import ALL_KINDS, FROZEN, RECIPES, BaselineSettings, settings_read
 from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import help_of, settings_options
-from bertlab.cli.task import labels_read, task_options
+from bertlab.cli.task import labels_read, several, task_options
+from bertlab.features import settings as feature_settings
+from bertlab.features.settings import FeatureSettings
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 
 _SIZES = tuple(field.name for field in fields(BaselineSettings))
@@ -36,14 +38,53 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
     return axes
 
 
+def _layers(context, parameter, values) -> dict[str, int]:
+    """--task-layer wnut17=2 → {"wnut17": 2}."""
+    layers = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not name or not number.isdigit():
+            raise click.BadParameter(f"{value!r}: expected TASK=LAYER, such as wnut17=2")
+        layers[name] = int(number)
+    return layers
+
+
 @click.command()
 @config_option
 @task_options
 @model_option
-@click.option("--baseline", type=click.Choice(KINDS), help="Train this instead of a pre-trained model: a bag of words "
-              "(bow, tfidf), averaged word vectors (cbow) or a recurrent network. Each has its own learning rate and "
+@click.option(
+    "--with",
+    "others",
+    multiple=True,
+    metavar="TASK",
+    help="Train on this task or file too, with a head of its own on the same encoder (repeatable).",
+)
+@click.option(
+    "--task-layer",
+    "layers",
+    multiple=True,
+    callback=_layers,
+    metavar="TASK=LAYER",
+    help="With --with: put the head of this task on a lower layer, 1 being the lowest (repeatable).",
+)
+@click.option("--baseline", type=click.Choice(ALL_KINDS),
+              help="Train this instead of a pre-trained model: a bag of words (bow, tfidf), averaged word vectors "
+              "(cbow) or a recurrent network; or a BiLSTM on all layers of the "
+              f"frozen language model that --model names ({', '.join(FROZEN)}). Each has its own learning rate and "
               "number of epochs.")  # fmt: skip
 @click.option("--tokenizer", help="With --baseline: read the tokens of this checkpoint, not whole words.")
+@click.option("--word-vectors", type=click.Path(path_type=Path),
+              help="With --baseline: vectors that words begin with, a file in word2vec's text format or a folder of "
+              "`bertlab word-vectors learn`.")  # fmt: skip
+@click.option("--freeze-words", is_flag=True, help="With --word-vectors: leave the vectors of words as they are.")
+@click.option("--features", metavar="LAYERS", help="Leave the model as it is: compute the vectors of these layers "
+              "once and train a head on them. LAYERS: last, second-to-last, embeddings, 1,2,3, last4-concat (or -sum, "
+              "-mean, -mix: a sum with learned weights), all-mix.")  # fmt: skip
+@click.option("--head", type=click.Choice(feature_settings.HEADS), default="linear", show_default=True,
+              help="With --features: the trained part. Each has its own rate and number of epochs.")  # fmt: skip
+@click.option("--vectors", type=click.Path(file_okay=False, path_type=Path),
+              help="With --features: folder of the vectors, which several heads can share. [OUT/vectors]")  # fmt: skip
 @click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
 @click.option("--grid", is_flag=True, help="Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4.")
 @click.option("--try", "axes", multiple=True, callback=_axes, help="Values to try, such as "
@@ -63,8 +104,15 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
 def finetune(
     load,
     model,
+    others,
+    layers,
     baseline,
     tokenizer,
+    word_vectors,
+    freeze_words,
+    features,
+    head,
+    vectors,
     out,
     grid,
     axes,
@@ -88,23 +136,33 @@ def finetune(
       bertlab finetune sst2 --data-dir glue_data --model run/checkpoint --out runs/own --try learning-rate=1e-3,5e-4
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
       bertlab finetune package --baseline bilstm --seeds 3 --out runs/bilstm
+      bertlab finetune package --baseline lstm --word-vectors words --out runs/lstm
+      bertlab finetune package --baseline elmo --model elmo/checkpoint --out runs/elmo
+      bertlab finetune code-words --model bertlab-mini --features last4-concat --head bilstm --out runs/features
+      bertlab finetune sst2 --with wnut17 --task-layer wnut17=2 --model bertlab-mini --out runs/both
     """
-    _check_baseline_options(baseline, tokenizer, grid)
-    sizes = BaselineSettings(**{name: options.pop(name) for name in _SIZES})
-    task = _task(load, validation_share, train_rows)
-    click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
+    _check_options(baseline, features, grid)
+    _check_task_options(others, layers, baseline, features)
+    read = _sizes_read(baseline, tokenizer, word_vectors, features, head)
+    _check_sizes(read, baseline, features)
+    sizes = {name: options.pop(name) for name in _SIZES}
+    tasks = [_task(each, validation_share, train_rows) for each in several(load, others)]
+    for task in tasks:
+        click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
     if max_length is None:
-        max_length = 384 if task.shape == "question" else Recipe().max_length
-    written = {"max_length": max_length}
-    if baseline:
-        options |= {name: value for name, value in RECIPES[baseline].items() if not _is_given(name)}
-        written |= options | {"model": None}
-    read = settings_read(baseline, tokenizer is not None) if baseline else ()
-    written |= {name: None for name in _SIZES if name not in read}
+        max_length = 384 if any(task.shape == "question" for task in tasks) else Recipe().max_length
+    written = {"max_length": max_length} | {name: None for name in _SIZES if name not in read}
+    if baseline or features:
+        defaults = RECIPES[baseline] if baseline else feature_settings.RECIPES[head]
+        options |= {name: value for name, value in defaults.items() if not _is_given(name)}
+        written |= options
+    written |= {"model": None} if baseline and baseline not in FROZEN else {}
+    written |= {} if features else {"head": None}
+    written |= {} if others else {"task_sampling": None}
     recipe = Recipe(seeds=tuple(range(1, seeds + 1)), max_length=max_length, **options)
     load_backend()
     from bertlab.training.finetuning import finetune as run
-    from bertlab.training.finetuning import train_baseline
+    from bertlab.training.finetuning import finetune_tasks, train_baseline, train_features
 
     axes = (PUBLISHED_GRID if grid else {}) | axes
     context = click.get_current_context()
@@ -113,14 +171,40 @@ def finetune(
         "on_begin": lambda: write_config(out, context.command, context.params | written),
     }  # fmt: skip
     if baseline:
-        result = train_baseline(baseline, task, out, recipe, sizes, tokenizer=tokenizer, **common)
+        begin = {"tokenizer": tokenizer, "word_vectors": word_vectors, "freeze_words": freeze_words}
+        begin |= {"model": model if baseline in FROZEN and _is_chosen("model") else None}
+        result = train_baseline(baseline, task, out, recipe, BaselineSettings(**sizes), **begin, **common)
+    elif features:
+        settings = FeatureSettings(layers=features, head=head, **{name: sizes[name] for name in read})
+        result = train_features(model, task, out, recipe, settings, vectors=vectors, **common)
+    elif others:
+        result = finetune_tasks(model, tasks, out, recipe, layers=layers, memory_check=memory_check, **common)
     else:
         result = run(model, task, out, recipe, memory_check=memory_check, **common)
     if as_json:
         click.echo(json.dumps(result.to_dict(), indent=1))
     else:
         click.echo(result.summary())
-        click.echo(f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}")
+        click.echo(_files(out, [task.name for task in tasks]))
+
+
+def _files(out: Path, names: list[str]) -> str:
+    """The last line: the files in the folder, and the command that uses them."""
+    if len(names) == 1:
+        return f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}"
+    return (
+        f"{out}: the model, results.json, curves.png, and in tasks/ each task's predictions/, errors.tsv, curves.png; "
+        f"try: bertlab predict {out} --task {names[0]}"
+    )
+
+
+def _check_task_options(others: tuple[str, ...], layers: dict[str, int], baseline, features) -> None:
+    """Raises UsageError for options of several tasks that do not fit."""
+    if others and (baseline or features):
+        one = "--baseline" if baseline else "--features"
+        raise click.UsageError(f"{one} trains on one task: leave out --with (or {one})")
+    if not others and (layers or _is_given("task_sampling")):
+        raise click.UsageError(f"{'--task-layer' if layers else '--task-sampling'} goes with --with TASK")
 
 
 def _is_given(name: str) -> bool:
@@ -129,19 +213,45 @@ def _is_given(name: str) -> bool:
     return source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
 
 
-def _check_baseline_options(baseline: str | None, tokenizer: str | None, grid: bool) -> None:
+def _is_chosen(name: str) -> bool:
+    """Whether an option does not have its default: it was given, or an environment variable names it."""
+    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
+
+
+def _check_options(baseline: str | None, features: str | None, grid: bool) -> None:
     """Raises UsageError for options that contradict each other."""
-    if baseline is None:
-        for name in filter(_is_given, ("tokenizer", *_SIZES)):
-            raise click.UsageError(f"{_written(name)} goes with --baseline")
-        return
-    if _is_given("model"):
+    if baseline and features:
+        raise click.UsageError("--baseline has no pre-trained layers to read: leave out --features (or --baseline)")
+    if baseline and baseline not in FROZEN and _is_given("model"):
         raise click.UsageError("--baseline trains without a pre-trained model: leave out --model (or --baseline)")
-    if grid:
-        raise click.UsageError("--grid is the grid for BERT; for a baseline give --try learning-rate=1e-2,3e-3")
-    read = settings_read(baseline, tokenizer is not None)
+    if grid and (baseline or features):
+        what = "a baseline" if baseline else "a head"
+        raise click.UsageError(f"--grid is the grid for BERT; for {what} give --try learning-rate=1e-2,3e-3")
+    of_baselines = ("tokenizer", "word_vectors", "freeze_words")
+    for owner, is_used, names in (("baseline", baseline, of_baselines), ("features", features, ("head", "vectors"))):
+        for name in filter(_is_given, () if is_used else names):
+            raise click.UsageError(f"{_written(name)} goes with --{owner}")
+
+
+def _sizes_read(baseline: str | None, tokenizer, word_vectors, features: str | None, head: str) -> tuple[str, ...]:
+    """The sizes that have an effect."""
+    if baseline:
+        return settings_read(baseline, tokenizer is not None, word_vectors is not None)
+    return feature_settings.settings_read(head) if features else ()
+
+
+def _check_sizes(read: tuple[str, ...], baseline: str | None, features: str | None) -> None:
+    """Raises UsageError for a size that has no effect."""
     for name in filter(_is_given, (name for name in _SIZES if name not in read)):
-        beside = "--tokenizer" if name in settings_read(baseline, False) else f"--baseline {baseline}"
+        if baseline:
+            if name not in settings_read(baseline):
+                beside = f"--baseline {baseline}"
+            else:
+                beside = "--word-vectors" if name in settings_read(baseline, tokenizer=True) else "--tokenizer"
+        elif features and name in feature_settings.settings_read("bilstm"):
+            beside = "--head linear"
+        else:
+            raise click.UsageError(f"{_written(name)} goes with --baseline")
         raise click.UsageError(f"{_written(name)} has no effect with {beside}; leave it out")
 
 

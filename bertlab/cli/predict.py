@@ -15,8 +15,12 @@ LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not g
 @click.argument("lines", type=click.File("rb"), default="-")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line, with all probabilities.")
 @click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
-@click.option("--task", help="Predict the test set of this GLUE task instead, in its submission format.")
-@click.option("--data-dir", type=click.Path(), help="With --task: folder with the task's official files.")
+@click.option(
+    "--task",
+    help="Of a model of several tasks, the one to predict. With --out: predict the test set of this "
+    "GLUE task instead of LINES, in its submission format.",
+)
+@click.option("--data-dir", type=click.Path(), help="With --out: folder with the task's official files.")
 @click.option("--out", type=click.Path(file_okay=False), help="With --task: folder for the submission file.")
 @click.option("--jit", is_flag=True, help="Compile with XLA: starts slowly, faster for many thousands of lines.")
 def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
@@ -30,20 +34,33 @@ def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
       bertlab predict runs/sst2 < reviews.txt
       echo "Where is Paris?<TAB>Paris is in France." | bertlab predict runs/squad --json
       bertlab predict runs/mnli --task mnli-mm --data-dir glue_data --out submission
+      bertlab predict runs/both --task wnut17 < sentences.txt
     """
-    if bool(task) != bool(out) or (data_dir and not task):
-        raise click.UsageError("--task needs --out, and both --out and --data-dir need --task")
+    if (out and not task) or (data_dir and not out):
+        raise click.UsageError("--out needs --task, and --data-dir needs --out")
     load_backend()
     from bertlab.predict import Predictor
     from bertlab.predict.submission import submit
     from bertlab.progress import bar
 
-    predictor = Predictor.load(model, batch_size=batch_size, jit_compile=jit)
+    predictor = Predictor.load(model, _head(model, task, out), batch_size=batch_size, jit_compile=jit)
     with bar("Predicting") as running:
-        if task:
+        if out:
             click.echo(submit(predictor, task, out, data_dir, running.advance))
         else:
             _predict_lines(predictor, lines, as_json, running)
+
+
+def _head(model, task: str | None, out) -> str | None:
+    """The task whose head predicts: that of mnli for its other two test sets, mnli-mm and ax."""
+    from bertlab.training.finetuning.card import tasks_in
+
+    if not out:
+        return task
+    known = tasks_in(model)
+    if not known:
+        return None
+    return "mnli" if task in ("mnli-mm", "ax") and task not in known else task
 
 
 def _predict_lines(predictor, lines, as_json, running) -> None:

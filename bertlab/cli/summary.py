@@ -14,7 +14,7 @@ from bertlab.backend import load_backend
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def summary(model: str, heads: bool, as_json: bool):
     """Count the parameters of MODEL: a checkpoint, as it is stored; or, with the heads of pre-training, a size (tiny,
-    mini, small, medium, base, large) or a config.json.
+    mini, small, medium, base, large, or of another family: electra-small …) or a config.json.
 
     \b
     Example:
@@ -30,7 +30,7 @@ def summary(model: str, heads: bool, as_json: bool):
 def _counts(model: str, heads: bool) -> tuple:
     """The configuration and the parameters of each component."""
     from bertlab.checkpoints.packaged import is_packaged
-    from bertlab.families import DEFAULT, family, load_config
+    from bertlab.families import DEFAULT, family, load_config, size_names
 
     path = Path(model)
     load_backend()
@@ -43,7 +43,8 @@ def _counts(model: str, heads: bool) -> tuple:
         shapes = {path: tensor.shape for path, tensor in checkpoint.tensors.items()}
         return checkpoint.config, stored_counts(shapes, checkpoint.config, heads)
     is_file = path.is_file() or path.suffix == ".json"
-    config = load_config(path) if is_file else family(DEFAULT).config.named(model)
+    its_family, size = size_names().get(model, (DEFAULT, model))
+    config = load_config(path) if is_file else family(its_family).config.named(size)
     return config, component_counts(config, heads)
 
 

@@ -157,6 +157,25 @@ def load_asked(name_or_path, *, labels, label_separator, regression, **asked):
     return load_with(load_task, name_or_path, labels=labels, label_separator=label_separator, **asked)
 
 
+def another(load, name_or_path: str):
+    """The `load` of `task_options` for another task: only what concerns every task is read as for the first."""
+    plain = {name: None for name in load.keywords} | {"columns": {}, "conll": {}, "regression": False}
+    every = {name: load.keywords[name] for name in ("source", "data_dir", "skip_errors")}
+    return functools.partial(load_asked, **plain | every | {"name_or_path": name_or_path})
+
+
+def several(load, others: tuple[str, ...]) -> list:
+    """The `load` of `task_options`, and `another` for each other task. --data-dir is for the published ones among them;
+    where none is, all have it, and refuse it."""
+    from bertlab.data.tasks.formats_published import find_task
+
+    loads = [load, *(another(load, name) for name in others)]
+    published = [find_task(each.keywords["name_or_path"]) is not None for each in loads]
+    if not any(published):
+        return loads
+    return [each if its else functools.partial(each, data_dir=None) for each, its in zip(loads, published)]
+
+
 def load_with(load, name_or_path, *, skip_errors, **options):
     """The task that `load` returns, which is `load_task` or has its arguments. Prints notes and skipped records."""
     from bertlab.data.tasks.formats import Problems

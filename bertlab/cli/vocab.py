@@ -80,6 +80,32 @@ def learn(files, size, out, score, max_words, cased, workers, as_json, **setting
         click.echo(f"Expected {size:,} tokens, got fewer: no other pair occurs often enough to merge.", err=True)
 
 
+@vocab.command()
+@click.argument("files", nargs=-1, required=True, type=FILES)
+@click.option("--most", type=click.IntRange(1), help="Largest number of words, the most frequent ones. [all]")
+@click.option("--out", required=True, type=FILES, help="File for the words, words.txt beside the model's weights.")
+def words(files, most, out):
+    """List the words of UTF-8 text files, cut at their spaces, the most frequent first.
+
+    For models that read whole words by their characters and list the words to read in words.txt.
+
+    \b
+    Example:
+      bertlab vocab words sentences.txt --out MODEL/words.txt
+    """
+    from collections import Counter
+
+    from bertlab.files import write_text
+    from bertlab.whole_words import WordList
+    from bertlab.wordpiece.learner import read_texts
+
+    _make_folder(out)
+    counts = Counter(word for text in read_texts(files) for word in text.split())
+    listed = WordList(word for word, _ in counts.most_common(most))
+    write_text(out, "\n".join(listed.pieces) + "\n")
+    click.echo(f"{out}: {len(listed):,} words, the special ones included")
+
+
 @vocab.command("learn-bpe")
 @click.argument("files", nargs=-1, required=True, type=FILES)
 @click.option("--size", default=8000, show_default=True, help="Number of tokens, including special tokens and bytes.")

@@ -73,10 +73,16 @@ def load_documents(
     return _file_documents(Path(source), problems)
 
 
+def text_files(folder: str | Path) -> list[Path]:
+    """The files of a folder that `load_documents` reads, in its order."""
+    found = Path(folder).rglob("*")
+    return sorted(each for each in found if each.suffix in (".txt", ".md", ".jsonl") and each.is_file())
+
+
 def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
     """Checks the path at once, so that a misspelt name fails at the call and not at the first document."""
     if path.is_dir():
-        found = sorted(each for each in path.rglob("*") if each.suffix in (".txt", ".md", ".jsonl") and each.is_file())
+        found = text_files(path)
         if not found:
             raise DataError(f"{path}: no .txt, .md or .jsonl file in this folder")
         return _folder_documents(path, found, problems)

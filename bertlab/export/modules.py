@@ -29,12 +29,13 @@ class ServedModule(tf.Module):
 
 
 class TextModule(ServedModule):
-    """A label (or number) for each text."""
+    """A label, any number of labels, or a number for each text."""
 
     def __init__(self, predictor):
         super().__init__(predictor)
         self._labels = tf.constant(predictor.info.labels, tf.string)
         self._is_number = not predictor.info.labels
+        self._multi_label = predictor.info.multi_label
 
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string, name="texts")])
     def serve(self, texts):
@@ -47,6 +48,10 @@ class TextModule(ServedModule):
         logits = tf.cast(self._model(inputs, training=False), tf.float32)  # (B, C)
         if self._is_number:
             return {"value": logits[:, 0], "truncated": truncated}
+        if self._multi_label:
+            probabilities = tf.sigmoid(logits)
+            labels = tf.where(probabilities > 0.5, self._labels, "")
+            return {"labels": labels, "probabilities": probabilities, "truncated": truncated}
         probabilities = tf.nn.softmax(logits)
         return {
             "label": tf.gather(self._labels, tf.argmax(logits, axis=-1)),
@@ -57,7 +62,7 @@ class TextModule(ServedModule):
 
 
 class PairModule(TextModule):
-    """A label (or number) for each pair of texts."""
+    """A label, any number of labels, or a number for each pair of texts."""
 
     @tf.function(
         input_signature=[

@@ -1,4 +1,4 @@
-"""An encoder, or a fine-tuned model with its head, as an ONNX file, for ONNX Runtime and everything built on it.
+"""An encoder, a left-to-right model or a fine-tuned one as an ONNX file, for ONNX Runtime and everything built on it.
 
 tf2onnx makes the conversion. It supports Erf but not Erfc, which TensorFlow's exact GELU uses, so a handler adds
 erfc(x) = 1 − erf(x). One of its optimizations is turned off: "remove_back_to_back" joins the
@@ -19,12 +19,13 @@ OUTPUTS = ("sequence_output", "pooled_output", "start_logits", "end_logits")
 
 
 def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
-    """Writes a `Backbone`, or a model with a fine-tuned head, as an ONNX file. Returns the path.
+    """Writes a `Backbone`, a left-to-right model, or one with a fine-tuned head as an ONNX file. Returns the path.
 
     Inputs: input_ids, token_type_ids, attention_mask, each (batch, tokens) int32; of multiple choice (batch, choices,
     tokens). Outputs, float32: of a backbone sequence_output (batch, tokens, H) and, if there is a pooler, pooled_output
-    (batch, H); of a classifier logits (batch, C); of tagging logits (batch, tokens, C); of multiple choice logits
-    (batch, choices); of questions start_logits and end_logits (batch, tokens).
+    (batch, H); of a left-to-right model logits (batch, tokens, V), at each token those of the next one; of a classifier
+    logits (batch, C); of tagging logits (batch, tokens, C); of multiple choice logits (batch, choices); of questions
+    start_logits and end_logits (batch, tokens).
 
     labels: names of the classes, kept in the file's metadata as JSON under "labels".
     Raises MissingDependencyError without the optional package tf2onnx, ConfigError with another Keras backend.
@@ -47,6 +48,8 @@ def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
         outputs = model(inputs, training=False)
         if not isinstance(outputs, dict):
             return {"logits": outputs}
+        if "masked_lm_logits" in outputs:
+            return {"logits": outputs["masked_lm_logits"]}
         return {name: outputs[name] for name in OUTPUTS if name in outputs}
 
     import tf2onnx

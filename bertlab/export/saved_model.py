@@ -39,6 +39,8 @@ def export_saved_model(predictor, folder: str | Path) -> Path:
         sentence          label (B,), probability (B,), probabilities (B, C)
         pair              the same; takes `texts_b` (B,), too
         with numbers      value (B,) instead
+        any number of     labels (B, C), "" for one that does not apply; probabilities (B, C), each on its own;
+        labels            instead
         multiple-choice   choice (B,), its number; text (B,), probability (B,), probabilities (B, C); takes `contexts`
                           (B,) and `choices` (B, C); "" is not a choice
         tagging           words (B, W), tags (B, W), probability (B, W), padded with "" and 0

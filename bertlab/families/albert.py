@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family, standard_encoder
+from bertlab.families.base import Family, factorised_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
 
 # size: (num_layers, hidden_size, num_heads)
@@ -71,22 +71,6 @@ class AlbertConfig(ModelConfig):
         return self.pooled_dropout
 
 
-def _embeddings(config: AlbertConfig, **options):
-    from bertlab.layers import FactorisedEmbeddings
-
-    return FactorisedEmbeddings(
-        config.vocab_size,
-        config.embedding_size,
-        config.hidden_size,
-        max_positions=config.max_position_embeddings,
-        num_segments=config.type_vocab_size,
-        dropout=config.hidden_dropout,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        **options,
-    )
-
-
 def _encoder(config: AlbertConfig, **options):
     from bertlab.layers import SharedEncoder
 
@@ -139,7 +123,7 @@ _HUGGINGFACE = Names(
 FAMILY = Family(
     config=AlbertConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=_embeddings,
+    embeddings=factorised_embeddings,
     encoder=_encoder,
     next_sentence=True,
     tokenizer="SentencePiece",

@@ -22,6 +22,22 @@ def standard_embeddings(config: ModelConfig, **options):
     )
 
 
+def factorised_embeddings(config: ModelConfig, **options):
+    """The same with tables of the width `config.embedding_size`, and a projection to the encoder's."""
+    from bertlab.layers import FactorisedEmbeddings
+
+    return FactorisedEmbeddings(
+        config.vocab_size,
+        config.embedding_size,
+        config.hidden_size,
+        max_positions=config.max_position_embeddings,
+        num_segments=config.type_vocab_size,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
+        **{"dropout": config.hidden_dropout, **options},
+    )
+
+
 def standard_encoder(config: ModelConfig, kind: type | None = None, **options):
     """The stack of encoder layers. kind: its class, by default `layers.Encoder`."""
     from bertlab.layers import Encoder
@@ -77,6 +93,34 @@ def one_by_one(config: ModelConfig) -> Iterator[dict[str, int]]:
 
 
 @dataclass(frozen=True)
+class PublishedArray:
+    """An array of a file with names of its own.
+
+    ours: our path.   theirs: its name.   stored: its shape there.   shape: that of our variable; None: the same.
+    convert: the stored array → ours.
+    """
+
+    ours: str
+    theirs: str
+    stored: tuple[int, ...]
+    shape: tuple[int, ...] | None = None
+    convert: Callable[[Any], Any] = lambda x: x
+
+
+@dataclass(frozen=True)
+class PublishedFiles:
+    """A format of one family alone, an options.json and a weights.hdf5 (see `bertlab.checkpoints.options_hdf5`).
+
+    config: (content of options.json, number of tokens) → the configuration. Raises ConfigError for what is missing or
+    wrong.
+    arrays: config → the arrays of the other file.
+    """
+
+    config: Callable[[dict, int], ModelConfig]
+    arrays: Callable[[ModelConfig], Iterator[PublishedArray]]
+
+
+@dataclass(frozen=True)
 class Family:
     """One family of models, as data.
 
@@ -85,6 +129,7 @@ class Family:
         encoder or pooler that needs more of the model's inputs names them in its attribute `reads`; a pooler whose
         attribute `needs_all` is true gets the vectors of all tokens, even where only some places are computed.
     huggingface, google: the names of its weights in transformers and, if they exist, in TensorFlow 1.
+    published: files of a format of its own, which have no config.json.
     token_transform: (config, **layer options) → a layer on every token below a tagger's or span finder's head, or None.
     decoder, output: of an encoder–decoder, the functions (config, **layer options) → its decoder, whose layers are
         called as those of `layers.Decoder`, and the layer that scores the next token of the target.
@@ -92,6 +137,8 @@ class Family:
     next_sentence: whether its pre-training includes next-sentence prediction.
     two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
         pre-trained on them in a drawn order (see `layers.TwoStreamEncoder`).
+    both_directions: whether it is two stacks, one in each direction, pre-trained on the next token and on the one
+        before; there is no attention.
     replaced_tokens: whether it is pre-trained to find the tokens that a generator replaced.
     named_sizes: whether a size goes by the family's name too, such as "electra-small"; not where such names mean
         published models ("roberta-base").
@@ -111,9 +158,11 @@ class Family:
     token_transform: Callable[..., Any] = _no_transform
     decoder: Callable[..., Any] | None = None
     output: Callable[..., Any] | None = None
+    published: PublishedFiles | None = None
     pooler: bool = True
     next_sentence: bool = False
     two_streams: bool = False
+    both_directions: bool = False
     replaced_tokens: bool = False
     named_sizes: bool = False
     tokenizer: str = "WordPiece"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings, standard_pooling
+from bertlab.families.base import Family, factorised_embeddings, standard_embeddings, standard_pooling
 from bertlab.families.bert import HUGGINGFACE_BACKBONE
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
@@ -61,21 +61,9 @@ class ElectraConfig(ModelConfig):
 
 
 def _embeddings(config: ElectraConfig, **options):
-    from bertlab.layers import FactorisedEmbeddings
-
     if config.embedding_size == config.hidden_size:
         return standard_embeddings(config, num_segments=config.type_vocab_size, **options)
-    return FactorisedEmbeddings(
-        config.vocab_size,
-        config.embedding_size,
-        config.hidden_size,
-        max_positions=config.max_position_embeddings,
-        num_segments=config.type_vocab_size,
-        dropout=config.hidden_dropout,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        **options,
-    )
+    return factorised_embeddings(config, **options)
 
 
 def _own_paths(config: ElectraConfig, paths: set[str]) -> set[str]:

@@ -111,7 +111,7 @@ FAMILY = Family(
     decoder=decoder,
     output=output,
     pooler=False,
-    tokenizer="Marian's own",
+    tokenizer="SentencePiece for translation",
     own_paths=own_paths,
     layer_numbers=layer_numbers,
 )

@@ -1,20 +1,26 @@
 """Text token by token: from a left-to-right model, or from an encoder–decoder that has read a source; and from a masked
 model, several tokens at once.
+
+The names below are imported when first used: settings can be read without loading a backend.
 """
 
-from bertlab.generation.beams import beam_search
-from bertlab.generation.generate import generate, generate_text
-from bertlab.generation.mask_predict import mask_predict
-from bertlab.generation.settings import GenerationSettings, TranslationSettings
-from bertlab.generation.translation import translate, translate_text
+import importlib
 
-__all__ = [
-    "GenerationSettings",
-    "TranslationSettings",
-    "beam_search",
-    "generate",
-    "generate_text",
-    "mask_predict",
-    "translate",
-    "translate_text",
-]
+_HOMES = {
+    name: f"bertlab.generation.{module}"
+    for module, names in {
+        "beams": ("beam_search",),
+        "continuing": ("generate", "generate_text"),
+        "filling": ("mask_predict",),
+        "settings": ("GenerationSettings", "TranslationSettings"),
+        "translation": ("translate", "translate_text"),
+    }.items()
+    for name in names
+}
+__all__ = list(_HOMES)
+
+
+def __getattr__(name):
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,6 +1,6 @@
 """Beam search: of several continuations side by side, the most likely ones go on. Letters: K beams, V vocabulary."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -14,40 +14,78 @@ def beam_search(
     max_new_tokens: int,
     length_penalty: float = 1.0,
     end_id: int | None = None,
-    divisor: Callable[[int], float] | None = None,
 ) -> tuple[list[int], float]:
     """The best continuation found of one prompt, and its score: the log-probability divided by length^length_penalty.
 
     reader: of K rows with the same prompt.   end_id: the token that ends a text, which counts as part of it.
-    divisor: a length → what to divide by instead; it must not fall as the length grows.
     """
-    divisor = divisor or (lambda length: length**length_penalty)
-    texts, scores = [[] for _ in range(beams)], np.full(beams, -np.inf)
-    scores[0] = 0.0  # the rows are equal at first
-    ended: list[tuple[float, list[int]]] = []
+    search = BeamSearch(beams, max_new_tokens, end_id, lambda length: length**length_penalty)
+    run_searches(reader, [search])
+    return search.best()
+
+
+def run_searches(reader: Reader, searches: Sequence["BeamSearch"]) -> None:
+    """Runs several searches, of equally many beams, to their ends. reader: K rows for each search, in their order."""
     logits = reader.first()
-    for length in range(1, max_new_tokens + 1):
-        sums = scores[:, None] + log_softmax(logits)  # (K, V)
+    while True:
+        ids, rows, beams = [], [], searches[0].beams
+        for number, search in enumerate(searches):
+            first = number * beams
+            search.step(logits[first : first + beams])
+            ids += search.ids
+            rows += [first + row for row in search.rows]
+        if all(search.is_over for search in searches):
+            return
+        logits = reader.next(np.array(ids), np.array(rows))
+
+
+class BeamSearch:
+    """The K texts of one prompt, and those that have ended.
+
+    divisor: a length → the number to divide a log-probability by; it must not fall as the length grows.
+
+    After a `step`, `ids` and `rows` are the tokens to read next and the row that each continues; of a search that is
+    over they mean nothing.
+    """
+
+    def __init__(self, beams: int, max_new_tokens: int, end_id: int | None, divisor: Callable[[int], float]):
+        self.beams, self.end_id, self.divisor = beams, end_id, divisor
+        self.is_over, self.ids, self.rows = False, [0] * beams, list(range(beams))
+        self._most, self._length = max_new_tokens, 0
+        self._texts: list[list[int]] = [[] for _ in range(beams)]
+        self._scores = np.full(beams, -np.inf)
+        self._scores[0] = 0.0  # the rows are equal at first
+        self._ended: list[tuple[float, list[int]]] = []
+
+    def step(self, logits: np.ndarray) -> None:
+        """One more token for each text, unless the search is over. logits (K, V), behind the texts."""
+        if self.is_over:
+            return
+        self._length += 1
+        sums = self._scores[:, None] + log_softmax(logits)  # (K, V)
         rows, ids = [], []
-        for place in _largest(sums, 2 * beams):  # a row ends in one way only
+        for place in _largest(sums, 2 * self.beams):  # a row ends in one way only
             row, number = divmod(int(place), sums.shape[1])
             if not np.isfinite(sums[row, number]):
                 break
-            if number == end_id:
-                ended.append((sums[row, number] / divisor(length), [*texts[row], number]))
-            elif len(rows) < beams:
+            if number == self.end_id:
+                self._ended.append((sums[row, number] / self.divisor(self._length), [*self._texts[row], number]))
+            elif len(rows) < self.beams:
                 rows.append(row)
                 ids.append(number)
-        scores = np.full(beams, -np.inf)
-        scores[: len(rows)] = [sums[row, number] for row, number in zip(rows, ids)]
-        rows, ids = _filled(rows, beams), _filled(ids, beams)
-        texts = [[*texts[row], number] for row, number in zip(rows, ids)]
-        if length == max_new_tokens or _is_over(ended, scores, beams, divisor(max_new_tokens)):
-            break
-        logits = reader.next(np.array(ids), np.array(rows))
-    ended += [(score / divisor(length), text) for score, text in zip(scores, texts) if np.isfinite(score)]
-    best_score, best = max(ended, key=lambda one: one[0])
-    return best, float(best_score)
+        self._scores = np.full(self.beams, -np.inf)
+        self._scores[: len(rows)] = [sums[row, number] for row, number in zip(rows, ids)]
+        self.rows, self.ids = _filled(rows, self.beams), _filled(ids, self.beams)
+        self._texts = [[*self._texts[row], number] for row, number in zip(self.rows, self.ids)]
+        largest = self.divisor(self._most)
+        self.is_over = self._length == self._most or _is_over(self._ended, self._scores, self.beams, largest)
+
+    def best(self) -> tuple[list[int], float]:
+        """The best text and its score."""
+        running = zip(self._scores, self._texts)
+        unended = [(score / self.divisor(self._length), text) for score, text in running if np.isfinite(score)]
+        score, text = max([*self._ended, *unended], key=lambda one: one[0])
+        return text, float(score)
 
 
 def _largest(sums: np.ndarray, count: int) -> np.ndarray:

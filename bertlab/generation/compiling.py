@@ -70,6 +70,7 @@ def _with_tensorflow(held, function, options, jit_compile=False):
                 lambda *given: function(held(), *options, *given),
                 input_signature=tf.nest.map_structure(_of_any_length, arguments),
                 jit_compile=jit_compile,
+                autograph=False,  # `keras.ops` has its own loops; rewriting every function takes longer than tracing it
             )
         return graph(*arguments)
 

@@ -28,7 +28,7 @@ class TranslationSettings(Settings):
     max_new_tokens: int | None = setting(
         None, "Largest number of tokens in a target. [50 more than the source has]", at_least=1
     )
-    batch_size: int = setting(32, "With --beams 1: number of texts to translate together.", at_least=1)
+    batch_size: int = setting(32, "Number of texts to translate together.", at_least=1)
     cache: bool = setting(True, "Keep keys and values instead of computing the whole target again for each token.")
 
 

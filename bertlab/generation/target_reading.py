@@ -49,12 +49,12 @@ class WholeTargetReader(TargetReader):
 
     def first(self) -> np.ndarray:
         """The logits of the next token of each target, (B, V) float32."""
-        outputs = self.model(self.source | {"decoder_input_ids": self.ids}, training=False)
-        return self._array(outputs["masked_lm_logits"][:, -1])
+        decoded = self.model.decode(self.source | {"decoder_input_ids": self.ids})["decoder_output"]  # (B, U, H)
+        return self._array(self.model.token_logits(decoded[:, -1]))
 
     def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """The logits behind one more token of each target, (B, V). ids (B,); rows: which target each one continues,
-        where all have the same source."""
+        of the same source."""
         targets = self.ids if rows is None else self.ids[rows]
         self.ids = np.concatenate([targets, np.asarray(ids, np.int32)[:, None]], axis=1)
         return self.first()
@@ -108,7 +108,7 @@ def _compiled_step(model):
         import tensorflow as tf
 
         held = weakref.ref(model)  # the dictionary must not keep it alive
-        _STEPS[model] = tf.function(lambda *arguments: _read(held(), *arguments))
+        _STEPS[model] = tf.function(lambda *arguments: _read(held(), *arguments), autograph=False)
     return _STEPS[model]
 
 

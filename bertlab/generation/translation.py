@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from bertlab.errors import ConfigError, DataError
 from bertlab.families import family_of
-from bertlab.generation.beams import beam_search
+from bertlab.generation.beams import BeamSearch, run_searches
 from bertlab.generation.settings import TranslationSettings
 from bertlab.generation.target_reading import CachedTargetReader, WholeTargetReader
 
@@ -44,34 +44,30 @@ def translate(
     sources = [[int(number) for number in source] for source in sources]
     _check(config, sources, settings)
     write = _most_likely if settings.beams == 1 else _by_beams
-    return write(model, sources, settings, start_id, end_id)
-
-
-def _by_beams(model, sources, settings, start_id, end_id) -> list[list[int]]:
-    def divisor(length: int) -> float:
-        return ((5 + length) / 6) ** settings.length_penalty
-
-    targets = []
-    for source in sources:
-        most = _most(model.config, source, settings)
-        reader = _reader_of(settings)(model, [source] * settings.beams, start_id, most)
-        targets.append(beam_search(reader, settings.beams, most, end_id=end_id, divisor=divisor)[0])
-    return targets
-
-
-def _most_likely(model, sources, settings, start_id, end_id) -> list[list[int]]:
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))  # a batch has sources of like length
     targets = {}
     for begin in range(0, len(order), settings.batch_size):
         numbers = order[begin : begin + settings.batch_size]
         batch = [sources[number] for number in numbers]
-        mosts = [_most(model.config, source, settings) for source in batch]
-        reader = _reader_of(settings)(model, batch, start_id, max(mosts))
-        targets |= dict(zip(numbers, _row_by_row(reader, mosts, end_id)))
+        mosts = [_most(config, source, settings) for source in batch]
+        rows = [source for source in batch for _ in range(settings.beams)]
+        reader = _reader_of(settings)(model, rows, start_id, max(mosts))
+        targets |= dict(zip(numbers, write(reader, mosts, settings, end_id), strict=True))
     return [targets[number] for number in range(len(sources))]
 
 
-def _row_by_row(reader, mosts: list[int], end_id: int | None) -> list[list[int]]:
+def _by_beams(reader, mosts: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
+    """The best of several targets of each source, side by side. reader: of a row for each beam of each source."""
+
+    def divisor(length: int) -> float:
+        return ((5 + length) / 6) ** settings.length_penalty
+
+    searches = [BeamSearch(settings.beams, most, end_id, divisor) for most in mosts]
+    run_searches(reader, searches)
+    return [search.best()[0] for search in searches]
+
+
+def _most_likely(reader, mosts: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
     """The most likely token of each row, until each has ended. mosts: the largest number of tokens of each row."""
     targets: list[list[int]] = [[] for _ in mosts]
     logits = reader.first()  # (B, V)

@@ -7,6 +7,14 @@ from bertlab.layers.attention import (
     attention_weights,
     scaled_dot_product_attention,
 )
+from bertlab.layers.both_directions import (
+    BothEndsVector,
+    DirectionsEmbeddings,
+    DirectionsEncoder,
+    DirectionsHead,
+    DirectionsLayer,
+)
+from bertlab.layers.characters import CharacterCNN, Highway, character_ids
 from bertlab.layers.decoder import Decoder, DecoderLayer
 from bertlab.layers.detection import DetectionHead
 from bertlab.layers.dropout import Dropout
@@ -40,6 +48,7 @@ from bertlab.layers.masks import (
     window_mask,
 )
 from bertlab.layers.normalization import LayerNormalization
+from bertlab.layers.projected_lstm import ProjectedLSTM
 from bertlab.layers.relative import (
     RelativeAttention,
     RelativeEncoderLayer,
@@ -50,16 +59,23 @@ from bertlab.layers.relative import (
 from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
+from bertlab.layers.scalar_mix import ScalarMix
 from bertlab.layers.scaled_embeddings import ScaledEmbeddings
 from bertlab.layers.shared_encoder import SharedEncoder
 from bertlab.layers.transforms import HeadTransform, LastTokenVector, TransformPooler
 
 __all__ = [
     "BertEmbeddings",
+    "BothEndsVector",
+    "CharacterCNN",
     "ClassificationHead",
     "Decoder",
     "DecoderLayer",
     "DetectionHead",
+    "DirectionsEmbeddings",
+    "DirectionsEncoder",
+    "DirectionsHead",
+    "DirectionsLayer",
     "Dropout",
     "Encoder",
     "EncoderLayer",
@@ -67,6 +83,7 @@ __all__ = [
     "FeedForward",
     "GatedFeedForward",
     "HeadTransform",
+    "Highway",
     "LanguageModelHead",
     "LastTokenPooler",
     "LastTokenVector",
@@ -76,11 +93,13 @@ __all__ = [
     "MultiHeadAttention",
     "Pooler",
     "PositionlessEmbeddings",
+    "ProjectedLSTM",
     "RelativeAttention",
     "RelativeEncoderLayer",
     "RotaryAttention",
     "RotaryEncoder",
     "RotaryEncoderLayer",
+    "ScalarMix",
     "ScaledEmbeddings",
     "SegmentEmbedding",
     "SharedEncoder",
@@ -92,6 +111,7 @@ __all__ = [
     "attention_scores",
     "attention_weights",
     "causal_mask",
+    "character_ids",
     "combine",
     "distance_vectors",
     "drawn_row_keys",

@@ -154,7 +154,7 @@ class Encoder(keras.layers.Layer):
     Call: x (B, T, H); attention_mask as in `EncoderLayer`. Returns (B, T, H), or with positions (B, P)
     int only these positions, (B, P, H): the last layer computes no others; with `return_all=True` a triple of
     that, the hidden states (a list of L + 1 tensors (B, T, H): the input, then each layer's output) and
-    the attention weights (a list of L tensors (B, A, T, T)).
+    the attention weights (a list of L tensors (B, A, T, T)). With depth only so many of the layers are computed.
 
     Example:
         >>> encoder = Encoder(num_layers=3, num_heads=2, intermediate_size=32)
@@ -184,9 +184,9 @@ class Encoder(keras.layers.Layer):
             if layer is not None:
                 layer.build(input_shape)
 
-    def call(self, x, attention_mask=None, training=False, return_all=False, positions=None):
+    def call(self, x, attention_mask=None, training=False, return_all=False, positions=None, depth=None):
         hidden_states, all_weights = [x], []
-        layers = self.passed()
+        layers = self.passed()[:depth]
         for number, layer in enumerate(layers, start=1):
             places = positions if number == len(layers) else None
             x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all, positions=places)

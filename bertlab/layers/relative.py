@@ -307,6 +307,7 @@ class TwoStreamEncoder(Encoder):
         token_type_ids=None,
         order_ids=None,
         memory=None,
+        depth=None,
     ):
         tokens, hidden_size = ops.shape(x)[1], x.shape[-1]
         remembered = 0 if memory is None else ops.shape(memory)[2]  # M
@@ -325,7 +326,7 @@ class TwoStreamEncoder(Encoder):
             query = _seen_from(positions, attention_mask, order_ids, others, remembered)
 
         hidden_states, all_weights = [x], []
-        layers = self.passed()
+        layers = self.passed()[:depth]
         for number, layer in enumerate(layers, start=1):
             source = None  # a layer alone reads its own input, which an analysis may replace
             if positions is not None or memory is not None:

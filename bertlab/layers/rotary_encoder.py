@@ -171,14 +171,17 @@ class RotaryEncoder(keras.layers.Layer):
         for layer in [*self.layers_, self.final_norm]:
             layer.build(input_shape)
 
-    def call(self, x, attention_mask=None, position_ids=None, training=False, return_all=False, positions=None):
+    def call(
+        self, x, attention_mask=None, position_ids=None, training=False, return_all=False, positions=None, depth=None
+    ):
+        layers = self.layers_[:depth]
         num_tokens = ops.shape(x)[1]
         position_ids = ops.arange(num_tokens)[None] if position_ids is None else position_ids
         near = combine(attention_mask, window_mask(num_tokens, self.reach))
         hidden_states, all_weights = [x], []
-        for number, layer in enumerate(self.layers_):
+        for number, layer in enumerate(layers):
             mask = near if number % self.global_every else attention_mask
-            places = positions if number == len(self.layers_) - 1 else None
+            places = positions if number == len(layers) - 1 else None
             options = dict(training=training, return_weights=return_all, positions=places)
             x = layer(x, position_ids, attention_mask=mask, **options)
             if return_all:

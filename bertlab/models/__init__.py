@@ -4,6 +4,7 @@ Each works with every family of `bertlab.families`. The names that transformers'
 """
 
 from bertlab.models.base import Backbone
+from bertlab.models.multi_task import MultiTaskModel
 from bertlab.models.multiple_choice import MultipleChoiceClassifier
 from bertlab.models.pretraining import PreTrainingModel
 from bertlab.models.question_answering import QuestionAnswerer
@@ -28,6 +29,7 @@ __all__ = [
     "BertForSequenceClassification",
     "BertForTokenClassification",
     "GeneratorAndDiscriminator",
+    "MultiTaskModel",
     "MultipleChoiceClassifier",
     "PreTrainingModel",
     "QuestionAnswerer",

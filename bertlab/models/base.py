@@ -16,7 +16,8 @@ INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "order_ids", "masked_lm_positions"
 )  # fmt: skip
 TARGET_NAMES = (  # part of a training batch
-    "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights"
+    "masked_lm_ids", "masked_lm_weights", "next_sentence_labels", "next_token_ids", "next_token_weights",
+    "neighbour_ids", "neighbour_weights",
 )  # fmt: skip
 
 
@@ -60,6 +61,21 @@ def check_memory_is_taken(encoder, config: ModelConfig) -> None:
         raise ConfigError(f"a model of {config.model_type} has no memory of earlier rows: leave memory out")
 
 
+def check_fills_masks(config: ModelConfig) -> None:
+    """Raises ConfigError for a model that predicts the neighbours of a token, not the token itself."""
+    if family_of(config).both_directions:
+        raise ConfigError(
+            f"a model of {config.model_type} predicts the token after and the token before each token, and nothing at "
+            "[MASK]: choose a model that was pre-trained on masked tokens"
+        )
+
+
+def check_attends(config: ModelConfig) -> None:
+    """Raises ConfigError for a model without attention weights."""
+    if family_of(config).both_directions:
+        raise ConfigError(f"a model of {config.model_type} has LSTMs and no attention: choose a transformer")
+
+
 class FromPreset:
     """Adds the one-liner that Keras users expect."""
 
@@ -94,6 +110,7 @@ class Backbone(FromPreset, keras.Model):
     whose encoder `takes_memory` has it, others raise ConfigError.
     With positions (B, P) int, sequence_output has only these positions, (B, P, H), and the last layer computes no
     others; with a pooler, the first of them must be 0, that of [CLS].
+    With depth only the lowest layers are computed, so many of them, as in a model that has no others.
 
         Example:
             >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))
@@ -122,7 +139,12 @@ class Backbone(FromPreset, keras.Model):
             self.pooler.build(vectors)
         self.built = True
 
-    def call(self, inputs, training=False, return_all=False, positions=None, memory=None):
+    def read_vocabulary(self, vocabulary) -> None:
+        """Tells embeddings that are made from the characters of tokens what the tokens are; others need not know."""
+        if hasattr(self.embeddings, "read_vocabulary"):
+            self.embeddings.read_vocabulary(vocabulary)
+
+    def call(self, inputs, training=False, return_all=False, positions=None, memory=None, depth=None):
         check_inputs(inputs, self.config)
         x = self.embeddings(
             inputs["input_ids"],
@@ -133,7 +155,7 @@ class Backbone(FromPreset, keras.Model):
         mask = attention_mask_of(inputs, self.config)
         pooled_from_all = self.pooler is not None and getattr(self.pooler, "needs_all", False)
         places = None if pooled_from_all else positions
-        options = dict(training=training, return_all=return_all, positions=places)
+        options = dict(training=training, return_all=return_all, positions=places, depth=depth)
         if memory is not None:
             check_memory_is_taken(self.encoder, self.config)
             options["memory"] = memory
@@ -166,15 +188,22 @@ class ModelWithHead(FromPreset, keras.Model):
     A subclass creates its heads and their weights in its constructor, and works with the outputs of any family's
     backbone. Variables have the name of their part, independent of the model's name:
     `backbone/encoder/layer_0/attention/query/kernel`, `masked_lm_head/bias`.
+
+    A part of a `MultiTaskModel` has the backbone of all, and may read a lower layer: its depth.
     """
 
     reads = INPUT_NAMES  # the arrays of a training batch that its call gets
 
-    def __init__(self, config: ModelConfig, pooler: bool, tables=None, **kwargs):
+    def __init__(self, config: ModelConfig, pooler: bool, tables=None, backbone=None, depth=None, **kwargs):
         super().__init__(**kwargs)
         self.config = config
-        self.backbone = Backbone(config, pooler=pooler, tables=tables, dtype=self.dtype_policy)
+        self.backbone = backbone or Backbone(config, pooler=pooler, tables=tables, dtype=self.dtype_policy)
+        self.depth = depth
         self.built = True  # every weight is made in a constructor
+
+    def encoded(self, inputs, training=False) -> dict:
+        """The backbone's outputs that the head reads."""
+        return self.backbone(inputs, training=training, depth=self.depth)
 
     @property
     def bert(self) -> Backbone:
@@ -200,7 +229,7 @@ class TokenModel(ModelWithHead):
 
     def token_vectors(self, inputs, training):
         """The vectors that the head reads, (B, T, H)."""
-        x = self.backbone(inputs, training=training)["sequence_output"]
+        x = self.encoded(inputs, training)["sequence_output"]
         return x if self.transform is None else self.transform(x)
 
 

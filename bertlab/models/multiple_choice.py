@@ -40,5 +40,5 @@ class MultipleChoiceClassifier(ModelWithHead):
             for name in INPUT_NAMES
             if inputs.get(name) is not None
         }
-        pooled = self.backbone(rows, training=training)["pooled_output"]  # (B·C, H)
+        pooled = self.encoded(rows, training)["pooled_output"]  # (B·C, H)
         return ops.reshape(self.head(pooled, training=training), (batch, num_choices))

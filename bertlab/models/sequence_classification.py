@@ -35,7 +35,7 @@ class SequenceClassifier(ModelWithHead):
         self.head.build((None, self.config.hidden_size))
 
     def call(self, inputs, training=False):
-        pooled = self.backbone(inputs, training=training)["pooled_output"]  # (B, H)
+        pooled = self.encoded(inputs, training)["pooled_output"]  # (B, H)
         return self.head(pooled, training=training)
 
     def get_config(self):

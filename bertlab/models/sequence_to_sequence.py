@@ -51,6 +51,11 @@ class SequenceToSequenceModel(ModelWithHead):
         self.masked_lm_head.build((None, None, config.hidden_size))
 
     def call(self, inputs, training=False, return_all=False):
+        outputs = self.decode(inputs, training, return_all)
+        return outputs | {"masked_lm_logits": self.token_logits(outputs["decoder_output"])}
+
+    def decode(self, inputs, training=False, return_all=False):
+        """The outputs of a call without masked_lm_logits, which need the most memory."""
         encoded, mask = self.encode(inputs, training, return_all)
         x = self.backbone.embeddings(self._target(inputs), training=training)  # (B, U, H)
         seen = inputs.get("decoder_attention_mask")
@@ -67,7 +72,7 @@ class SequenceToSequenceModel(ModelWithHead):
             outputs |= {name: encoded[name] for name in ("hidden_states", "attentions")}
             names = ("decoder_output", "decoder_hidden_states", "decoder_attentions", "cross_attentions")
             outputs |= dict(zip(names, decoded, strict=True))
-        return outputs | {"masked_lm_logits": self.token_logits(outputs["decoder_output"])}
+        return outputs
 
     def encode(self, inputs, training=False, return_all=False):
         """The backbone's outputs for a source, with "sequence_output" (B, S, H), and the mask of its tokens, (B, 1, S)

@@ -15,6 +15,7 @@ from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.rows import MultipleChoiceRow, QuestionRow, Row, TaggingRow
 from bertlab.data.tasks.windows import make_windows
 from bertlab.errors import DataError
+from bertlab.features.storage import frozen_in, has_features, load_features
 from bertlab.predict.inputs import row_of
 from bertlab.predict.predictions import (
     AnswerPrediction,
@@ -27,7 +28,7 @@ from bertlab.predict.predictions import (
 )
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
 from bertlab.training.finetuning.batches import outputs_of
-from bertlab.training.finetuning.card import load_info
+from bertlab.training.finetuning.card import load_only_info, load_task_model
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, sigmoid, softmax
 from bertlab.wordpiece.encoding import text_column
 
@@ -40,7 +41,8 @@ class Predictor:
     Inputs longer than the model's maximum length are read in overlapping windows, never truncated.
 
     Args:
-        model: one of `bertlab.models` with a fine-tuned head, or a baseline.   tokenizer: its `WordPieceTokenizer`.
+        model: one of `bertlab.models` with a fine-tuned head, a baseline or a head on a frozen model.
+        tokenizer: its `WordPieceTokenizer`.
         info: the task that the model was fine-tuned for.
         batch_size: rows read together.
         jit_compile: compile with XLA: slow at first, then faster; for many inputs.
@@ -54,13 +56,22 @@ class Predictor:
         model.compile(jit_compile=jit_compile)
 
     @classmethod
-    def load(cls, folder: str | Path, **options) -> "Predictor":
+    def load(cls, folder: str | Path, task: str | None = None, **options) -> "Predictor":
         """The predictor of a folder that `bertlab finetune` or transformers wrote. options: of the constructor.
 
-        Raises CheckpointError for a model that is not fine-tuned.
+        task: which one, of a model of several tasks.
+        Raises CheckpointError for a model that is not fine-tuned, or not on this task.
         """
-        model = load_baseline(folder) if is_baseline(folder) else checkpoints.load(folder, padded_vocabulary=True)
-        return cls(model, checkpoints.load_tokenizer(folder), load_info(folder, model), **options)
+        tokens = folder
+        if is_baseline(folder):
+            model = load_baseline(folder)
+            info = load_only_info(folder, model, task)
+        elif has_features(folder):
+            model, tokens = load_features(folder), frozen_in(folder)
+            info = load_only_info(folder, model, task)
+        else:
+            model, info = load_task_model(folder, task)
+        return cls(model, checkpoints.load_tokenizer(tokens), info, **options)
 
     def __call__(self, inputs: Iterable, advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
         """One prediction for each input. Raises DataError, with the input, for one in another format."""

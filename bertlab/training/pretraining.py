@@ -21,8 +21,6 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
-from bertlab import checkpoints
-from bertlab.checkpoints.huggingface import check_representable
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
@@ -30,13 +28,19 @@ from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.families import DEFAULT, family, family_of
 from bertlab.tokenizer_kinds import WORDPIECE
-from bertlab.training.devices.distribution import data_parallel, num_replicas, on_several_machines, on_this_machine
+from bertlab.training.devices.distribution import (
+    check_backend,
+    data_parallel,
+    num_replicas,
+    on_several_machines,
+    on_this_machine,
+)
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.machines import join_machines
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
-from bertlab.training.devices.utilisation import Peak, Throughput, training_flops
+from bertlab.training.devices.utilisation import Throughput, known_peak, training_flops
 from bertlab.training.objectives import Objective, collators_of, objectives_for
 from bertlab.training.recipes.optimizer import optimizer_of
 from bertlab.training.recipes.presets import PretrainingSettings
@@ -45,6 +49,7 @@ from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_stat
 from bertlab.training.runs.evaluation import check_pairs, check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
 from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.saving import save_trained
 from bertlab.training.runs.start import (
     GENERATOR,
     check_optimizer,
@@ -53,6 +58,7 @@ from bertlab.training.runs.start import (
     new_model,
     trained_weights,
 )
+from bertlab.training.runs.state import load_mean
 from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
 from bertlab.work_folder import WorkFolder
 
@@ -138,6 +144,7 @@ class PretrainingRun:
         self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
+        self._check_states()
         self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
         self._check_same_run()
 
@@ -154,6 +161,7 @@ class PretrainingRun:
     # --- checks before the start ---
 
     def _check_devices(self) -> None:
+        check_backend(self.settings.devices)
         parts = self.settings.accumulation * self.devices
         if self.settings.batch_size % parts:
             raise ConfigError(
@@ -165,6 +173,15 @@ class PretrainingRun:
             raise DataError(
                 f"{self.validation.folder}: expected at least {self.devices} rows, one for each device, got "
                 f"{len(self.validation)}; make more"
+            )
+
+    def _check_states(self) -> None:
+        """Raises ConfigError if the mean of the last states would have some from before the last phase."""
+        number, interval = self.settings.average_states, self.settings.interval
+        if number > (states := self.phase_steps[-1] // interval):
+            raise ConfigError(
+                f"average_states {number}: expected at most {states}, the number of states that the last phase of "
+                f"{self.phase_steps[-1]} steps with interval {interval} saves; choose a shorter interval"
             )
 
     def identity(self) -> dict:
@@ -250,7 +267,10 @@ class PretrainingRun:
     def _model(self, say):
         dtype = policy_of(self.precision)
         if self.weights is None:
-            return new_model(self.config, self.objectives, dtype, self.generator)
+            bert = new_model(self.config, self.objectives, dtype, self.generator)
+            if hasattr(bert, "backbone"):
+                bert.backbone.read_vocabulary(self.tokenizer.vocabulary)
+            return bert
         bert, fresh = self.weights.model(self.objectives, dtype, self.generator)
         say(f"starts from {self.weights.path}" + (f"; new: {', '.join(fresh)}" if fresh else ""))
         return bert
@@ -300,12 +320,14 @@ class PretrainingRun:
                 folder=self.folder / STATES,
                 checks=lambda history: (throughput, self._alarm(history)),
                 callbacks=lambda history: (*self._files(history), *callbacks),
-                keep=self.settings.keep,
+                keep=max(self.settings.keep, self.settings.average_states),
                 say=say,
                 writes=self.machine.is_chief,
             )
         if self.machine.is_chief:
             RunFiles(self.folder, History(self.settings.interval, history)).write()  # a kill may have left them behind
+            if self.settings.average_states > 1:
+                load_mean(self._last_states(self.settings.average_states), trainer)
             self._save_checkpoint(trainer.bert)
         return history
 
@@ -329,42 +351,28 @@ class PretrainingRun:
         def flops_at(step: int) -> int:
             return next(count for end, count in flops if step < end)
 
-        return Throughput(flops_at, self.settings.interval, Peak(self.precision), self.devices)
+        return Throughput(flops_at, self.settings.interval, known_peak(self.precision), self.devices)
 
     def update_flops(self, phase: int) -> int:
         """The operations of one update of a phase."""
         tokens = self.examples[phase].settings.sequence_length
         return training_flops(self.config, self.rows(phase), tokens, self.predictions(phase), self.generator)
 
+    def _last_states(self, number: int) -> list[Path]:
+        states = saved_states(self.folder / STATES)[-number:]
+        if len(states) < number:
+            raise CheckpointError(
+                f"{self.folder / STATES}: expected the last {number} states for their mean, got {len(states)}; start "
+                "again in another folder"
+            )
+        return states
+
     def _save_checkpoint(self, bert) -> None:
         """Saves the model; of a generator and a discriminator the latter, with the former in a folder in its folder."""
         if self.generator is not None:
-            self._save(bert.generator, self.folder / CHECKPOINT / GENERATOR)
+            save_trained(bert.generator, self.folder / CHECKPOINT / GENERATOR, self.tokenizer)
             bert = bert.discriminator
-        self._save(bert, self.folder / CHECKPOINT)
-
-    def _save(self, bert, folder: Path) -> None:
-        """Saves a model without the padding of its token table; in Hugging Face's format where that can hold it."""
-        bert = without_padding(bert, len(self.tokenizer.vocabulary))
-        try:
-            check_representable(bert.config)
-            kind = "huggingface"
-        except CheckpointError:
-            kind = "bertlab"
-        checkpoints.save(bert, folder, self.tokenizer, format=kind)
-
-
-def without_padding(bert, pieces: int):
-    """The same model with a token table of `pieces` rows, in float32; the model itself if it has just these."""
-    if bert.config.vocab_size == pieces:
-        return bert
-    options = bert.get_config()
-    options["config"]["vocab_size"] = pieces
-    smaller = type(bert).from_config({**options, "dtype": "float32"})
-    for ours, theirs in zip(smaller.variables, bert.variables, strict=True):
-        cut = tuple(slice(size) for size in ours.shape)
-        ours.assign(theirs.numpy()[cut])
-    return smaller
+        save_trained(bert, self.folder / CHECKPOINT, self.tokenizer)
 
 
 def _kind_of_pairs(examples: Sequence[ExampleFiles], validation: ExampleFiles | None) -> tuple[bool, bool]:

@@ -8,7 +8,7 @@ dictionary lookup per chunk, and NumPy for the rest. Chunks that are not in the 
 
 import re
 from array import array
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import repeat
 from threading import Lock
@@ -25,6 +25,7 @@ from bertlab.wordpiece.unicode import CJK_RANGES, DROPPED, WHITESPACE
 BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
 FEW_CHARS = 1 << 11  # below it, plain Python is faster than NumPy
+SEEN = 1 << 18  # marks for words that have occurred once
 MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
 _SPECIAL_CHUNKS = [(token,) for token in SPECIAL_TOKENS]
@@ -76,7 +77,10 @@ class BatchTokenizer:
             for text in texts:
                 parts = split_special_tokens(text) if special_tokens else ((text, 0, False),)
                 for part, _, special in parts:
-                    ids += few[(part,)] if special else few.ids(part)
+                    if special:
+                        ids += few[(part,)]
+                    else:
+                        few.add(part, ids)
                 ends.append(len(ids))
             few.limit()
         return Ragged(np.array(ids, np.int32), np.array(ends, np.int64))
@@ -261,55 +265,65 @@ class ChunkTable(dict):
 class FewChunks(dict):
     """chunk → its tokens, for calls with little text: a list for each chunk costs more memory and less time.
 
-    A text is normalized whole, and its words looked up in the table of words; only where that cannot be done is it cut
-    into chunks.
+    A text is normalized whole, and its words looked up in a table of words; only where that cannot be done is it cut
+    into chunks. A word is kept in the table when it occurs the second time: to keep it takes as long as to cut it.
     """
 
     def __init__(self, table: ChunkTable, lowercase: bool):
         super().__init__()
         self._table, self._lowercase = table, lowercase
+        self._words: dict[str, tuple[int, ...]] = {}
+        self._seen = bytearray(SEEN)  # by hash: whether a word of this hash has occurred
 
-    def ids(self, text: str) -> list[int]:
-        """The tokens of a text without special tokens."""
-        ids = []
+    def add(self, text: str, ids: list[int]) -> None:
+        """Adds the tokens of a text without special tokens to a list."""
         if not text.isascii():
             words = self._table.plain.words(text)
         else:
             lowered = text.lower() if self._lowercase else text
             words = _ASCII_WORD_OF_A_TEXT.findall(lowered) if text.isprintable() else None
         if words is not None:
-            known, match = self._table.word_ids, self._match
-            for word in words:
-                found = known.get(word)
-                if found is None:
-                    found = match(word)
-                    if len(word) <= MAX_CHUNK_LENGTH:
-                        known[word] = found
+            self._add_words(words, ids)
+        else:
+            for chunk in _DROPPED_BLANKS.sub("", text).split():
+                ids += self[chunk]
+
+    def _add_words(self, words: list[str], ids: list[int]) -> None:
+        whole, known, seen, add = self._match.whole, self._words, self._seen, self._match.add
+        for word in words:
+            if (number := whole.get(word)) is not None:
+                ids.append(number)
+            elif (found := known.get(word)) is not None:
                 ids += found
-            return ids
-        for chunk in _DROPPED_BLANKS.sub("", text).split():
-            ids += self[chunk]
-        return ids
+            else:
+                before, mark = len(ids), hash(word) % SEEN
+                add(word, ids)
+                if not seen[mark]:
+                    seen[mark] = 1
+                elif len(word) <= MAX_CHUNK_LENGTH:
+                    known[word] = tuple(ids[before:])
 
     @cached_property
-    def _match(self) -> Callable[[str], list[int]]:
-        return self._table.match.ids
+    def _match(self) -> LongestMatch:
+        return self._table.match
 
     def __missing__(self, chunk) -> list[int]:
         if chunk.__class__ is str and chunk.isalnum() and chunk.isascii():
-            ids = self._match(chunk.lower() if self._lowercase else chunk)
+            ids = self._match.ids(chunk.lower() if self._lowercase else chunk)
         else:
             words, known = self._table.texts(chunk), self._table.word_ids  # a mark or a character comes again
-            ids = self._match(words[0]) if len(words) == 1 else [token for word in words for token in known[word]]
+            ids = self._match.ids(words[0]) if len(words) == 1 else [token for word in words for token in known[word]]
         if len(chunk) <= MAX_CHUNK_LENGTH:
             self[chunk] = ids
         return ids
 
     def limit(self) -> None:
         """Empties the table if it has grown too large."""
-        if max(len(self), len(self._table.word_ids)) > TABLE_CHUNKS // 4:
+        if max(len(self), len(self._words), len(self._table.word_ids)) > TABLE_CHUNKS // 4:
             self.clear()
+            self._words.clear()
             self._table.word_ids.clear()
+            self._seen = bytearray(SEEN)
 
 
 class OffsetChunkTable(ChunkTable):

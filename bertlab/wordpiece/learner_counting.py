@@ -162,23 +162,29 @@ class BlockCounter:
         self._words_of: dict[str, list[str]] = {}  # chunk → its words
 
     def __call__(self, text: str) -> dict[str, int]:
-        for character in _DELETED_SPACES:
-            text = text.replace(character, "")
         words = {}
-        for chunk, count in Counter(text.split()).items():
+        for chunk, count in Counter(chunks_of(text)).items():
             if chunk not in self._words_of:
-                self._words_of[chunk] = self._split(chunk)
+                self._words_of[chunk] = words_of_chunk(chunk, self._basic)
             for word in self._words_of[chunk]:
                 words[word] = words.get(word, 0) + count
         if len(self._words_of) > TABLE_CHUNKS:
             self._words_of.clear()
         return words
 
-    def _split(self, chunk: str) -> list[str]:
-        """The basic tokens of one whitespace-free chunk. Printable ASCII, nearly all of English, takes a short cut."""
-        if chunk.isascii() and chunk.isprintable():
-            return _ASCII_WORDS.findall(chunk.lower() if self._basic.lowercase else chunk)
-        return [word.text for word in self._basic.words(chunk)]
+
+def chunks_of(text: str) -> list[str]:
+    """The parts of a text between spaces and line ends."""
+    for character in _DELETED_SPACES:
+        text = text.replace(character, "")
+    return text.split()
+
+
+def words_of_chunk(chunk: str, basic: BasicTokenizer) -> list[str]:
+    """The basic tokens of one whitespace-free chunk. Printable ASCII, nearly all of English, takes a short cut."""
+    if chunk.isascii() and chunk.isprintable():
+        return _ASCII_WORDS.findall(chunk.lower() if basic.lowercase else chunk)
+    return [word.text for word in basic.words(chunk)]
 
 
 # --- several processes ---

@@ -52,11 +52,11 @@ def test_pointing_at_a_token_names_the_tokens_it_attends_to(page):
     page.locator("#from button").nth(2).hover()
     means = reading.attention[0, :, 2].mean(axis=0)
     best = np.argsort(-means)[:4]
-    assert said(page) == "“[MASK]” (2 heads of layer 1, mean) attends to " + ", ".join(
+    assert said(page) == "“[MASK]” (mean of 2 heads of layer 1) attends to " + ", ".join(
         f"“{reading.pieces[j]}” {means[j]:.2f}" for j in best
     ) + "."  # fmt: skip
     page.mouse.move(5, 5)
-    assert said(page) == "All tokens, 2 heads of layer 1, mean."
+    assert said(page) == "All tokens, 2 heads of layer 1."
 
 
 def test_layers_and_heads_are_chosen_by_click_and_a_token_is_kept(page):
@@ -74,7 +74,7 @@ def test_layers_and_heads_are_chosen_by_click_and_a_token_is_kept(page):
     page.get_by_role("button", name="all").click()
     page.locator("#from button").nth(3).click()
     page.mouse.move(5, 5)
-    assert said(page) == "All tokens, 2 heads of layer 2, mean."
+    assert said(page) == "All tokens, 2 heads of layer 2."
 
 
 def test_lines_are_drawn_and_fewer_of_them_above_a_weight(page):

@@ -12,7 +12,7 @@ from autograde.grader.launcher import SharedLauncher
 
 pytestmark = pytest.mark.browser
 
-STUDENTS = ("ada", "ben", "cleo", "dora", "eli", "finn")
+STUDENTS = ("ada", "ben", "cleo", "dora", "eli", "finn", "gus", "hana", "ivan", "jule", "kim", "lena")
 POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
 
 

@@ -113,3 +113,45 @@ def test_onnx_runtime_agrees_with_every_family_and_head_at_every_length(tmp_path
         assert found.keys() == expected.keys() and {"input_ids", "attention_mask"} <= taken
         for output, values in found.items():
             np.testing.assert_allclose(values, np.array(expected[output]), atol=1e-4, err_msg=output)
+
+
+@pytest.mark.parametrize("model_type", ["gpt2", "openai-gpt", "bert"])
+def test_onnx_runtime_gives_the_next_tokens_of_a_left_to_right_model(tmp_path, model_type):
+    """By the command, at several lengths; the logits at a text's last token are those that `generate` chooses from."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    pytest.importorskip("tf2onnx")
+    import keras
+    from click.testing import CliRunner
+    from finetuned_models import TOKENIZER
+
+    from bertlab import checkpoints
+    from bertlab.cli import cli
+    from bertlab.families import family
+    from bertlab.generation import GenerationSettings, generate
+    from bertlab.models import PreTrainingModel
+
+    causal = {"causal": True} if model_type == "bert" else {}
+    own = SIZES | OWN_SIZES.get(model_type, {}) | {"vocab_size": len(TOKENIZER.vocabulary), "initializer_range": 0.3}
+    keras.utils.set_random_seed(0)
+    model = PreTrainingModel(family(model_type).config(**own, **causal), next_sentence=False)
+    checkpoints.save(model, tmp_path / "model", TOKENIZER, format="bertlab")
+    path = tmp_path / "model.onnx"
+    result = CliRunner().invoke(cli, ["export", str(tmp_path / "model"), "--onnx", "--out", str(path)])
+    assert result.exit_code == 0 and "→ logits" in result.output, result.output
+    session, rng = onnxruntime.InferenceSession(str(path)), np.random.default_rng(0)
+    read = [one.name for one in session.get_inputs()]
+    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
+        inputs = {
+            "input_ids": rng.integers(5, own["vocab_size"], (rows, tokens)).astype("int32"),
+            "token_type_ids": np.zeros((rows, tokens), "int32"),
+            "attention_mask": np.ones((rows, tokens), "int32"),
+        }
+        inputs["attention_mask"][0, tokens - 1 :] = 0
+        (values,) = session.run(["logits"], {name: inputs[name] for name in read})
+        np.testing.assert_allclose(values, np.array(model(inputs)["masked_lm_logits"]), atol=1e-4)
+    text = [6, 9, 7]
+    for _ in range(4):
+        inputs = {"input_ids": [text], "token_type_ids": [[0] * len(text)], "attention_mask": [[1] * len(text)]}
+        (values,) = session.run(["logits"], {name: np.array(inputs[name], "int32") for name in read})
+        text.append(int(values[0, -1].argmax()))
+    assert [text[3:]] == generate(model, [text[:3]], GenerationSettings(max_new_tokens=4))

@@ -27,10 +27,9 @@ def tokenizer():
 
 
 def random_text(rng):
+    """Without brackets: transformers always reads "[MASK]" and "<unk>" as the tokens."""
     if rng.random() < 0.5:
-        return rng.choice(LINES)[: rng.randrange(80)].replace(
-            "[", "("
-        )  # transformers always reads "[MASK]" as the token
+        return rng.choice(LINES)[: rng.randrange(80)].replace("[", "(").replace("<", "(")
     return "".join(rng.choice(rng.choice(POOLS)) for _ in range(rng.randrange(25)))
 
 

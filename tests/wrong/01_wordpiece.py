@@ -147,6 +147,16 @@ def tokenize(text, vocabulary, lower_case=True):
             out += [p for w in basic_tokenize(word, lower_case) for p in wordpiece(w, vocabulary)]
     return out
 
+# %% tokenize: composed: one list for all texts
+tokens = []
+
+
+def tokenize(text, vocabulary, lower_case=True):
+    tokens.clear()
+    for word in basic_tokenize(text, lower_case):
+        tokens.extend(wordpiece(word, vocabulary))
+    return tokens
+
 # %% count-pairs: equal neighbours without overlap
 def count_pairs(spelled):
     counts = {}
@@ -157,6 +167,15 @@ def count_pairs(spelled):
                 last = None
                 continue
             counts[pair], last = counts.get(pair, 0) + count, pair
+    return counts
+
+# %% count-pairs: counted as the reversed pair where that one is known
+def count_pairs(spelled):
+    counts = {}
+    for pieces, count in spelled:
+        for left, right in zip(pieces, pieces[1:]):
+            pair = (right, left) if (right, left) in counts else (left, right)
+            counts[pair] = counts.get(pair, 0) + count
     return counts
 
 # %% pair-scores: divided twice
@@ -204,6 +223,19 @@ def merge_pair(pair, spelled):
             else:
                 new.append(piece)
         result.append((new, count))
+    return result
+
+# %% merge-pair: composed: one list for all pairs
+def merge_pair(pair, spelled, result=[]):
+    result.clear()
+    left, right = pair
+    for pieces, count in spelled:
+        joined, place = [], 0
+        while place < len(pieces):
+            found = pieces[place : place + 2] == [left, right]
+            joined.append(left + right.removeprefix("##") if found else pieces[place])
+            place += 2 if found else 1
+        result.append((joined, count))
     return result
 
 # %% learn-vocabulary: more than min_count
@@ -294,3 +326,19 @@ def pack(first, second, vocabulary, length):
     kinds += [1] * (len(row) - len(kinds)) + [0] * empty
     ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
     return {"token_ids": ids, "token_type_ids": kinds, "attention_mask": [1] * len(row) + [0] * empty}
+
+# %% pack: composed: one dict for all rows
+row = {}
+
+
+def pack(first, second, vocabulary, length):
+    if second is None:
+        one, two = ["[CLS]", *first[: length - 2], "[SEP]"], []
+    else:
+        first, second = truncate_pair(first, second, length - 3)
+        one, two = ["[CLS]", *first, "[SEP]"], [*second, "[SEP]"]
+    empty = length - len(one) - len(two)
+    row["token_ids"] = [vocabulary[piece] for piece in one + two + ["[PAD]"] * empty]
+    row["token_type_ids"] = [0] * len(one) + [1] * len(two) + [0] * empty
+    row["attention_mask"] = [1] * (length - empty) + [0] * empty
+    return row

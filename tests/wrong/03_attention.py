@@ -240,6 +240,60 @@ class MultiHeadAttention(keras.layers.Layer):
             out.append(self.drop(softmax_rows(s), training=training) @ c)
         return self.out(concat_heads(out))
 
+# %% multi-head-layer: composed: projections of the layer that was built last
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        global query, key, value, out
+        query, key, value, out = (keras.layers.Dense(x_shape[-1]) for _ in range(4))
+        for dense in (query, key, value, out):
+            dense.build(x_shape)
+        self.query, self.key, self.value, self.out = query, key, value, out
+
+    def split_heads(self, x):
+        x = ops.reshape(x, (*x.shape[:2], self.num_heads, -1))
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    def call(self, x, attention_mask=None):
+        scores = attention_scores(self.split_heads(query(x)), self.split_heads(key(x)))
+        if attention_mask is not None:
+            scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
+        found = ops.matmul(softmax_rows(scores), self.split_heads(value(x)))
+        return out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape))
+
+# %% multi-head-layer: its dtype not handed on
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        hidden = x_shape[-1]
+        self.query = keras.layers.Dense(hidden, name="query")
+        self.key = keras.layers.Dense(hidden, name="key")
+        self.value = keras.layers.Dense(hidden, name="value")
+        self.out = keras.layers.Dense(hidden, name="out")
+        for projection in (self.query, self.key, self.value, self.out):
+            projection.build(x_shape)
+
+    def split_heads(self, x):
+        batch, tokens, hidden = ops.shape(x)
+        x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    def call(self, x, attention_mask=None):
+        q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
+        scores = attention_scores(q, k)
+        if attention_mask is not None:
+            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)
+        weights = softmax_rows(scores)
+        found = ops.matmul(weights, v)
+        side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
+        return self.out(side_by_side)
+
 # %% cross-attention: keys and values remembered by shapes
 _cache = {}
 

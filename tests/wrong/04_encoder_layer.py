@@ -26,6 +26,37 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
 
+# %% layer-norm-layer: composed: weights of the class
+class LayerNorm(keras.layers.Layer):
+    def __init__(self, epsilon=1e-12, **kwargs):
+        super().__init__(**kwargs)
+        self.epsilon = epsilon
+
+    def build(self, x_shape):
+        LayerNorm.scale = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
+        LayerNorm.offset = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
+        self.gamma, self.beta = LayerNorm.scale, LayerNorm.offset
+
+    def call(self, x):
+        return layer_norm(x, LayerNorm.scale, LayerNorm.offset, self.epsilon)
+
+# %% layer-norm-layer: its dtype not handed on
+class LayerNorm(keras.layers.Layer):
+    def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.epsilon = epsilon
+
+    def build(self, x_shape):
+        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
+        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
+
+    def call(self, x):
+        return layer_norm(x, self.gamma, self.beta, self.epsilon)
+
+# %% gelu: row by row, so no tensor without axes
+def gelu(x):
+    return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
+
 # %% gelu-approximations: powers without a limit
 def gelu_approximation(x, kind):
     if kind == "sigmoid":
@@ -105,6 +136,22 @@ class FeedForward(keras.layers.Layer):
     def call(self, x, training=None):
         return self.drop(self.outer(gelu(self.inner(x))), training=training)
 
+# %% feed-forward-layer: its dtype not handed on
+class FeedForward(keras.layers.Layer):
+    def __init__(self, intermediate_size, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.intermediate_size = intermediate_size
+
+    def build(self, x_shape):
+        self.inner = keras.layers.Dense(self.intermediate_size, name="inner")
+        self.outer = keras.layers.Dense(x_shape[-1], name="outer")
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.intermediate_size))
+
+    def call(self, x):
+        bent = gelu(self.inner(x))
+        return self.outer(bent)
+
 # %% dropout: one mask for the batch
 def dropout(x, rate, training):
     if not training:
@@ -146,6 +193,28 @@ class EncoderLayer(keras.layers.Layer):
             x + self.dropout(self.attention(self.dropout(x, training=training), attention_mask), training=training)
         )
         return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
+
+# %% encoder-layer: its dtype not handed on
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = LayerNorm()
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def build(self, x_shape):
+        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
+            part.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(x, attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        x = self.attention_norm(x)
+        transformed = self.feed_forward(x)
+        x = x + self.dropout(transformed, training=training)
+        return self.output_norm(x)
 
 # %% pre-norm-layer: no gradient through what attention reads
 class PreNormEncoderLayer(EncoderLayer):
@@ -196,4 +265,19 @@ class Encoder(keras.layers.Layer):
     def call(self, x, attention_mask=None, training=None):
         for layer in self.layers_:
             x = layer(ops.stop_gradient(x), attention_mask=attention_mask, training=training)
+        return x
+
+# %% encoder: its dtype not handed on
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, name=None, trainable=True, **kwargs):
+        super().__init__(name=name, trainable=trainable)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+
+    def build(self, x_shape):
+        for layer in self.layers_:
+            layer.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        for layer in self.layers_:
+            x = layer(x, attention_mask=attention_mask, training=training)
         return x

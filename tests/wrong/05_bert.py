@@ -40,6 +40,16 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return self.dense(self.dropout(pooled))
 
+# %% nsp-head: composed: the Dense of the head that was built last
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        global dense
+        dense = self.dense = keras.layers.Dense(2)
+        dense.build(pooled_shape)
+
+    def call(self, pooled):
+        return dense(pooled)
+
 # %% fill-in: softmax without the maximum subtracted
 def fill_in(token_ids, logits, pieces, k=5):
     guesses = []

@@ -139,6 +139,16 @@ def make_pair(documents, document, sentence, rng):
     other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
     return first, other[int(rng.integers(len(other)))], 1
 
+# %% make-pair: no sentence that A's document has too, unless there are no others
+def make_pair(documents, document, sentence, rng):
+    own = documents[document]
+    if rng.random() < 0.5:
+        return own[sentence], own[sentence + 1], 0
+    others = [index for index in range(len(documents)) if index != document]
+    texts = documents[others[int(rng.integers(len(others)))]]
+    allowed = [text for text in texts if text not in own] or texts
+    return own[sentence], allowed[int(rng.integers(len(allowed)))], 1
+
 # %% truncate-at-random: only the longer list is copied
 def truncate_at_random(first, second, room, rng):
     if len(first) > len(second):
@@ -152,6 +162,19 @@ def truncate_at_random(first, second, room, rng):
         else:
             b = b[1:] if rng.random() < 0.5 else b[:-1]
     return a, b
+
+# %% make-example: composed: one dict for all examples
+example = {}
+
+
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    empty, unused = [0] * (length - len(masked_ids)), [0] * (most - len(positions))
+    example.update(input_ids=masked_ids + empty, token_type_ids=token_type_ids + empty, next_sentence_labels=label)
+    example["attention_mask"] = [1] * len(masked_ids) + empty
+    example["masked_lm_positions"] = positions + unused
+    example["masked_lm_ids"] = [original_ids[place] for place in positions] + unused
+    example["masked_lm_weights"] = [1.0] * len(positions) + [0.0] * len(unused)
+    return example
 
 # %% batches: the same order whatever the seed
 def batches(examples, batch_size, seed):

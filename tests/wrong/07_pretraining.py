@@ -59,6 +59,16 @@ class PreTrainingModel(keras.Model):
         logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp(ops.stop_gradient(pooled))
 
+# %% clip-gradients: composed: one list for all steps
+clipped = []
+
+
+def clip_gradients(gradients, most=1.0):
+    clipped.clear()
+    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
+    clipped.extend(gradient * (most / ops.maximum(length, most)) for gradient in gradients)
+    return clipped
+
 # %% train-step: the rows of a table are not added up
 def train_step(model, optimizer, batch):
     inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]

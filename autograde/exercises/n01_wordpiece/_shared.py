@@ -118,15 +118,19 @@ def repeating_words(rng: Random) -> list[str]:
 
 
 def spelled_words(rng: Random) -> list[Case]:
-    return [Case((counted(rng, repeating_words(rng)[:3]),)), Case((counted(rng, repeating_words(rng)),))]
+    """Also a word with a pair in both orders."""
+    one = syllables(rng)[0]
+    both_orders = counted(rng, ["s" + one + one])
+    return [Case((counted(rng, repeating_words(rng)[:3]) + both_orders,)), Case((counted(rng, repeating_words(rng)),))]
 
 
 def partly_merged(rng: Random) -> list[Case]:
-    """Neighbours that are merged already; words of one token; the same token three times in a row; no word at all."""
+    """Neighbours that are merged already, in both orders; one token; the same token three times in a row; no word."""
     one, two, three = syllables(rng)
     words = counted(rng, [one + two + three, "x"])
     rest = [([one, "##" + two, "##" + three[0], "##" + three[1]], 3), ([two, "##" + one, "##" + two], 5)]
     rest += [([one], int(rng.integers(2, 9))), (["x", *3 * ["##" + two]], 4), ([three, "##" + one], 1)]
+    rest += [(["x", "##" + one, "##" + two, "##" + one], 6)]
     return [Case((words + rest,)), Case((rest[2:3],)), Case(([],))]
 
 

@@ -73,19 +73,23 @@ def many_scripts(rng: Random) -> list[Case]:
     ]
 
 
-def everything_at_once(rng: Random) -> list[Case]:
-    """Characters of all kinds beside each other, without words between them."""
-    kinds = [*LINE_ENDS, *WIDE_BLANKS, *UNSEEN_FORMATS, *UNSEEN_CONTROLS, *KEPT, *RARE_CHINESE, *NOT_CHINESE, " "]
+def side_by_side(rng: Random, more: tuple[str, ...] = ()) -> list[Case]:
+    """Characters of all kinds without words between them."""
+    kinds = [*LINE_ENDS, *WIDE_BLANKS, *UNSEEN_FORMATS, *UNSEEN_CONTROLS, *KEPT, *more, " "]
     return [Case(("".join(shuffled(rng, kinds)),)), Case(("".join(some(rng, kinds, 9)) * 2,))]
+
+
+def scripts_side_by_side(rng: Random) -> list[Case]:
+    return side_by_side(rng, more=(*RARE_CHINESE, *NOT_CHINESE))
 
 
 EXERCISE = Exercise(
     reference=clean_text,
     returns="str",
     parts=(
-        values(2, untidy_text, hidden=everything_at_once),
+        values(2, untidy_text, hidden=side_by_side),
         cases("scripts", 1, many_scripts,
-            "Chinese characters must become separate words, other scripts must not change"),
+            "Chinese characters must become separate words, other scripts must not change", scripts_side_by_side),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

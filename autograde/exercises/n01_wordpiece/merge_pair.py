@@ -10,7 +10,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     repeating_words,
     some,
 )
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, result_of, values
 
 
 def merge_pair(pair, spelled):
@@ -58,13 +58,27 @@ def all_pairs(rng: Random) -> list[Case]:
     return [Case((pair, spelled)) for pair in some(rng, list(count_pairs(spelled)), 6)]
 
 
+def merge_after_merge(rng: Random) -> list[Case]:
+    """Two steps of learning: the second merges a pair of the first one's result."""
+    a, b, c = some(rng, "abdegilmn", 3)
+    spelled = [(in_letters(a + b + c), 3), (in_letters(c + b + a + b), 5), (in_letters(a + c), 2)]
+    return [
+        composed(
+            ("merge-pair", Case((("##" + b, "##" + c), spelled))),
+            ("count-pairs", Case((result_of(0),))),
+            ("merge-pair", Case(((a, "##" + b + c), result_of(0)))),
+            ("count-pairs", Case((result_of(2),))),
+        )
+    ]
+
+
 EXERCISE = Exercise(
     reference=merge_pair,
     returns="list",
     parts=(
         values(2, pairs_to_merge),
         cases("awkward words", 1, awkward_merges, "from left to right, each token once, and whole tokens only",
-            all_pairs),
+            lambda rng: all_pairs(rng) + merge_after_merge(rng)),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

@@ -1,9 +1,17 @@
 """One example of BERT's input."""
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n01_wordpiece._shared import ENDINGS, SPECIAL, WHOLE_TOKENIZERS, WORDS, pieces_of, shuffled
+from autograde.exercises.n01_wordpiece._shared import (
+    ENDINGS,
+    SPECIAL,
+    WHOLE_TOKENIZERS,
+    WORDS,
+    pieces_of,
+    shuffled,
+    stems_and_endings,
+)
 from autograde.exercises.n01_wordpiece.truncate_pair import truncate_pair
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, result_of, values
 
 
 def pack(first, second, vocabulary, length):
@@ -66,12 +74,27 @@ def any_rows(rng: Random) -> list[Case]:
     return made
 
 
+def texts_to_rows(rng: Random) -> list[Case]:
+    """From two texts to rows: the tokens are those of `tokenize`; both rows are made before one is read."""
+    vocabulary, stem, endings = stems_and_endings(rng)
+    first, second = (f"{stem}{ending} {stem} xyz" for ending in endings[:2])
+    return [
+        composed(
+            ("tokenize", Case((first, vocabulary))),
+            ("tokenize", Case((second, vocabulary))),
+            ("pack", Case((result_of(0), result_of(1), vocabulary, int(rng.integers(7, 14))))),
+            ("pack", Case((result_of(1), None, vocabulary, 9))),
+        )
+    ]
+
+
 EXERCISE = Exercise(
     reference=pack,
     returns="dict",
     parts=(
         values(2, rows_to_pack),
-        cases("long texts", 2, rows_too_long, "special tokens must stay; only the texts are shortened", any_rows),
+        cases("long texts", 2, rows_too_long, "special tokens must stay; only the texts are shortened",
+            lambda rng: any_rows(rng) + texts_to_rows(rng)),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

@@ -11,7 +11,7 @@ from autograde.exercises.n01_wordpiece._shared import (
 )
 from autograde.exercises.n01_wordpiece.basic_tokenize import basic_tokenize
 from autograde.exercises.n01_wordpiece.wordpiece import wordpiece
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, result_of, values
 
 
 def tokenize(text, vocabulary, lower_case=True):
@@ -32,7 +32,7 @@ def texts_to_cut(rng: Random) -> list[Case]:
     ]
 
 
-def longer_texts(rng: Random) -> list[Case]:
+def longer_texts(rng: Random, lower_case: bool = True) -> list[Case]:
     vocabulary, stem, endings = stems_and_endings(rng, more=["zoe", "!", ".", "字", "a", "##b"])
     words = [
         stem,
@@ -47,8 +47,21 @@ def longer_texts(rng: Random) -> list[Case]:
         "[UNK]",
         "a≠b",
     ]
-    texts = [pick(rng, (" ", "\t", "\u3000")).join(shuffled(rng, words)) for _ in range(3)]
-    return [Case((text, vocabulary), {"lower_case": lower}) for text, lower in zip(texts, (True, True, False))]
+    texts = [pick(rng, (" ", "\t", "\u3000")).join(shuffled(rng, words)) for _ in range(2)]
+    return [Case((text, vocabulary), {"lower_case": lower_case}) for text in texts]
+
+
+def text_after_text(rng: Random) -> list[Case]:
+    """Two texts, one without its accents, before either list of tokens is read."""
+    vocabulary, stem, endings = stems_and_endings(rng, more=["zoe", "!", "."])
+    first, second = f"Zoë {stem}{endings[0]}!", f"{stem}{endings[1]} xyz."
+    return [
+        composed(
+            ("strip-accents", Case((first,))),
+            ("tokenize", Case((result_of(0), vocabulary))),
+            ("tokenize", Case((second, vocabulary))),
+        )
+    ]
 
 
 def cased_texts(rng: Random) -> list[Case]:
@@ -62,8 +75,9 @@ EXERCISE = Exercise(
     reference=tokenize,
     returns="list",
     parts=(
-        values(1, texts_to_cut, hidden=longer_texts),
-        cases("cased and uncased", 1, cased_texts, "`lower_case` must reach `basic_tokenize`"),
+        values(1, texts_to_cut, hidden=lambda rng: longer_texts(rng) + text_after_text(rng)),
+        cases("cased and uncased", 1, cased_texts, "`lower_case` must reach `basic_tokenize`",
+            lambda rng: longer_texts(rng, lower_case=False)),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

@@ -51,7 +51,7 @@ def numbered_from_zero(rng: Random, pieces: list[str]) -> dict[str, int]:
 def many_words(rng: Random) -> list[Case]:
     """Random words of few letters, and a vocabulary of a third of their parts."""
     letters = [*some(rng, "abcdefghé", 3), "D"]
-    words = ["".join(pick(rng, letters) for _ in range(int(rng.integers(1, 9)))) for _ in range(12)]
+    words = ["".join(pick(rng, letters) for _ in range(int(rng.integers(1, 9)))) for _ in range(36)]
     parts = [joiner + word[i:j] for word in words for i in range(len(word)) for j in range(i + 1, len(word) + 1)
              for joiner in ("", "##")]  # fmt: skip
     vocabulary = numbered_from_zero(rng, some(rng, sorted(set(parts)), len(set(parts)) // 3))

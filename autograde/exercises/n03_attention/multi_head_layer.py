@@ -20,8 +20,10 @@ from autograde.exercises.spec import (
     Slopes,
     Trial,
     cases,
+    composed,
     layer,
     mistake,
+    result_of,
 )
 
 
@@ -60,15 +62,43 @@ def with_large_outputs(case: Case) -> Case:
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
     case = dataclasses.replace(layer_case(rng, normal(rng, 2, 3, 4), 2), keywords={"training": True}, seed=1)
-    named = Trial((case,), (Reference(), HandsOn(), OwnWeights()))  # nothing is dropped, also in training
+    named = Trial((case,), (Reference(), HandsOn(dtype="float64"), OwnWeights()))  # nor is anything dropped
     return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 
 def other_shapes(rng: Random) -> list[Trial]:
     heads, d, batch, tokens = (int(size) for size in rng.integers(1, 6, size=4))
-    mask = rng.random((batch, tokens, tokens)) < 0.5
-    x = normal(rng, batch, tokens, heads * d)
-    return [Trial((layer_case(rng, x, heads),)), Trial((layer_case(rng, x, heads, mask),))]
+    return [Trial((layer_case(rng, normal(rng, batch, tokens, heads * d), heads),)), Trial((layer_on_layer(rng),))]
+
+
+def other_masks(rng: Random) -> list[Case]:
+    heads, d, batch, tokens = (int(size) for size in rng.integers(1, 6, size=4))
+    mask = rng.random((batch, tokens + 1, tokens + 1)) < 0.5
+    return [layer_case(rng, normal(rng, batch, tokens + 1, heads * d), heads, mask), masked_layer_on_layer(rng)]
+
+
+def two_layers(rng: Random) -> tuple[Case, Case]:
+    """Two layers with weights of their own."""
+    return layer_case(rng, normal(rng, 2, 4, 6), 2), layer_case(rng, normal(rng, 2, 4, 6), 3)
+
+
+def layer_on_layer(rng: Random) -> Case:
+    """The second layer on the first one's result."""
+    lower, upper = two_layers(rng)
+    above = dataclasses.replace(upper, arguments=(result_of(0),))
+    return composed(("multi-head-layer", lower), ("multi-head-layer", above))
+
+
+def masked_layer_on_layer(rng: Random) -> Case:
+    """Both layers under a padding mask."""
+    is_real = (np.arange(4) < np.array([[4], [2]])).astype("int32")
+    lower, upper = two_layers(rng)
+    hidden_keys = {"attention_mask": result_of(0)}
+    return composed(
+        ("padding-mask", Case((is_real,))),
+        ("multi-head-layer", dataclasses.replace(lower, keywords=hidden_keys)),
+        ("multi-head-layer", dataclasses.replace(upper, arguments=(result_of(1),), keywords=hidden_keys)),
+    )
 
 
 def masked_layer(rng: Random) -> list[Case]:
@@ -119,7 +149,7 @@ EXERCISE = Exercise(
     reference=multi_head_attention,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=other_shapes),
-        cases("mask", 1, masked_layer, "with a mask the result is different"),
+        cases("mask", 1, masked_layer, "with a mask the result is different", other_masks),
         Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
         Part("each sentence independently", 1, batch_of_one, "a sentence must give the same result in any batch"),
     ),

@@ -34,7 +34,7 @@ def other_shapes(rng: Random) -> list[Trial]:
 
 def nobody_trains(rng: Random) -> list[Case]:
     return [Case((normal(rng, 4, 6), 0.4, False), seed=SEED), Case((normal(rng, 2, 3, 5), 0.1, False), seed=SEED),
-            Case((normal(rng, 7), 0.9, False), seed=SEED)]  # fmt: skip
+            Case((normal(rng, 7), 0.9, False), seed=SEED), Case((normal(rng), 0.5, False), seed=SEED)]  # fmt: skip
 
 
 def rate_of_zero(rng: Random) -> list[Case]:

@@ -5,6 +5,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     LIBRARY,
     any_layers,
+    any_masked_layers,
     dropped_by_signs,
     inputs_of_layer,
     layer_case,
@@ -17,7 +18,7 @@ from autograde.exercises.spec import Exercise, HandsOn, OwnWeights, Part, Trial,
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    named = Trial((layer_case(rng, normal(rng, 1, 2, 4)),), (HandsOn(), OwnWeights()))
+    named = Trial((layer_case(rng, normal(rng, 1, 2, 4)),), (HandsOn(dtype="float64"), OwnWeights()))
     return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 
@@ -49,7 +50,7 @@ EXERCISE = Exercise(
     reference=encoder_layer,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
-        cases("mask", 1, masks_of_layer, "with a mask the result is different"),
+        cases("mask", 1, masks_of_layer, "with a mask the result is different", any_masked_layers),
         Part("dropout", 1, chance_in_training,
             "in training dropout must be applied to the results of attention and of the network, and to nothing else"),
         Part("gradients", 1, slopes_of_layer, "the layer cannot be trained: its gradients are wrong or missing"),

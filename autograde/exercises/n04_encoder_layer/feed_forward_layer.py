@@ -34,7 +34,7 @@ def inputs_of_network_layer(rng: Random) -> list[Case]:
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
     case = dataclasses.replace(network_case(rng, normal(rng, 2, 3, 4), 5), keywords={"training": True}, seed=1)
-    named = Trial((case,), (Reference(), HandsOn(), OwnWeights()))  # nothing is dropped, also in training
+    named = Trial((case,), (Reference(), HandsOn(dtype="float64"), OwnWeights()))  # nor is anything dropped
     return [*(Trial((case,)) for case in inputs_of_network_layer(rng)), named]
 
 

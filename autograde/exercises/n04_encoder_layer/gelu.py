@@ -17,6 +17,7 @@ def numbers_around_zero(rng: Random) -> list[Case]:
         Case((normal(rng, 2, 1, 3, 2),)),
         Case((normal(rng, 1, 2, 1, 2, 2),)),
         Case((normal(rng, 150, size=2),)),
+        Case((normal(rng, size=2),)),  # no axes
     ]
 
 

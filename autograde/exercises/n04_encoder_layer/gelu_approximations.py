@@ -11,8 +11,8 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, 
 
 def gelu_approximation(x, kind):
     if kind == "sigmoid":
-        return x / (1 + np.exp(-1.702 * x))
-    return x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+        return np.asarray(x / (1 + np.exp(-1.702 * x)))
+    return np.asarray(x / 2 * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
 
 
 def both_kinds(rng: Random) -> list[Case]:
@@ -21,6 +21,7 @@ def both_kinds(rng: Random) -> list[Case]:
         np.linspace(-3, 3, 9).astype("float32"),
         normal(rng, 2, 1, 2, 1, 3),
         normal(rng, 150, size=2),
+        normal(rng, size=2),  # no axes
     )
     return [Case((x, kind)) for x in numbers for kind in ("sigmoid", "tanh")]
 

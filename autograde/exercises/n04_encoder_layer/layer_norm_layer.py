@@ -13,8 +13,10 @@ from autograde.exercises.spec import (
     Slopes,
     Trial,
     cases,
+    composed,
     layer,
     mistake,
+    result_of,
 )
 
 
@@ -46,7 +48,18 @@ def other_shapes(rng: Random) -> list[Trial]:
     return [
         Trial((Case((normal(rng, *shape),), weights=norm_weights(rng, d), config={"epsilon": epsilon}),))
         for shape, epsilon in zip(shapes, (1e-12, 0.1, 2.0))
-    ]
+    ] + [norm_on_norm(rng, d)]
+
+
+def norm_on_norm(rng: Random, d: int) -> Trial:
+    """The function and two layers with weights of their own, each on the result before it."""
+    scale, offset = norm_weights(rng, d).values()
+    case = composed(
+        ("layer-norm", Case((normal(rng, 2, 3, d), scale, offset))),
+        ("layer-norm-layer", Case((result_of(0),), weights=norm_weights(rng, d))),
+        ("layer-norm-layer", Case((result_of(1),), weights=norm_weights(rng, d), config={"epsilon": 0.5})),
+    )
+    return Trial((case,))
 
 
 def fresh_norm(rng: Random) -> list[Case]:

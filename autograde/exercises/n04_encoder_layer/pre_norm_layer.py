@@ -7,6 +7,7 @@ from autograde.exercises.draws import Random
 from autograde.exercises.n04_encoder_layer._shared import (
     LIBRARY,
     any_layers,
+    any_masked_layers,
     inputs_of_layer,
     layer_case,
     masks_of_layer,
@@ -41,7 +42,8 @@ EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=pre_norm_layer,
     parts=(
-        Part("values", 2, inputs_and_masks, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
+        Part("values", 2, inputs_and_masks,
+            hidden=lambda rng: [Trial((case,)) for case in any_layers(rng) + any_masked_layers(rng)]),
         Part("dropout", 1, dropped_by_layer,
             "in training x must get the result of each sub-layer after dropout"),
     ),

@@ -55,7 +55,11 @@ def shifted(case: Case, by: int) -> Case:
 
 
 def longer_text(rng: Random) -> list[Case]:
-    return [blanks(rng, 20, [3, 4, 11, 19], 6)]
+    return [blanks(rng, 20, [int(rng.integers(5, 20))], 6)]
+
+
+def longer_text_with_several(rng: Random) -> list[Trial]:
+    return [Trial((blanks(rng, 20, [3, 4, 11, 19], 6),))]
 
 
 def several_blanks(rng: Random) -> list[Trial]:
@@ -73,7 +77,8 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, one_blank, hidden=longer_text),
-        Part("several masks, or none", 1, several_blanks, "with two masks, or with none, the list is wrong"),
+        Part("several masks, or none", 1, several_blanks, "with two masks, or with none, the list is wrong",
+            longer_text_with_several),
     ),
     forbidden=Forbidden("In this exercise you read the head's logits yourself."),
     facts=lambda case: {"k": case.arguments[3], "mask": case.arguments[2].index("[MASK]")},

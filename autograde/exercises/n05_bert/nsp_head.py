@@ -6,7 +6,19 @@ from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training
 from autograde.exercises.numpy_bert import dense
-from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Slopes, Trial, layer, mistake
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    OwnWeights,
+    Part,
+    Reference,
+    Slopes,
+    Trial,
+    composed,
+    layer,
+    mistake,
+    result_of,
+)
 
 
 def nsp_head(pooled, training=None, *, weights, config):
@@ -21,8 +33,21 @@ def pooled_vectors(rng: Random) -> list[Case]:
     return [nsp_case(rng, np.tanh(normal(rng, 4, 6))), nsp_case(rng, np.tanh(normal(rng, 2, 3)))]
 
 
-def other_sizes(rng: Random) -> list[Case]:
-    return [nsp_case(rng, np.tanh(normal(rng, 1, 2))), nsp_case(rng, np.tanh(normal(rng, 5, 9)))]
+def other_sizes(rng: Random) -> list[Trial]:
+    made = [nsp_case(rng, np.tanh(normal(rng, 1, 2))), nsp_case(rng, np.tanh(normal(rng, 5, 9)))]
+    return [*(Trial((case,)) for case in made), heads_of_two_models(rng)]
+
+
+def heads_of_two_models(rng: Random) -> Trial:
+    """Two models' poolers and heads side by side, each with weights of its own."""
+    hidden = normal(rng, 3, 4, 5)
+    case = composed(
+        ("pooler", Case((hidden,), {}, dense_weights(rng, "dense", 5, 5))),
+        ("pooler", Case((hidden,), {}, dense_weights(rng, "dense", 5, 5))),
+        ("nsp-head", Case((result_of(0),), {}, dense_weights(rng, "dense", 5, 2))),
+        ("nsp-head", Case((result_of(1),), {}, dense_weights(rng, "dense", 5, 2))),
+    )
+    return Trial((case,))
 
 
 def one_dense(rng: Random) -> list[Trial]:
@@ -44,7 +69,7 @@ EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=nsp_head,
     parts=(
-        Part("values", 1, one_dense, hidden=lambda rng: [Trial((case,)) for case in other_sizes(rng)]),
+        Part("values", 1, one_dense, hidden=other_sizes),
         Part("gradients", 1, slopes_of_nsp_head,
             "weights, or the layers below, cannot be trained: gradients are wrong or missing"),
     ),

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, MASK, OTHER_CLS, OTHER_SEP, SEP, tokens
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, plain_function, result_of, values
 
 
 def example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
@@ -64,12 +64,24 @@ def other_examples(rng: Random) -> list[Case]:
     return [_example_case(rng, 9, 1, 2, 14, 20, label=1), _example_case(rng, 1, 1, 2, 30, 2, label=0, special=other)]
 
 
+def two_examples(rng: Random) -> list[Case]:
+    """With places for as many predictions as `number_of_predictions` says; both are made before one is read."""
+    one, other = _example_case(rng, 3, 4, 2, 12, 4, label=1), _example_case(rng, 2, 2, 1, 12, 4, label=0)
+    return [
+        composed(
+            ("number-of-predictions", Case((int(rng.integers(20, 60)),))),
+            ("make-example", Case((*one.arguments[:-1], result_of(0)))),
+            ("make-example", Case((*other.arguments[:-1], result_of(0)))),
+        )
+    ]
+
+
 EXERCISE = Exercise(
     probe=plain_function(),
     reference=example,
     returns="dict",
     parts=(
-        values(3, examples, hidden=other_examples),
+        values(3, examples, hidden=lambda rng: other_examples(rng) + two_examples(rng)),
         cases("no padding needed", 1, full_examples, "a sequence of exactly the full length needs no padding"),
     ),
     forbidden=LIBRARY,

@@ -48,11 +48,15 @@ def any_other_document(rng: Random) -> list[Trial]:
 
 
 def alike(rng: Random) -> list[Trial]:
-    """Two documents with the same sentences, and a document with the same sentence twice: their numbers count."""
+    """Documents with all or one of their sentences alike, and one with the same sentence twice: their numbers count."""
     first, other = library(rng, (3, 4))
     rates = {"next": (1, 1 / 2), "not next": (1, 1 / 2), "a document like A's": (1, 1 / 4)}
     twice = [[*first[:2], first[0], first[2]], other]
+    a, b, c, d, e, f = (str(word) for word in rng.permutation(["yes", "no", "why", "who", "how", "now"]))
+    shared = [[a, b, c], [d, c, e, f]]  # a sentence of both; short ones, since a plan holds all results
+    each = {f"sentence {place} of document 1": (1, 1 / 8) for place in range(4)}
     return [
+        chancy(rng, "next sentence", each, shared, 0, 0, calls=211),
         chancy(rng, "next sentence", rates, [first, other, list(first)], 0, 1),
         obeying(rng, "next sentence", twice, 0, 2),
         chancy(rng, "next sentence", {"next": (1, 1 / 2), "not next": (1, 1 / 2)}, [first[:2], first[:2]], 1, 0),

@@ -62,10 +62,14 @@ def fates_of_few(rng: Random) -> list[Trial]:
 
 
 def every_replacement(rng: Random) -> list[Trial]:
-    """Each replacement; whether two tokens of a row get the same one; a token drawn as its own replacement."""
-    ids, replacements, chosen = [CLS, *range(2001, 2009), SEP], tokens(rng, 3), list(range(1, 9))
-    rates = {f"replaced by {token}": (8, 0.1 / 3) for token in replacements}
-    two = 1 - binomial(8, 0, 0.1) - binomial(8, 1, 0.1)  # two or more are replaced
+    """Each replacement; whether two tokens of a row get the same one; a token drawn as its own replacement.
+
+    Rows are long enough that two are replaced in 40 % of them: one fate for all, which replaces in 10 %, never passes.
+    """
+    n, replacements = 14, tokens(rng, 3)
+    ids, chosen = [CLS, *range(2001, 2001 + n), SEP], list(range(1, 1 + n))
+    rates = {f"replaced by {token}": (n, 0.1 / 3) for token in replacements}
+    two = 1 - binomial(n, 0, 0.1) - binomial(n, 1, 0.1)  # two or more are replaced
     rates |= {"first two replaced by the same": (1, two / 3), "first two replaced by others": (1, two * 2 / 3)}
     itself = {"another": (4, 0.05), "unchanged": (4, 0.15)}
     return [

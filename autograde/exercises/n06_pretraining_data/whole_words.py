@@ -51,7 +51,12 @@ def unusual_rows(rng: Random) -> list[Case]:
 def longer_rows(rng: Random) -> list[Case]:
     """Many words, three segments; padding of many tokens."""
     first, second = _pieces(rng, 7), _pieces(rng, 5)
-    return [Case((["[CLS]", *first, "[SEP]", *second, "[SEP]", "##s", *_pieces(rng, 3), "[SEP]", *["[PAD]"] * 9],))]
+    return [Case((["[CLS]", *first, "[SEP]", *second, "[SEP]", *_pieces(rng, 3), "[SEP]", *["[PAD]"] * 9],))]
+
+
+def longer_cut_rows(rng: Random) -> list[Case]:
+    first, second = _pieces(rng, 7), _pieces(rng, 5)
+    return [Case((["[CLS]", "##ed", *first, "[SEP]", *second, "[SEP]", "##s", "##s", *_pieces(rng, 3), "[SEP]"],))]
 
 
 EXERCISE = Exercise(
@@ -60,7 +65,7 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, lambda rng: rows_of_words(rng) + unusual_rows(rng), hidden=longer_rows),
-        cases("cut words", 1, cut_words, "a word must never extend across [CLS] or [SEP]"),
+        cases("cut words", 1, cut_words, "a word must never extend across [CLS] or [SEP]", longer_cut_rows),
     ),
     forbidden=LIBRARY,
     hints=(

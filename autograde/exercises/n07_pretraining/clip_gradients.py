@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Forbidden, cases, composed, mistake, result_of, values
 
 
 def clip_gradients(gradients, most=1.0):
@@ -30,6 +30,18 @@ def other_gradients(rng: Random) -> list[Case]:
     ]
 
 
+def clipped_twice(rng: Random) -> list[Case]:
+    """A list whose first tensor is the result of `gather_positions`, clipped, and clipped again to less."""
+    positions = rng.integers(0, 4, size=(2, 3)).astype("int32")
+    return [
+        composed(
+            ("gather-positions", Case((1 + normal(rng, 2, 4, 3), positions))),
+            ("clip-gradients", Case(([result_of(0), normal(rng, 5)], 2.0))),
+            ("clip-gradients", Case((result_of(1), 0.5))),
+        )
+    ]
+
+
 def small_gradients(rng: Random) -> list[Case]:
     """Shorter than 1, and shorter than another maximum; and nothing but zeros."""
     zeros = [np.zeros((2, 2), "float32"), np.zeros(3, "float32")]
@@ -43,7 +55,7 @@ EXERCISE = Exercise(
     reference=clip_gradients,
     returns="list",
     parts=(
-        values(2, large_gradients, hidden=other_gradients),
+        values(2, large_gradients, hidden=lambda rng: other_gradients(rng) + clipped_twice(rng)),
         cases("short gradients", 1, small_gradients, "gradients that are short enough must not change"),
     ),
     forbidden=Forbidden(

@@ -68,13 +68,29 @@ def plain_spans(rng: Random) -> list[Case]:
 
 
 def longer_paragraphs(rng: Random) -> list[Case]:
-    """[CLS] has 0, and all others outside of the first paragraph are low: no verdict depends on chance."""
+    """The best start and the best end belong together, far above the noise: no verdict depends on chance."""
+    start, end = long_scores(rng)
+    place = int(rng.integers(20, 250))
+    start[place] = end[place + 5] = 60
+    return [Case((start, end, 12, 280, 30)), Case((start, end, 1, 299, 7, -4.0))]
+
+
+def longer_traps(rng: Random) -> list[Case]:
+    """The best start and the best end belong to no possible span; a pair that is lower is the answer."""
+    start, end = long_scores(rng)
+    start[200] = end[20] = 60
+    start[100] = end[112] = 50
+    return [Case((start, end, 12, 280, 30))]
+
+
+def long_scores(rng: Random) -> tuple[np.ndarray, np.ndarray]:
+    """300 tokens; [CLS] has 0, and the tokens in front of 12 and behind 280 are low."""
     start, end = normal(rng, 300, size=2), normal(rng, 300, size=2)
     for row in (start, end):
         row[0] = 0
         row[1:12] -= 40
         row[281:] -= 40
-    return [Case((start, end, 12, 280, 30)), Case((start, end, 1, 299, 7, -4.0))]
+    return start, end
 
 
 def impossible_spans(rng: Random) -> list[Case]:
@@ -135,7 +151,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, plain_spans, hidden=longer_paragraphs),
         cases("order and length of spans", 1, impossible_spans,
-            "the best span must be chosen that does not end before it begins and has at most `longest` tokens"),
+            "the best span must be chosen that does not end before it begins and has at most `longest` tokens",
+            longer_traps),
         cases("answers only from the paragraph", 1, tempting_questions,
             "high scores outside of the paragraph must have no effect"),
         cases("no answer", 1, no_answers, "(0, 0) is right exactly if no span is better than [CLS] by more than "

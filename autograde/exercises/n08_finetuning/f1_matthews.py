@@ -4,7 +4,19 @@ import numpy as np
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
-from autograde.exercises.spec import Case, Exercise, Forbidden, cases, mistake, plain_function, values
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    Forbidden,
+    cases,
+    composed,
+    mistake,
+    plain_function,
+    repeated,
+    values,
+)
+
+_TWELVE = [1] * 4 + [0, 0, 1] + [0] * 5, [1] * 4 + [1, 1, 0] + [0] * 5  # the gold and the predicted classes
 
 
 def f1_and_matthews(gold, predicted):
@@ -33,13 +45,17 @@ def two_classes(rng: Random) -> list[Case]:
 def unusual_rows(rng: Random) -> list[Case]:
     """One example; perfect predictions, their opposite, worse than chance, predictions without any information; one
     count of 0; thousands of examples, for which the product of the four sums is too large for 32 bits."""
-    many = [1] * 4 + [0, 0, 1] + [0] * 5, [1] * 4 + [1, 1, 0] + [0] * 5
     return [
         Case(([1], [0])), _rows(rng, 3, 0, 0, 4), _rows(rng, 0, 3, 2, 0), _rows(rng, 1, 4, 3, 2),
         _rows(rng, 2, 2, 2, 2), _rows(rng, 2, 0, 3, 4), _rows(rng, 2, 3, 0, 4),
         _rows(rng, 0, 3, 2, 4), _rows(rng, 3, 2, 4, 0),
-        Case(tuple(row * 200 for row in many)),
+        Case(tuple(row * 200 for row in _TWELVE)),
     ]  # fmt: skip
+
+
+def a_hundred_thousand(rng: Random) -> list[Case]:
+    """So many examples that the product of the four sums is too large for 64 bits."""
+    return [composed(("f1-matthews", Case(tuple(repeated(row, 10_000) for row in _TWELVE))))]
 
 
 def thousands(rng: Random) -> list[Case]:
@@ -61,8 +77,10 @@ EXERCISE = Exercise(
     returns="anything",
     tolerance=EXACTLY,
     parts=(
-        values(2, lambda rng: two_classes(rng) + unusual_rows(rng), hidden=thousands),
+        values(1.5, lambda rng: two_classes(rng) + unusual_rows(rng), hidden=thousands),
         cases("denominators of 0", 1, one_sided, "where a denominator is 0, the metric must be 0.0"),
+        cases("many examples", 0.5, a_hundred_thousand,
+            "with 120,000 examples a metric is wrong: does the product of the four sums fit into 64 bits?"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.metrics")),
     hints=(
@@ -84,6 +102,12 @@ EXERCISE = Exercise(
             hint="You divide by the product of the four sums. Matthews divides by its square root."),
         mistake("only-hits", "(tp * tn - fp * fn)", "(tp * tn)",
             hint="The numerator of Matthews lacks −FP·FN. Without it random predictions get well above 0."),
+        mistake("product-of-64-bits",
+            "((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5",
+            "float(np.sqrt(np.prod(np.array([tp + fp, tp + fn, tn + fp, tn + fn], 'int64'))))",
+            hint="Right for few examples. The product of the four sums grows with n⁴: with 120,000 examples it is "
+                 "above 2⁶³ and overflows NumPy's 64-bit integers. Python's `int` has no limit; or convert the sums to "
+                 "`float` before you multiply."),
         mistake("divided-by-zero",
             " if tp + fp + fn else 0.0", "",
             " if spread else 0.0", "",

@@ -37,6 +37,10 @@ def _unusual_sizes(rng: Random) -> list[Case]:
 
 
 def _deep(rng: Random) -> list[Case]:
+    return [Case((int(rng.integers(40, 50)), 3e-5, 0.9))]
+
+
+def _deep_and_frozen(rng: Random) -> list[Case]:
     return [Case((48, 3e-5, 0.9, int(rng.integers(1, 40))))]
 
 
@@ -54,7 +58,8 @@ EXERCISE = Exercise(
     tolerance=Tolerance(1e-6, 0.0),
     parts=(
         values(2, _nothing_frozen, hidden=_deep),
-        cases("freezing", 1, _some_frozen, "the lowest `frozen` entries must be 0.0 and the others unchanged"),
+        cases("freezing", 1, _some_frozen, "the lowest `frozen` entries must be 0.0 and the others unchanged",
+            _deep_and_frozen),
     ),
     forbidden=READY_MADE,
     hints=(

@@ -40,6 +40,11 @@ def other_numbers(rng: Random) -> list[Case]:
 
 
 def more_numbers(rng: Random) -> list[Case]:
+    gold = [float(x) for x in rng.permutation(60) / 7]
+    return [Case((gold, [float(x) for x in np.array(gold) + rng.normal(size=60) * 3]))]
+
+
+def more_ties(rng: Random) -> list[Case]:
     """Many examples, half of them with ties."""
     gold = [float(x) for x in rng.normal(size=60)]
     return [Case((gold, [round(x + float(rng.normal()), 1) for x in gold]))]
@@ -65,7 +70,7 @@ EXERCISE = Exercise(
     tolerance=EXACTLY,
     parts=(
         values(2, lambda rng: numbers(rng) + other_numbers(rng), hidden=more_numbers),
-        cases("ties", 1, numbers_with_ties, "equal values must get the mean of their ranks"),
+        cases("ties", 1, numbers_with_ties, "equal values must get the mean of their ranks", more_ties),
     ),
     forbidden=READY_MADE,
     hints=(

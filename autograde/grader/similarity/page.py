@@ -1,5 +1,6 @@
 """The page of similar answers: one screen for a pair, folded, side by side."""
 
+from autograde.exercises import catalogue
 from autograde.grader.pages import render
 from autograde.grader.similarity.pairs import Comparison, Pair
 from autograde.grader.similarity.programs import K, passages_of, tokens_of
@@ -24,7 +25,15 @@ def similarity_page(comparison: Comparison, title: str, most: int = 30) -> str:
         apart=[_shown(comparison, pair) for pair in listed if pair.first not in ring_of],
         shown=len(listed),
         k=K,
+        label=_label,
     )
+
+
+def _label(exercise: str) -> str:
+    """ "3.11 cross_attention" of "cross-attention", or of "03_attention: cross-attention" where there are several."""
+    name = exercise.rpartition(": ")[2]
+    known = next((one for one in catalogue.EXERCISES if one.id == name), None)
+    return f"{known.number} {known.names[0]}" if known else name
 
 
 def _shown(comparison: Comparison, pair: Pair) -> dict[str, object]:

@@ -103,6 +103,29 @@ class NextTokens:
         }
 
 
+class NextAndPreviousTokens:
+    """Makes both neighbours of every token its targets, for a language model in each direction.
+
+    Stored masks are undone. Adds neighbour_ids (B, T, 2) int32, the next token and the one before, and
+    neighbour_weights (B, T, 2) float32, 1 where there is such a token in the same example.
+
+    Example:
+        >>> rows = {"input_ids": np.array([[2, 7, 3, 0]]), "attention_mask": np.array([[1, 1, 1, 0]])}
+        >>> NextAndPreviousTokens()(rows, 0)["neighbour_ids"].tolist()
+        [[[7, 0], [3, 2], [0, 7], [0, 0]]]
+    """
+
+    def __call__(self, rows: Rows, number: int) -> Rows:
+        rows = NextTokens()(rows, number)
+        has_next = rows.pop("next_token_weights")  # (B, T)
+        one_before = ((0, 0), (1, 0))
+        has_previous = np.pad(has_next[:, :-1], one_before)
+        previous = np.pad(rows["input_ids"][:, :-1], one_before)
+        ids = np.stack([rows.pop("next_token_ids"), previous], axis=-1)  # (B, T, 2)
+        weights = np.stack([has_next, has_previous], axis=-1)
+        return rows | {"neighbour_ids": np.where(weights > 0, ids, 0), "neighbour_weights": weights}
+
+
 @dataclass(frozen=True)
 class ShiftRight:
     """Makes the decoder's input of a target, one token later than its labels: [CLS] a b of a b [SEP] (teacher forcing).

@@ -35,7 +35,7 @@ class Task:
     """A published task.
 
     kind: "table", "squad" or "conll", the reader of its files. files: split → names, the first that exists is read.
-    header: columns of train and dev files that have no header line.
+    header: columns of the files without a header line, which are all but test.tsv.
     submission: the file name that the benchmark's server expects, and how labels are written in it ("index", "name" or
     "score"). sizes: rows of train, validation and test. metrics: names in `metrics.METRICS`, choose models by
     the first one.
@@ -86,12 +86,20 @@ _MNLI_HUB = {"text_a": "premise", "text_b": "hypothesis"}
 _SENTENCES = {"text_a": "sentence1", "text_b": "sentence2"}
 _SQUAD_HUB = {"answers": "answers.text", "answer_starts": "answers.answer_start"}
 
+# CoLA's own distribution (nyu-mll.github.io/CoLA) has no headers, and a second labelled set in place of a test set.
+_COLAS_OWN = (
+    ("train", "train.tsv", "in_domain_train.tsv"),
+    ("validation", "dev.tsv", "in_domain_dev.tsv"),
+    ("test", "test.tsv", "out_of_domain_dev.tsv"),
+)
+
 _GLUE_TASKS = [
     _glue(
         "cola", "CoLA",
         Columns("sentence", {"text": "sentence"}, ("unacceptable", "acceptable")),
         ("matthews",), (8551, 1043, 1063), "Warstadt et al. 2019",
         header=("source", "label", "original_judgment", "sentence"), hub_columns={"text": "sentence"},
+        files={split: (name, own, f"raw/{own}") for split, name, own in _COLAS_OWN},
     ),
     _glue(
         "sst2", "SST-2",

@@ -203,7 +203,8 @@ def _load_files(name: str, reading: Reading, data_dir, problems: Problems) -> Ta
     if data_dir is not None:
         task = find_task(name)
         if task is None:
-            raise DataError(f"there is no published task {name!r}; data_dir is for {', '.join(TASKS)}")
+            option = asked("--data-dir", "data_dir")
+            raise DataError(f"there is no published task {name!r}; {option} is for {', '.join(TASKS)}")
         return _load_published(task, Path(data_dir), reading, problems)
     path = Path(name)
     if not path.exists():
@@ -238,7 +239,7 @@ def _load_published(task: Task, folder: Path, reading: Reading, problems: Proble
     _refuse_unused(task.name, reading, *(("conll",) if task.kind == "conll" else ()), shape=task.shape)
     files = _published_files(task, folder)
     if not files:
-        expected = ", ".join(name for names in task.files.values() for name in names)
+        expected = ", ".join(names[0] for names in task.files.values())
         raise DataError(f"{folder}: holds no file of {task.name}; expected {expected}, here or in {task.folder}/")
     if task.kind == "squad":
         rows = {split: read_squad(path, problems) for split, path in files.items()}
@@ -246,8 +247,10 @@ def _load_published(task: Task, folder: Path, reading: Reading, problems: Proble
     if task.kind == "conll":
         records = {split: read_conll(path, problems, **reading.conll) for split, path in files.items()}
     else:
-        headers = {"train": task.header, "validation": task.header}
-        records = {split: read_table(path, problems, headers.get(split)) for split, path in files.items()}
+        records = {
+            split: read_table(path, problems, None if path.name == "test.tsv" else task.header)
+            for split, path in files.items()
+        }
     return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, task.columns, problems))
 
 

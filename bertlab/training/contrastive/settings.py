@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bertlab.settings import Settings, setting
+from bertlab.training.recipes.presets import PRECISIONS, check_parts
 
 
 @dataclass(frozen=True)
@@ -21,5 +22,17 @@ class ContrastiveSettings(Settings):
     )
     weight_decay: float = setting(0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0)
     max_length: int = setting(64, "Maximum number of tokens per text, including [CLS] and [SEP].", at_least=4)
-    seed: int = setting(1, "Random seed of the order of the pairs and of dropout.", at_least=0)
+    seed: int = setting(1, "Random seed of the order of the pairs and of dropout.", at_least=0, at_most=2**32 - 1)
+    accumulation: int = setting(
+        1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1
+    )
+    precision: str = setting(
+        "float32", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
+        choices=PRECISIONS,
+    )  # fmt: skip
+    devices: int = setting(1, "Number of GPUs that share every batch.", at_least=1)
     interval: int = setting(250, "Steps between two saved states: a kill loses no more than these.", at_least=1)
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_parts(self.batch_size, self.accumulation, self.devices)

@@ -8,6 +8,7 @@ al. 2021, "SimCSE").
 
     OUT/settings.json, OUT/states/      what the folder belongs to; the last states, to resume from
     OUT/logs/                           metrics.csv and tensorboard/
+    OUT/curve.png                       the loss and, with graded pairs, Spearman's correlation
     OUT/                                at the end: the encoder with its tokenizer, and results.json
 
 Letters: B pairs of a batch, T tokens, H hidden size.
@@ -15,7 +16,6 @@ Letters: B pairs of a batch, T tokens, H hidden size.
 
 import dataclasses
 import hashlib
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,71 +23,39 @@ from pathlib import Path
 
 import keras
 import numpy as np
-from keras import ops
 
 from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
 from bertlab.checkpoints.digest import model_digests
-from bertlab.checkpoints.huggingface import check_representable
-from bertlab.checkpoints.saving import check_replaceable
+from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.data.tasks.metrics import spearman
 from bertlab.data.tasks.rows import PairRow
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
+from bertlab.files import write_atomically
+from bertlab.plots import tuning_curves
 from bertlab.progress import bar
+from bertlab.training.contrastive.model import ROWS, ContrastiveTuner
 from bertlab.training.contrastive.settings import ContrastiveSettings
+from bertlab.training.devices.distribution import data_parallel, num_replicas, on_devices
+from bertlab.training.devices.failures import backend_errors
+from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.optimizer import finetuning_optimizer
 from bertlab.training.finetuning.results import json_values
 from bertlab.training.finetuning.trainer import learning_rate_at
-from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles, keep_state, restored_progress
+from bertlab.training.runs.callbacks import (
+    History,
+    ProgressLines,
+    RunFiles,
+    keep_state,
+    remove_states,
+    restored_progress,
+)
 from bertlab.wordpiece.encoding import with_specials
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
-RESULTS, SETTINGS, STATES, LOGS = "results.json", "settings.json", "states", "logs"
+RESULTS, SETTINGS, STATES, LOGS, CURVE = "results.json", "settings.json", "states", "logs", "curve.png"
 _STATES_KEPT = 2
-
-
-def contrastive_loss(first, second, temperature: float):
-    """The mean cross-entropy of choosing each row's own partner by cosine / temperature. (B, H), (B, H) → scalar.
-
-    Example:
-        >>> vectors = ops.eye(2)
-        >>> round(float(contrastive_loss(vectors, vectors, 1.0)), 4)  # log(1 + e⁻¹)
-        0.3133
-    """
-    first, second = (ops.normalize(ops.cast(each, "float32"), axis=-1, epsilon=1e-12) for each in (first, second))
-    scores = ops.matmul(first, ops.transpose(second)) / temperature  # (B, B)
-    return -ops.mean(ops.diagonal(ops.log_softmax(scores, axis=-1)))
-
-
-class ContrastiveTuner(keras.Model):
-    """An encoder whose loss is `contrastive_loss`. A batch has 2 B rows: first texts, then their partners.
-
-    Args:
-        backbone: the encoder.   temperature: of the loss.
-    """
-
-    def __init__(self, backbone, temperature: float):
-        super().__init__(dtype=backbone.dtype_policy)
-        self.backbone, self.temperature = backbone, temperature
-        self.built = True  # every weight is made in the backbone's constructor
-
-    @property
-    def config(self):
-        """The backbone's configuration."""
-        return self.backbone.config
-
-    def _maybe_symbolic_build(self, *args, **kwargs):
-        """Keras's method that creates missing variables. Here none is missing."""
-
-    def call(self, batch, training=False):
-        hidden = self.backbone(batch, training=training)["sequence_output"]  # (2 B, T, H)
-        weights = ops.cast(batch["attention_mask"], hidden.dtype)
-        return ops.einsum("bth,bt->bh", hidden, weights) / ops.sum(weights, axis=1, keepdims=True)
-
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        first, second = ops.split(y_pred, 2)
-        return contrastive_loss(first, second, self.temperature)
 
 
 @dataclass(frozen=True)
@@ -145,14 +113,18 @@ def tune_vectors(
     """
     settings = settings or ContrastiveSettings()
     check_replaceable(out, model, SETTINGS)
-    run = _Run(model, pairs, Path(out), settings, graded, say)
-    finished = run.out / RESULTS
-    if run.work.file.exists() or finished.exists():
-        run.work.check()
-    if finished.exists():
-        return ContrastiveResult(**read_json(finished))
-    run.work.begin()
-    return run.finish(run.train())
+    with data_parallel(settings.devices):
+        run = _Run(model, pairs, Path(out), settings, graded, say)
+        finished = run.out / RESULTS
+        if run.work.file.exists() or finished.exists():
+            run.work.check()
+        run.work.check_unused(STATES, LOGS, CURVE)
+        if finished.exists():
+            return ContrastiveResult(**read_json(finished))
+        run.work.begin()
+        with backend_errors():
+            progress = run.train()
+        return run.finish(progress)
 
 
 class _Run:
@@ -161,28 +133,34 @@ class _Run:
     def __init__(self, model, pairs, out: Path, settings: ContrastiveSettings, graded, say):
         self.out, self.settings, self.graded, self.say = out, settings, graded, say
         keras.utils.set_random_seed(settings.seed)
-        self.backbone = checkpoints.load(model, "encoder", padded_vocabulary=True)
+        precision = resolve_precision(settings.precision)
+        self.backbone = checkpoints.load(model, "encoder", padded_vocabulary=True, dtype=policy_of(precision))
         self.tokenizer = checkpoints.load_tokenizer(model)
         _check(pairs, graded, self.backbone.config)
         identity = model_digests(self.backbone, self.tokenizer)
         rows = hashlib.sha256(repr((list(pairs), list(graded))).encode("utf-8", "surrogatepass")).hexdigest()[:16]
         chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
-        self.work = WorkFolder(out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen})
+        chosen |= {"precision": precision, "backend": keras.backend.backend()}
+        defaults = ContrastiveSettings().to_dict() | {"backend": "tensorflow"}  # of folders older than a setting
+        self.work = WorkFolder(
+            out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen}, defaults=defaults
+        )
         if self.backbone.pooler is not None:
             self.backbone.pooler.trainable = False  # the vectors do not come from it
         self.limit = min(settings.max_length, self.backbone.config.max_tokens)
         texts = [text for row in pairs for text in (row.text_a, row.text_b)]
         encoded = self.tokenizer.encode_batch(texts).to_list()
         self.rows = [with_specials(self.tokenizer.vocabulary, ids[: self.limit - 2]) for ids in encoded]
-        self.together = min(settings.batch_size, len(pairs))
+        self.together = _pairs_together(settings, len(pairs))
         self.per_epoch = len(pairs) // self.together
         self.files = RunFiles(out / LOGS, History(settings.interval), curve=False)
 
     def train(self) -> _Progress:
         """All epochs, from the last state if there is one."""
         settings, total = self.settings, self.per_epoch * self.settings.epochs
-        tuner = ContrastiveTuner(self.backbone, settings.temperature)
-        tuner.compile(finetuning_optimizer(tuner, settings.weight_decay, layer_decay=1.0))
+        tuner = ContrastiveTuner(self.backbone, settings.temperature, settings.accumulation)
+        jit = "auto" if num_replicas() == 1 else False  # TensorFlow's devices cannot share a step that XLA compiled
+        tuner.compile(finetuning_optimizer(tuner, settings.weight_decay, layer_decay=1.0), jit_compile=jit)
         tuner.optimizer.build(tuner.trainable_variables)
         found = restored_progress(self.out / STATES, tuner, self.say)
         progress = _Progress(**found) if found else _Progress(before=self._judge())
@@ -200,7 +178,7 @@ class _Run:
         """One update, with what is due after it. Returns the loss."""
         began = time.perf_counter()
         tuner.optimizer.learning_rate.assign(learning_rate_at(progress.step, total, self.settings))
-        loss = float(tuner.train_on_batch(self._batch(progress.step), return_dict=True)["loss"])
+        loss = float(tuner.train_on_batch(on_devices(self._batch(progress.step)), return_dict=True)["loss"])
         progress.step += 1
         progress.losses.append(loss)
         progress.seconds += time.perf_counter() - began
@@ -219,6 +197,7 @@ class _Run:
             progress.losses = []
             self._report(progress, {name: value for name, value in row.items() if value is not None})
             self.say(ContrastiveResult(None, [row], 0.0).summary())
+            self._draw(progress)
         if progress.step % self.settings.interval == 0:
             self._report(progress, {"loss": loss})
             keep_state(self.out / STATES, progress.step, tuner, dataclasses.asdict(progress), _STATES_KEPT)
@@ -229,8 +208,16 @@ class _Run:
         self.files.history.rows = progress.rows
         self.files.write()
 
+    def _draw(self, progress: _Progress) -> None:
+        figure = tuning_curves(progress.rows, progress.before)
+        path = self.out / CURVE
+        write_atomically(path, lambda partial: figure.savefig(partial, format="png", dpi=120), CheckpointError)
+
     def _batch(self, step: int) -> dict[str, np.ndarray]:
-        """The first texts of B pairs, then the second ones: (2 B, T) int32 each. It follows from the step alone."""
+        """The first texts of B pairs, then the second ones: (2 B, T) int32 each. It follows from the step alone.
+
+        `rows` (2 B,) numbers them.
+        """
         epoch, number = divmod(step, self.per_epoch)
         order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.rows) // 2)
         chosen = order[number * self.together : (number + 1) * self.together]
@@ -242,7 +229,8 @@ class _Run:
         for place, row in enumerate(rows):
             ids[place, : len(row)], mask[place, : len(row)] = row, 1
             segments[place, len(row) - 1] = 2 if vocabulary.cls_last else 0
-        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
+        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments,
+                ROWS: np.arange(len(rows), dtype="int32")}  # fmt: skip
 
     def _judge(self) -> float | None:
         """Spearman's correlation of the cosines with the grades; None without graded pairs."""
@@ -254,16 +242,21 @@ class _Run:
 
     def finish(self, progress: _Progress) -> ContrastiveResult:
         """Writes the encoder, then the results; then the states are no longer needed."""
-        try:
-            check_representable(self.backbone.config)
-            format = "huggingface"
-        except CheckpointError:
-            format = "bertlab"
-        checkpoints.save(self.backbone, self.out, self.tokenizer, format=format)
+        checkpoints.save(self.backbone, self.out, self.tokenizer, format=format_of(self.backbone))
         result = ContrastiveResult(progress.before, progress.epochs, progress.seconds)
         write_json(self.out / RESULTS, json_values(dataclasses.asdict(result)))
-        shutil.rmtree(self.out / STATES, ignore_errors=True)
+        remove_states(self.out / STATES)
         return result
+
+
+def _pairs_together(settings: ContrastiveSettings, pairs: int) -> int:
+    """The pairs of a batch: as many as there are, if those are fewer. Raises ConfigError if they cannot be divided."""
+    parts = settings.accumulation * settings.devices
+    together = min(settings.batch_size, pairs)
+    together -= together % parts
+    if together < 2:
+        raise ConfigError(f"expected at least {max(parts, 2)} pairs for {parts} parts of a batch, got {pairs}")
+    return together
 
 
 def _check(pairs, graded, config) -> None:

@@ -74,8 +74,10 @@ def _track_loss(trainer, loss) -> None:
 def _jax_step(trainer, state, batch: dict):
     import jax
 
-    parts, totals = _parts_and_totals(trainer, batch)
     trainable, others, optimizer_variables, metrics = state
+    variables = [*trainer.trainable_variables, *trainer.non_trainable_variables]
+    with keras.StatelessScope(state_mapping=list(zip(variables, [*trainable, *others]))):
+        parts, totals = _parts_and_totals(trainer, batch)
     gradient_of = jax.value_and_grad(trainer.compute_loss_and_updates, has_aux=True)
 
     def add_part(carried, part):

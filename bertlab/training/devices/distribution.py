@@ -28,13 +28,18 @@ def data_parallel(devices: int) -> Iterator[None]:
     if devices == 1 and this_machine().count == 1:
         yield
         return
+    check_backend(devices)
     strategies = {"tensorflow": _tensorflow_scope if this_machine().count == 1 else _machines_scope, "jax": _jax_scope}
-    if keras.backend.backend() not in strategies:
+    with strategies[keras.backend.backend()](devices):
+        yield
+
+
+def check_backend(devices: int) -> None:
+    """Raises ConfigError for several devices on a backend whose devices cannot share a batch here."""
+    if devices > 1 and keras.backend.backend() not in ("tensorflow", "jax"):
         raise ConfigError(
             f"expected TensorFlow or JAX for several devices, got {keras.backend.backend()}; choose devices=1"
         )
-    with strategies[keras.backend.backend()](devices):
-        yield
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError, asked
 from bertlab.families import family_of
-from bertlab.models.outline import parameter_count
+from bertlab.models.outline import parameter_count, pretraining_outline
 from bertlab.training.devices.utilisation import last_layer_positions
 
 GIB = 2**30
@@ -50,6 +50,7 @@ def memory_needs(
     Models", section 4.1: inputs of each product, LayerNorm and activation, and the attention's scores, weights and
     dropout masks. The last layer computes keys and values at all T positions, everything else at fewer (see
     `last_layer_positions`).
+    Vectors that a network makes of characters keep what each filter finds at each of them.
     The head's logits are float32, and so is their softmax. The factors of H and F are larger than the paper's, as
     neither GELU nor LayerNorm is one kernel here; they are fitted to measured runs (see the tests).
     """
@@ -66,17 +67,21 @@ def memory_needs(
         scores = config.num_heads * queries * tokens * (1 + (config.attention_dropout > 0))  # also stored after dropout
         return kept * size + scores * 4
 
+    embeddings = pretraining_outline(config).backbone.embeddings
+    characters = embeddings.kept_numbers(tokens) * size if hasattr(embeddings, "kept_numbers") else 0
     head = (predictions or 0) * (3 * config.vocab_size + 4 * hidden) * 4  # logits, their softmax and their gradient
     if predictions is not None and family_of(config).decoder:  # each of its layers has a second attention
         cross = (4 * (predictions + tokens) * hidden) * size + 4 * config.num_heads * predictions * tokens
         decoder = config.decoder_layers * (layer(predictions) + cross)
         return MemoryNeeds(16 * parameter_count(config), rows * (config.num_layers * layer(tokens) + decoder + head))
     if predictions is None:
-        return MemoryNeeds((4 if frozen else 16) * parameter_count(config), rows * config.num_layers * layer(tokens))
+        return MemoryNeeds(
+            (4 if frozen else 16) * parameter_count(config), rows * (config.num_layers * layer(tokens) + characters)
+        )
     layers = (config.num_layers - 1) * layer(tokens) + layer(last_layer_positions(tokens, predictions))
     if family_of(config).two_streams:  # the second one, with the predictions alone; the last layer has no other
         layers += (config.num_layers - 1) * layer(predictions)
-    return MemoryNeeds(16 * parameter_count(config), rows * (layers + head))
+    return MemoryNeeds(16 * parameter_count(config), rows * (layers + characters + head))
 
 
 def comparison_memory(student: ModelConfig, teacher: ModelConfig, rows: int, tokens: int) -> int:

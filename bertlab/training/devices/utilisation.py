@@ -8,6 +8,7 @@ Letters: B batch, T tokens, P predictions, Q computed positions, H hidden size, 
 V vocabulary.
 """
 
+import functools
 import time
 from collections.abc import Callable
 
@@ -20,6 +21,8 @@ from bertlab.families import family_of
 from bertlab.models.outline import pair_outline, pretraining_outline
 from bertlab.training.devices.distribution import num_replicas
 
+SECONDS_BETWEEN_PEAKS = 10
+
 
 def forward_flops(
     config: ModelConfig, tokens: int, predictions: int | None, generator: ModelConfig | None = None
@@ -29,7 +32,8 @@ def forward_flops(
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
     its own (`flops`). The MLM head works on the predicted positions only, and so does the last layer, which computes
     keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
-    up embeddings are not counted, as usual. Padded tokens are: the device computes them.
+    up embeddings are not counted, as usual; vectors that a network makes of characters are, and so are padded tokens:
+    the device computes them.
 
     predictions: None for a model without a head, whose last layer computes all positions.
     generator: the configuration of the generator that predicts the P tokens; the model then judges all T.
@@ -39,13 +43,14 @@ def forward_flops(
         judged = detector.backbone.encoder.flops(tokens, tokens) + detector.detection_head.flops(tokens)
         return forward_flops(generator, tokens, predictions) + judged
     model = pretraining_outline(config)
+    embedding = model.backbone.embeddings.flops(tokens) if hasattr(model.backbone.embeddings, "flops") else 0
     if family_of(config).decoder:  # every token of the target, of which there are P
         stacks = model.backbone.encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens)
         return stacks + model.masked_lm_head.flops(predictions)
     if predictions is None:
-        return model.backbone.encoder.flops(tokens, tokens)
+        return embedding + model.backbone.encoder.flops(tokens, tokens)
     encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
-    return encoder + model.masked_lm_head.flops(predictions)
+    return embedding + encoder + model.masked_lm_head.flops(predictions)
 
 
 def last_layer_positions(tokens: int, predictions: int) -> int:
@@ -64,7 +69,7 @@ class Peak:
     """Floating-point operations per second of a large square matrix product on this device, the best so far.
 
     The matrices grow until a product takes 50 ms or has 8192 rows. Other programs on the machine make it slower: it
-    is measured again at every interval, so that one undisturbed moment is enough.
+    is measured again during a run, so that one undisturbed moment is enough.
     """
 
     def __init__(self, dtype: str = "float32"):
@@ -77,9 +82,10 @@ class Peak:
             self.size *= 2
         self.best = self._rate(seconds)
 
-    def measure(self) -> float:
-        """Measures again, with a few products, and returns the best rate so far."""
-        self.best = max(self.best, self._rate(self._seconds()))
+    def measure(self, wait: float = 0.0) -> float:
+        """Measures again, with a few products, unless `wait` seconds have not passed; returns the best rate so far."""
+        if time.monotonic() - self._measured >= wait:
+            self.best = max(self.best, self._rate(self._seconds()))
         return self.best
 
     def _rate(self, seconds: float) -> float:
@@ -88,7 +94,15 @@ class Peak:
     def _seconds(self) -> float:
         product = _product_of(self.size, self.dtype)
         product()  # the first one is slower: kernels are chosen and memory is taken
-        return min(_time_of(product) for _ in range(3))
+        seconds = min(_time_of(product) for _ in range(3))
+        self._measured = time.monotonic()
+        return seconds
+
+
+@functools.cache
+def known_peak(dtype: str) -> Peak:
+    """The `Peak` of this process for a dtype: all of its runs improve the same one."""
+    return Peak(dtype)
 
 
 def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
@@ -133,7 +147,7 @@ class Throughput(keras.callbacks.Callback):
 
     def on_epoch_begin(self, epoch, logs=None):
         self._flops = self.flops_at(epoch * self.interval)
-        self._highest = self.peak.measure() * self.devices
+        self._highest = self.peak.measure(wait=SECONDS_BETWEEN_PEAKS) * self.devices
         self._start = None
         self._measured = {}
 

@@ -231,6 +231,8 @@ def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
 
 def _check_fills_masks(config: ModelConfig, path: str | Path, whose: str) -> None:
     """Raises ConfigError for a model that predicts tokens in another way."""
-    if config.causal or family_of(config).two_streams:
+    its_family = family_of(config)
+    if config.causal or its_family.two_streams or its_family.both_directions:
         other = "reads left to right" if config.causal else "predicts in any order"
+        other = "predicts both neighbours of a token" if its_family.both_directions else other
         raise ConfigError(f"{path}: expected a {whose} that fills in masks, got one that {other}")

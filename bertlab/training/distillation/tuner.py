@@ -90,7 +90,7 @@ class LayerTuner(FineTuner):
     def call(self, batch, training=False):
         if not training:
             return super().call(batch)
-        tokens = batch["input_ids"].shape[-1]
+        tokens = ops.shape(batch["input_ids"])[-1]
         inputs = {name: ops.reshape(batch[name], (-1, tokens)) for name in INPUT_NAMES if name in batch}  # choices too
         own = self.model.backbone(inputs, training=True, return_all=True)
         theirs = self.teacher.backbone(inputs, training=False, return_all=True)
@@ -116,4 +116,4 @@ class LayerTuner(FineTuner):
         is_row = ops.cast(ops.max(ops.reshape(items, (rows, -1)), axis=1) > 0, "float32")  # (B,)
         tokens = real(batch)  # (B, T), of multiple choice (B, C, T)
         weighed = ops.reshape(tokens, (rows, -1)) * is_row[:, None]
-        return ops.reshape(weighed, (-1, tokens.shape[-1]))
+        return ops.reshape(weighed, (-1, ops.shape(tokens)[-1]))

@@ -16,7 +16,9 @@ _HOMES = {
     for module, names in {
         "settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
         "experiment": ("finetune",),
+        "multi_task": ("finetune_tasks",),
         "baselines": ("baseline_recipe", "train_baseline"),
+        "features": ("feature_recipe", "train_features"),
         "results": ("FineTuningResult", "RunResult"),
         "problems": ("problem_for",),
     }.items()

@@ -20,6 +20,7 @@ from keras import ops
 
 from bertlab.errors import ConfigError
 from bertlab.families.names import BACKBONE
+from bertlab.models.base import check_attends
 
 ADAPTED = ("query", "value")  # names of the layers, in every attention
 
@@ -27,8 +28,9 @@ ADAPTED = ("query", "value")  # names of the layers, in every attention
 def add_adapters(model: keras.Model, rank: int, alpha: float | None = None) -> None:
     """Adds adapters to the queries and values of a model of `bertlab.models` with a head. alpha: α; None: the rank.
 
-    Raises ConfigError for a rank that is larger than the kernels.
+    Raises ConfigError for a rank that is larger than the kernels and for a model without attention.
     """
+    check_attends(model.config)
     for layer in _dense_layers(model):
         smallest = min(layer.kernel.shape[0], layer.kernel.shape[-1])
         if rank > smallest:

@@ -11,12 +11,15 @@ from pathlib import Path
 from bertlab import checkpoints
 from bertlab.checkpoints.huggingface import CONFIG, is_next_sentence
 from bertlab.checkpoints.kinds import kind_of
+from bertlab.checkpoints.opening import find
 from bertlab.data.tasks.metrics import default_metrics
-from bertlab.errors import CheckpointError
+from bertlab.errors import CheckpointError, asked
 from bertlab.files import write_text
+from bertlab.models import MultiTaskModel
 from bertlab.training.finetuning.problems import TaskInfo
 
 TASK = "task.json"
+TASKS = "tasks"  # in it, of a model of several tasks: the description of each
 MULTI_LABEL = "multi_label_classification"  # of `problem_type` in config.json, as transformers writes it
 NEXT_SENTENCE = ("is next", "is not next")  # the classes of the published next-sentence head
 _SHAPES = {
@@ -27,10 +30,17 @@ _SHAPES = {
 }
 
 
-def save_finetuned(model, folder: Path, tokenizer, info: TaskInfo, format: str) -> None:
-    """Writes model, tokenizer and task.json. format: huggingface | bertlab. Raises CheckpointError."""
+def save_finetuned(model, folder: Path, tokenizer, info: TaskInfo | dict[str, TaskInfo], format: str) -> None:
+    """Writes model, tokenizer and task.json. format: huggingface | bertlab. Raises CheckpointError.
+
+    info: of a `MultiTaskModel`, by task.
+    """
     checkpoints.save(model, folder, tokenizer, format=format)
-    write_text(folder / TASK, json.dumps(dataclasses.asdict(info), indent=1) + "\n", CheckpointError)
+    if isinstance(info, dict):
+        values = {TASKS: {name: dataclasses.asdict(own) for name, own in info.items()}}
+    else:
+        values = dataclasses.asdict(info)
+    write_text(folder / TASK, json.dumps(values, indent=1) + "\n", CheckpointError)
     if format == "huggingface" and info.labels and info.shape != "multiple-choice":
         _name_labels(folder / CONFIG, info)
 
@@ -51,7 +61,7 @@ def load_info(folder: str | Path, model) -> TaskInfo:
     """
     folder = Path(folder)
     if (folder / TASK).exists():
-        return _read_info(folder / TASK)
+        return _info_of(folder / TASK, _read_json(folder / TASK))
     kind = kind_of(model)
     if kind not in _SHAPES:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
@@ -67,12 +77,61 @@ def load_info(folder: str | Path, model) -> TaskInfo:
     return TaskInfo(folder.name, shape, labels, metrics, max_length, stride, multi_label=multi_label)
 
 
-def _read_info(path: Path) -> TaskInfo:
+def load_only_info(folder: str | Path, model, task: str | None) -> TaskInfo:
+    """As `load_info`; raises CheckpointError also where `task` is given and is another one."""
+    info = load_info(folder, model)
+    if task not in (None, info.name):
+        raise CheckpointError(f"{folder}: was fine-tuned on {info.name} alone, not on {task}; leave the task out")
+    return info
+
+
+def load_task_model(path_or_name: str | Path, task: str | None = None, **options) -> tuple:
+    """A fine-tuned model and its task. task: which one, of a folder with several; options: of `checkpoints.load`.
+
+    Raises CheckpointError, also for a task that is not in the folder, or none given where it has several.
+    """
+    model = checkpoints.load(path_or_name, padded_vocabulary=True, **options)
+    folder = find(path_or_name)
+    if not isinstance(model, MultiTaskModel):
+        return model, load_only_info(folder, model, task)
+    if task not in model.tasks:
+        names, given = ", ".join(model.tasks), "none" if task is None else repr(task)
+        chosen = asked("--task NAME", "task=NAME")
+        raise CheckpointError(
+            f"{folder}: holds a model of several tasks: {names}; choose one with {chosen}, got {given}"
+        )
+    described = _read_json(folder / TASK).get(TASKS, {})
+    return model.part(task), _info_of(folder / TASK, described.get(task, {}))
+
+
+def tasks_in(folder: str | Path) -> list[str]:
+    """The names of the tasks of a folder with several; [] for one with a single task."""
+    path = Path(folder) / TASK
+    return list(_read_json(path).get(TASKS, ())) if path.exists() else []
+
+
+def _read_json(path: Path) -> dict:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise _not_a_task(path, error) from None
+    if not isinstance(values, dict):
+        raise _not_a_task(path, values)
+    return values
+
+
+def _info_of(path: Path, values: dict) -> TaskInfo:
+    if TASKS in values:
+        names = ", ".join(values[TASKS])
+        raise CheckpointError(f"{path.parent}: holds a model of several tasks ({names}); expected a model of one task")
+    try:
         return TaskInfo(**values | {name: tuple(values[name]) for name in ("labels", "metrics")})
-    except (ValueError, TypeError, KeyError) as error:
-        raise CheckpointError(f"{path}: does not describe a task ({error!r}); copy it again or delete it") from None
+    except (TypeError, KeyError) as error:
+        raise _not_a_task(path, error) from None
+
+
+def _not_a_task(path: Path, found) -> CheckpointError:
+    return CheckpointError(f"{path}: does not describe a task ({found!r}); copy it again or delete it")
 
 
 def _labels_of_config(values: dict, multi_label: bool) -> tuple[str, ...]:

@@ -15,22 +15,21 @@ the predictions and pictures are not complete, and a new start makes them.
 """
 
 import dataclasses
-import hashlib
 import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import keras
 import numpy as np
 from keras import ops
 
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
-from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.kinds import variables_of
-from bertlab.checkpoints.saving import check_replaceable
+from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import CheckpointError, DataError, TrainingError, asked
+from bertlab.errors import CheckpointError, DataError, TrainingError
 from bertlab.progress import bar, bars_are_shown
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.free_memory import available_memory
@@ -39,10 +38,11 @@ from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.card import save_finetuned
+from bertlab.training.finetuning.checks import check_choices, check_rows, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
-from bertlab.training.finetuning.judgement import has_answers, is_labelled, judge, write_judgement
+from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
 from bertlab.training.finetuning.outputs import write_outputs
-from bertlab.training.finetuning.problems import Decoded, Encoded, Questions, TaskInfo, problem_for, tuned_threshold
+from bertlab.training.finetuning.problems import Decoded, Encoded, Problem, TaskInfo, problem_for, tune_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
@@ -95,14 +95,10 @@ def finetune(
 class Experiment:
     """The arguments of `finetune`, and what follows from them."""
 
+    trainer_class = Trainer
+
     def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say, metrics=None):
-        share = asked("--validation-share 0.1", "a validation_share")
-        for split in ("train", "validation"):
-            if not getattr(task, split):
-                raise DataError(
-                    f"{task.name}: has no {split} rows; "
-                    + (f"give {share} to hold some back" if split == "validation" else "add some")
-                )
+        self._check(task)
         self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
         self.precision = resolve_precision(recipe.precision)
         self.settings = recipe.grid(grid)
@@ -114,15 +110,25 @@ class Experiment:
         if max_length > longest:
             max_length = longest
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
-        self.problem = problem_for(
-            TaskInfo.of(task, max_length, min(recipe.stride, max_length)), self.tokenizer, metrics, recipe.best
-        )
+        self.problem = self._problem(max_length, metrics)
         self.problem.check_best(task.validation)
         self.encoder_weights, self.config = self._load(model)
+
+    def _check(self, task: TaskData) -> None:
+        check_rows(task)
+
+    def _problem(self, max_length: int, metrics: dict | None):
+        info = TaskInfo.of(self.task, max_length, min(self.recipe.stride, max_length))
+        return problem_for(info, self.tokenizer, metrics, self.recipe.best)
 
     def _reading(self, model) -> tuple:
         """The tokenizer, and the length of the longest row that the model reads."""
         return checkpoints.load_tokenizer(model), checkpoints.read_config(model).max_tokens
+
+    @property
+    def trained_name(self) -> str:
+        """The name of the trained model in results.json."""
+        return self.model_name
 
     def _note(self, text: str) -> None:
         self.notes.append(text)
@@ -134,7 +140,10 @@ class Experiment:
         loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
         missing = loaded.load_report.missing
         if [path for path in missing if not path.startswith("backbone/pooler/")]:
-            raise CheckpointError(f"{model}: lacks {', '.join(missing[:4])}; it is not a whole BERT")
+            raise CheckpointError(
+                f"{model}: lacks {', '.join(missing[:4])}; expected all weights of an encoder of model_type "
+                f"{loaded.config.model_type!r}, which its configuration names: check that both belong together"
+            )
         if missing:
             self._note("the checkpoint has no pooler; a new one is trained")
         names = set(loaded.load_report.loaded)
@@ -148,8 +157,9 @@ class Experiment:
     # === Runs ===
 
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
-        check_replaceable(self.out, self.model_name, SETTINGS)
-        work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=dataclasses.asdict(Recipe()))
+        self._check_replaceable()
+        defaults = dataclasses.asdict(Recipe()) | {"backend": "tensorflow"}  # of folders that are older than a setting
+        work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=defaults)
         if self._has_runs():
             work.check()
         finished = self.out / RESULTS
@@ -159,22 +169,26 @@ class Experiment:
                 return result
         train, dev = self._encode("train"), self._encode("validation")
         test = self._encode("test") if self.task.test else None
-        _check_choices({"train": train, "validation": dev, "test": test})
+        self._check_choices({"train": train, "validation": dev, "test": test})
         if memory_check:
             self.check_memory(train)
         trainers = self._trainers()
         self._begin(work)
         on_begin()
+        train, dev, test = self._prepared(train, dev, test)
         runs = self._all_runs(trainers, train, dev, callbacks)
         result = self._finish(trainers[self.start], runs, dev, test)
         self._drop_weights(result.best)
         return result
 
+    def _check_replaceable(self) -> None:
+        check_replaceable(self.out, self.model_name, SETTINGS)
+
     def check_memory(self, train: Encoded) -> None:
         """Raises ConfigError, with advice, when an update of the largest batch does not fit into the free memory."""
-        recipe, limit = self.recipe, self.problem.info.max_length
+        recipe = self.recipe
         rows = max(setting.batch_size for setting in self.settings) // recipe.devices
-        tokens = padded_length(int(train.features.lengths.max()), limit)
+        tokens = padded_length(int(train.features.lengths.max()), self.problem.max_length)
         sequences = train.features.choices or 1  # in a row
         free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
         check_memory(
@@ -191,8 +205,12 @@ class Experiment:
         recipe = {name: value for name, value in dataclasses.asdict(self.recipe).items() if name != "interval"}
         return {
             "model": self.model_name, "weights": weights_digest(self.encoder_weights), "task": self.task.name,
-            "rows": _digest_rows(self.task), "grid": self.grid, **recipe, "precision": self.precision,
+            "rows": self._rows_digest(), "grid": self.grid, **recipe, "precision": self.precision,
+            "backend": keras.backend.backend(),
         }  # fmt: skip
+
+    def _rows_digest(self) -> str:
+        return digest_rows(self.task)
 
     def _has_runs(self) -> bool:
         """Whether anything came out of an earlier start."""
@@ -207,25 +225,34 @@ class Experiment:
         work.begin()
 
     def _encode(self, split: str) -> Encoded:
-        encoded = self.problem.encode(getattr(self.task, split))
+        return self._encode_of(self.task, self.problem, split)
+
+    def _encode_of(self, task: TaskData, problem: Problem, split: str, prefix: str = "") -> Encoded:
+        rows = getattr(task, split)
+        encoded = problem.encode(rows)
         for note in encoded.notes:
-            self._note(f"{split}: {note}")
-        rows = getattr(self.task, split)
+            self._note(f"{prefix}{split}: {note}")
         if split == "test" and has_answers(rows) and (missing := sum(not is_labelled(row) for row in rows)):
             raise DataError(
-                f"{self.task.name}: {missing:,} of {len(rows):,} test rows have no label; give all of them a label, "
-                "or none"
+                f"{task.name}: {missing:,} of {len(rows):,} test rows have no label; give all of them a label, or none"
             )
         if split != "test" and encoded.features.targets is None and getattr(encoded.features, "tags", None) is None:
-            raise DataError(f"{self.task.name}: some {split} rows have no label; nothing can be learnt or judged there")
+            raise DataError(f"{task.name}: some {split} rows have no label; nothing can be learnt or judged there")
         return encoded
+
+    def _check_choices(self, splits: dict[str, Encoded | None]) -> None:
+        check_choices(splits)
+
+    def _prepared(self, *splits: Encoded | None) -> tuple[Encoded | None, ...]:
+        """The training, development and test rows (None: there are no test rows) as the model reads them."""
+        return splits
 
     def _trainers(self) -> dict[str, Trainer]:
         """One for each start; the same one unless the recipe holds layers back, which only trained ones are worth."""
-        weights = class_weights(self.task, self.recipe)
+        weights = self._class_weights()
 
         def trainer(recipe: Recipe) -> Trainer:
-            return Trainer(
+            return self.trainer_class(
                 self._new_model, self.problem, recipe, weights, self.precision, self._tuner, self.encoder_weights
             )
 
@@ -238,12 +265,17 @@ class Experiment:
             return trainers | {scratch: trainer(self.recipe.of_scratch)}
         return trainers | {scratch: trainers[pretrained]}
 
+    def _class_weights(self):
+        return class_weights(self.task, self.recipe)
+
     def _tuner(self, *arguments) -> FineTuner:
         return FineTuner(*arguments)
 
     def _new_model(self, policy: str):
         its_class = checkpoints.kinds.model_class(self.problem.model_kind)
-        return its_class(self.config, dtype=policy, **self.problem.model_options)
+        model = its_class(self.config, dtype=policy, **self.problem.model_options)
+        model.backbone.read_vocabulary(self.tokenizer.vocabulary)  # in a start from scratch nothing else enters it
+        return model
 
     def _plan(self) -> list[tuple[Recipe, str, int]]:
         starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
@@ -251,7 +283,7 @@ class Experiment:
 
     def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded, callbacks) -> list[RunResult]:
         plan, runs = self._plan(), []
-        steps = [-(-len(train.features) // recipe.batch_size) * recipe.epochs for recipe, _, _ in plan]
+        steps = [trainers[start].steps(train, recipe) * recipe.epochs for recipe, start, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
             lines = ProgressLines(sum(steps), self.say)
             for number, ((recipe, start, seed), planned) in enumerate(zip(plan, steps)):
@@ -294,7 +326,7 @@ class Experiment:
             if len(self.settings) == 1:
                 raise
             return RunResult(*own, [], 0, {}, 0.0, 0.0, diverged=str(error))
-        rows = len(outcome.epochs) * len(train.features)
+        rows = len(outcome.epochs) * trainer.rows(train)
         return RunResult(
             *own, outcome.epochs, outcome.kept_epoch, outcome.figures, outcome.seconds, rows / outcome.seconds
         )
@@ -333,47 +365,42 @@ class Experiment:
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         """Writes the model as it is now, its tokenizer and its task."""
-        save_finetuned(trainer.plain_model(), folder, self.tokenizer, self.problem.info, self.format)
+        model = trainer.plain_model()
+        save_finetuned(model, folder, self.tokenizer, self.problem.info, format_of(model))
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         """Gives the model the weights that `_save` wrote."""
         trainer.load(folder)
-
-    @property
-    def format(self) -> str:
-        """Hugging Face's format, unless transformers' BERT cannot represent the model."""
-        try:
-            check_representable(self.config)
-        except CheckpointError:
-            return "bertlab"
-        return "huggingface"
 
     # === The end ===
 
     def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded, test: Encoded | None) -> FineTuningResult:
         """The best model, the results, and then what it predicts, written out."""
         self._restore(trainer, self._weights(best_run(runs)))
-        if isinstance(self.problem, Questions) and self.problem.info.null_threshold is not None:
-            threshold = tuned_threshold(self.problem, dev, trainer.outputs(dev))
-            self.problem.info = dataclasses.replace(self.problem.info, null_threshold=threshold)
+        self._tune_thresholds(trainer, dev)
         decoded = trainer.predict(dev)
-        figures = self.problem.score(dev.rows, decoded)
+        figures = trainer.score(dev, decoded)
         self._save(trainer, self.out)
-        own = {"model": self.model_name, "parameters": trained_parameters(trainer.model)}
+        own = {"model": self.trained_name, "parameters": trained_parameters(trainer.model)}
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
         write_json(self.out / RESULTS, result.to_dict())
         predicted = None if test is None else trainer.predict(test)
-        if has_answers(self.task.test):
-            result = dataclasses.replace(result, test=self._judge_test(predicted))
+        judged = self._judge_test(predicted)
+        if judged is not None:
+            result = dataclasses.replace(result, test=judged)
             write_json(self.out / RESULTS, result.to_dict())
-        write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
+        self._write_outputs(decoded, predicted, result)
         return result
 
-    def _judge_test(self, predicted: Decoded) -> dict[str, float]:
-        """The metrics on labelled test rows; the whole judgement goes to a folder of its own."""
-        judgement = judge(self.problem.info, self.task.test, predicted)
-        write_judgement(self.out / TEST, self.problem.info, self.task.test, predicted, judgement)
-        return judgement.metrics
+    def _tune_thresholds(self, trainer: Trainer, dev: Encoded) -> None:
+        tune_threshold(self.problem, dev, lambda: trainer.outputs(dev))
+
+    def _judge_test(self, predicted: Decoded | None) -> dict[str, float] | None:
+        """The metrics on labelled test rows; the whole judgement goes to a folder of its own. None without labels."""
+        return judged_test(self.out / TEST, self.problem.info, self.task, predicted)
+
+    def _write_outputs(self, decoded: Decoded, predicted: Decoded | None, result: FineTuningResult) -> None:
+        write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
 
 
 class _Advance:
@@ -392,20 +419,3 @@ def _main_figures(row: dict) -> dict[str, float]:
     """The loss and the first metric of an epoch's row."""
     first = next(name for name in row if name.startswith("val_"))
     return {"loss": row["loss"], first.removeprefix("val_"): row[first]}
-
-
-def _digest_rows(task: TaskData) -> str:
-    digest = hashlib.sha256()
-    for split in (task.train, task.validation, task.test):
-        for row in split:
-            digest.update(repr(row).encode())
-        digest.update(b"--")
-    return digest.hexdigest()[:16]
-
-
-def _check_choices(splits: dict[str, Encoded | None]) -> None:
-    """Raises DataError where the splits of multiple choice have different numbers of choices."""
-    choices = {name: encoded.features.choices for name, encoded in splits.items() if encoded is not None}
-    if len(set(choices.values())) > 1:
-        told = ", ".join(f"{count} ({name})" for name, count in choices.items())
-        raise DataError(f"rows have {told} choices; all splits must have the same number")

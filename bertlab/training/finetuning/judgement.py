@@ -24,7 +24,7 @@ from bertlab.data.tasks.class_report import (
 )
 from bertlab.data.tasks.metrics import label_matrix, score
 from bertlab.data.tasks.metrics_entities import entity_counts, is_entity_tag
-from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow
+from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow, TaskData
 from bertlab.errors import DataError
 from bertlab.files import write_text
 from bertlab.plots import confusion_matrix, reliability_diagram
@@ -207,6 +207,15 @@ def write_judgement(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: 
             judgement.calibration.error,
         )  # fmt: skip
         save_figure(folder / "calibration.png", figure)
+
+
+def judged_test(folder: Path, info: TaskInfo, task: TaskData, predicted: Decoded | None) -> dict[str, float] | None:
+    """The metrics on a task's test rows, with the whole judgement in a folder; None where they have no labels."""
+    if not has_answers(task.test):
+        return None
+    judgement = judge(info, task.test, predicted)
+    write_judgement(folder, info, task.test, predicted, judgement)
+    return judgement.metrics
 
 
 def _csv_of(table: Sequence[dict]) -> str:

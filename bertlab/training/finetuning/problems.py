@@ -102,6 +102,11 @@ class Problem:
         self.best = best
 
     @property
+    def max_length(self) -> int:
+        """The largest number of tokens in a row."""
+        return self.info.max_length
+
+    @property
     def model_options(self) -> dict:
         """Arguments of the model's class beside its config."""
         return {"num_labels": len(self.info.labels)}
@@ -133,9 +138,13 @@ class Problem:
         figures |= {name: float(metric(rows, decoded.predictions)) for name, metric in self.metrics.items()}
         return figures if self.best is None else {self.best: figures.pop(self.best)} | figures
 
+    def figure_names(self, rows: Sequence[Row]) -> list[str]:
+        """The names of the metrics on these rows."""
+        return [*figure_names(self.info.metrics, rows, self.info.labels), *self.metrics]
+
     def check_best(self, rows: Sequence[Row]) -> None:
         """Raises ConfigError where `best` is not a metric of these rows."""
-        known = [*figure_names(self.info.metrics, rows, self.info.labels), *self.metrics]
+        known = self.figure_names(rows)
         if self.best is not None and self.best not in known:
             raise ConfigError(f"best: expected one of {', '.join(known)}; got {self.best!r}")
 
@@ -294,6 +303,16 @@ def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> floa
         ("squad",), encoded.rows, (), decoded.predictions, no_answer_scores=no_answer_scores(decoded.answers)
     )
     return figures["best_f1_threshold"]
+
+
+def tune_threshold(problem: Problem, dev: Encoded, outputs: Callable[[], list]) -> None:
+    """Lets a problem with unanswerable questions say "no answer" as often as is best on the development rows.
+
+    outputs: gives the model's output for each of these rows (or windows).
+    """
+    if isinstance(problem, Questions) and problem.info.null_threshold is not None:
+        threshold = tuned_threshold(problem, dev, outputs())
+        problem.info = dataclasses.replace(problem.info, null_threshold=threshold)
 
 
 def problem_for(

@@ -75,6 +75,10 @@ class Recipe(Settings):
         "float32", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
         choices=PRECISIONS,
     )  # fmt: skip
+    task_sampling: float = setting(
+        1.0, "Of several tasks: read each in proportion to its number of batches to this power: 1 reads every row "
+        "once, 0.5 small tasks more often, 0 all equally.", at_least=0, at_most=1,
+    )  # fmt: skip
     devices: int = setting(1, "Number of GPUs that share every batch.", at_least=1)
     interval: int = setting(500, "Steps between two saved states: a kill loses no more than these.", at_least=1)
     row_order: str = setting(

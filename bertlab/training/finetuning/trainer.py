@@ -10,7 +10,7 @@ follow from the step alone.
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -20,6 +20,7 @@ import numpy as np
 
 from bertlab import checkpoints
 from bertlab.checkpoints.stored import write_safetensors
+from bertlab.data.tasks.features import Batch
 from bertlab.errors import TrainingError
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.devices.accumulation import accumulated_step
@@ -69,8 +70,7 @@ class FineTuner(keras.Model):
         """Fresh weights for what a run has beside the model; here nothing."""
 
     def call(self, batch, training=False):
-        inputs = {name: batch[name] for name in INPUT_NAMES if name in batch}  # without the targets
-        return self.model(inputs, training=training)
+        return self.model(inputs_of(batch, self.model), training=training)
 
     def train_step(self, *data):
         if self.accumulation == 1 and num_replicas() == 1:
@@ -89,6 +89,11 @@ class FineTuner(keras.Model):
     def with_totals(self, batch: dict) -> dict:
         """The batch and, for `compute_loss` on parts of it, the sum of its targets' weights."""
         return {**batch, TOTAL: keras.ops.sum(self.problem.weights(targets_of(batch), self.class_weights))}
+
+
+def inputs_of(batch: dict, model) -> dict:
+    """The model's inputs in a batch, without the targets."""
+    return {name: batch[name] for name in getattr(model, "reads", INPUT_NAMES) if name in batch}
 
 
 def targets_of(batch: dict):
@@ -192,7 +197,7 @@ class Trainer:
     @property
     def limit(self) -> int:
         """The longest row that problem and model allow."""
-        return min(self.problem.info.max_length, self.model.config.max_tokens)
+        return min(self.problem.max_length, self.model.config.max_tokens)
 
     def begin(self, seed: int, encoder_weights: dict[str, np.ndarray] | None) -> None:
         """Fresh weights and dropout by the seed, a fresh optimizer, then the pre-trained weights by their paths."""
@@ -213,14 +218,38 @@ class Trainer:
         with backend_errors():
             return run.all_epochs()
 
+    def rows(self, train: Encoded) -> int:
+        """The number of rows in an epoch."""
+        return len(train.features)
+
+    def steps(self, train: Encoded, recipe: Recipe) -> int:
+        """The number of batches in an epoch."""
+        return -(-len(train.features) // recipe.batch_size)
+
+    def epochs(self, train: Encoded, recipe: Recipe, seed: int) -> Iterator[Iterator[Batch]]:
+        """The batches of each epoch; the same seed gives the same ones."""
+        return EPOCHS[recipe.row_order](train.features, recipe.batch_size, self.limit, seed)
+
+    def figures(self, dev: Encoded) -> dict[str, float]:
+        """The metrics on rows, with the weights as they are now."""
+        return self.score(dev, self.predict(dev))
+
+    def score(self, encoded: Encoded, decoded: Decoded) -> dict[str, float]:
+        """The metrics of predictions for rows."""
+        return self.problem.score(encoded.rows, decoded)
+
     def predict(self, encoded: Encoded) -> Decoded:
         """Predictions for rows, with the weights as they are now."""
         return self.problem.decode(encoded, self.outputs(encoded))
 
     def outputs(self, encoded: Encoded) -> list:
         """The model's output for each row (or window)."""
-        together = PREDICTED_TOGETHER - PREDICTED_TOGETHER % num_replicas()
-        return outputs_of(self._predict, encoded.features, together, self.limit)
+        return outputs_of(self._predict, encoded.features, self.together, self.limit)
+
+    @property
+    def together(self) -> int:
+        """The number of rows in a batch of predictions."""
+        return PREDICTED_TOGETHER - PREDICTED_TOGETHER % num_replicas()
 
     def _predict(self, inputs: dict):
         return self.tuner.predict_on_batch(on_devices(inputs))
@@ -232,8 +261,7 @@ class _Run:
     def __init__(self, trainer: Trainer, train: Encoded, dev: Encoded, recipe: Recipe, seed: int, watching: Watching):
         self.trainer, self.train, self.dev, self.recipe, self.seed = trainer, train, dev, recipe, seed
         self.watching, self.tuner = watching, trainer.tuner
-        self.per_epoch = -(-len(train.features) // recipe.batch_size)
-        self.total = self.per_epoch * recipe.epochs
+        self.total = trainer.steps(train, recipe) * recipe.epochs
         self.progress, self.best_weights = Progress(), None
         self.callbacks = keras.callbacks.CallbackList(list(watching.callbacks), model=self.tuner)
         self._began = 0.0
@@ -242,9 +270,7 @@ class _Run:
         self._resume()
         self.tuner.stop_training = False
         self.callbacks.on_train_begin()
-        by_epoch = EPOCHS[self.recipe.row_order](
-            self.train.features, self.recipe.batch_size, self.trainer.limit, self.seed
-        )
+        by_epoch = self.trainer.epochs(self.train, self.recipe, self.seed)
         for epoch, batches in zip(range(1, self.recipe.epochs + 1), by_epoch):
             if epoch <= len(self.progress.epochs):
                 continue
@@ -270,7 +296,7 @@ class _Run:
             self._step(inputs, targets)
         self._stop_the_clock()
         _check(progress.losses, epoch, recipe, self.seed)
-        figures = self.trainer.problem.score(self.dev.rows, self.trainer.predict(self.dev))
+        figures = self.trainer.figures(self.dev)
         loss = float(np.mean(progress.losses))
         progress.epochs.append({"epoch": epoch, "loss": loss, "figures": figures})
         progress.losses = []

@@ -7,6 +7,7 @@ distillation are in `bertlab.training.distillation.objectives`.
 
 from bertlab.families import family_of
 from bertlab.training.objectives.base import Objective
+from bertlab.training.objectives.both_directions import BothDirections
 from bertlab.training.objectives.masked_lm import MaskedLM
 from bertlab.training.objectives.next_sentence import NextSentence
 from bertlab.training.objectives.next_token import NextToken
@@ -16,6 +17,7 @@ from bertlab.training.objectives.sentence_order import SentenceOrder
 from bertlab.training.objectives.sequence_to_sequence import SequenceToSequence
 
 __all__ = [
+    "BothDirections",
     "GeneratorMaskedLM",
     "MaskedLM",
     "NextSentence",
@@ -46,6 +48,8 @@ def objectives_for(
         return (GeneratorMaskedLM(), ReplacedToken())
     if config.causal:
         return (NextToken(),)
+    if family_of(config).both_directions:
+        return (BothDirections(),)
     if family_of(config).two_streams:
         return (Permutation(),)  # of pairs too: their segments are read, their labels are not
     of_pairs = SentenceOrder() if sentence_order else NextSentence()

@@ -36,8 +36,8 @@ def token_hits(logits, ids):
 
 
 def _is_chosen(logits, ids):
-    """True at the logit of each id: (…, V) bool."""
-    return ops.equal(ops.arange(logits.shape[-1], dtype="int32"), ops.cast(ids, "int32")[..., None])
+    """True at the logit of each id: (…, V) bool. V may be unknown while a graph is made, as the tokens of a row are."""
+    return ops.equal(ops.arange(ops.shape(logits)[-1], dtype="int32"), ops.cast(ids, "int32")[..., None])
 
 
 def weighted_mean(values, weights, total=None):

@@ -187,6 +187,9 @@ class PretrainingSettings(Settings):
     devices: int = setting(1, "Number of GPUs (of each machine) that share every batch.", at_least=1)
     interval: int = setting(1000, "Steps between two reports; each report also saves the state.", at_least=1)
     keep: int = setting(2, "Number of saved states to keep.", at_least=1)
+    average_states: int = setting(
+        1, "Save the mean of the weights of this number of last states as the checkpoint.", at_least=1
+    )
     divergence_check: bool = setting(
         True, "Stop a run whose loss rises. A run whose loss becomes infinite or NaN always stops."
     )
@@ -211,6 +214,11 @@ class PretrainingSettings(Settings):
             raise ConfigError(
                 f"warmup_share {self.warmup_share} and stable_share {self.stable_share} leave no step in which the "
                 "learning rate falls: choose two shares with a sum below 1"
+            )
+        if self.average_states > max(1, self.steps // self.interval):
+            raise ConfigError(
+                f"average_states {self.average_states}: expected at most {self.steps // self.interval}, the number of "
+                f"states that {self.steps} steps with interval {self.interval} save; choose a shorter interval"
             )
         if self.steps % self.interval:
             lower = self.steps // self.interval * self.interval

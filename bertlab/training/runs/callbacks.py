@@ -9,12 +9,14 @@ import keras
 import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
+from bertlab.files import remove_files
 from bertlab.progress import bar, bars_are_shown
 from bertlab.training.objectives import Objective
 from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.runs.state import load_state, save_state
 
 NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.runs.metrics.FirstBadStep`
+SECONDS_BETWEEN_DRAWINGS = 20
 _SECONDS_BETWEEN_LINES = 30
 
 
@@ -149,6 +151,11 @@ def saved_states(folder: str | Path) -> list[Path]:
     return sorted(Path(folder).glob("state-*.safetensors"))
 
 
+def remove_states(folder: str | Path) -> None:
+    """Deletes the states in a run's folder, and the folder unless it holds anything else."""
+    remove_files(folder, ("state-*.safetensors", ".state-*.partial"))
+
+
 def restore_latest(folder: str | Path, trainer: keras.Model, say=print) -> list[dict]:
     """Loads the newest complete state into the trainer and returns its history; [] when there is none."""
     return (restored_progress(folder, trainer, say) or {}).get("history", [])
@@ -172,26 +179,28 @@ def restored_progress(folder: str | Path, trainer: keras.Model, say=print) -> di
 
 
 class RunFiles(keras.callbacks.Callback):
-    """Writes metrics.csv, curve.png and TensorBoard's logs after every interval. Comes after `history` and the saving.
+    """Writes metrics.csv and TensorBoard's logs after every interval. Comes after `history` and the saving.
 
-    Each is made from the whole history: a run that was killed and resumed has them complete. curve: whether to draw it.
+    Each is made from the whole history: a run that was killed and resumed has them complete. curve: whether to draw
+    curve.png besides, at most every `SECONDS_BETWEEN_DRAWINGS`, since that can take longer than a short interval.
     """
 
     def __init__(self, folder: str | Path, history, curve: bool = True):
         super().__init__()
         self.folder, self.history, self.curve = Path(folder), history, curve
-        self._writer = None
+        self._writer, self._drawn = None, time.monotonic()
 
     def on_epoch_end(self, epoch, logs=None):
-        self.write()
+        self.write(self.curve and time.monotonic() - self._drawn > SECONDS_BETWEEN_DRAWINGS)
 
-    def write(self) -> None:
-        """Writes the files again and adds the newest row to TensorBoard's logs."""
+    def write(self, curve: bool = True) -> None:
+        """Writes the files again, draws the curve if asked to, and adds the newest row to TensorBoard's logs."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             write_metrics(self.folder / METRICS, self.history.rows)
-            if self.curve:
+            if self.curve and curve:
                 draw({self.folder.name: self.history.rows}, self.folder / CURVE)
+                self._drawn = time.monotonic()
         except CheckpointError as error:
             raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
         self._log()

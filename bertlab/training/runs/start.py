@@ -66,9 +66,13 @@ def scaled_range(width: int) -> float:
 
 
 def check_optimizer(config: ModelConfig, settings: PretrainingSettings) -> None:
-    """Raises ConfigError for Muon beside two streams: the matrices of their attention have three dimensions."""
+    """Raises ConfigError for Muon beside two streams, where the matrices of attention have three dimensions, and for
+    LSTMs, whose four gates are side by side in one matrix.
+    """
     if settings.optimizer == "muon" and family_of(config).two_streams:
         raise ConfigError("optimizer muon is not for a model with two streams: choose adamw")
+    if settings.optimizer == "muon" and family_of(config).both_directions:
+        raise ConfigError("optimizer muon is for the matrices of a transformer: choose adamw")
 
 
 def generator_for(
@@ -84,6 +88,11 @@ def generator_for(
         raise ConfigError(
             f"objective {settings.objective} is not for a model with two streams, which predicts tokens in a random "
             "order: leave it out"
+        )
+    if settings.objective != "auto" and family_of(config).both_directions:
+        raise ConfigError(
+            f"objective {settings.objective} is not for a model of {config.model_type}, which predicts both neighbours "
+            "of a token: leave it out"
         )
     of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
     if not (settings.objective == "replaced-tokens" or (settings.objective == "auto" and of_family)):

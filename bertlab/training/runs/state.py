@@ -6,6 +6,7 @@ under another name and renamed.
 """
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import keras
@@ -52,13 +53,41 @@ def load_state(path: str | Path, trainer: keras.Model) -> dict:
 
     Raises CheckpointError, and leaves the trainer as it is, when the file is truncated or belongs to another model.
     """
-    variables = _variables(trainer)
+    arrays, progress = _read(path)
+    _assign(arrays, trainer, path)
+    return progress
+
+
+def load_mean(paths: Sequence[Path], trainer: keras.Model) -> None:
+    """Loads the mean of the weights of several saved states into a compiled trainer, for a checkpoint to be saved.
+
+    The optimizer's variables, and what is not a floating-point number, are those of the last state. Errors as in
+    `load_state`.
+    """
+    arrays, _ = _read(paths[-1])
+    floats = [name for name, array in arrays.items() if name.startswith("model/") and array.dtype.kind == "f"]
+    sums = {name: arrays[name].astype("float64") for name in floats}
+    for path in paths[:-1]:
+        for name, array in _read(path)[0].items():
+            if name in sums:
+                sums[name] += array
+    means = {name: (total / len(paths)).astype(arrays[name].dtype) for name, total in sums.items()}
+    _assign(arrays | means, trainer, paths[-1])
+
+
+def _read(path: str | Path) -> tuple[dict[str, np.ndarray], dict]:
+    """The arrays and the progress in a file. Raises CheckpointError for one that is not complete."""
     try:
         with safe_open(path, framework="numpy") as file:
             arrays = {name: file.get_tensor(name) for name in file.keys()}
-            progress = json.loads(file.metadata()["progress"])
+            return arrays, json.loads(file.metadata()["progress"])
     except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
         raise CheckpointError(f"{path}: not a complete training state ({error}); delete it and start again") from None
+
+
+def _assign(arrays: dict[str, np.ndarray], trainer: keras.Model, path: str | Path) -> None:
+    """Gives the trainer the values. Raises CheckpointError, and changes nothing, if they are not this trainer's."""
+    variables = _variables(trainer)
     expected = {name: tuple(variable.shape) for name, variable in variables.items()}
     if expected != {name: array.shape for name, array in arrays.items()}:
         raise CheckpointError(
@@ -67,4 +96,3 @@ def load_state(path: str | Path, trainer: keras.Model) -> dict:
         )
     for name, variable in variables.items():
         variable.assign(arrays[name])
-    return progress

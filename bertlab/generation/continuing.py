@@ -8,7 +8,7 @@ from bertlab.errors import ConfigError, DataError
 from bertlab.generation.beams import beam_search
 from bertlab.generation.choosing import choose
 from bertlab.generation.compiling import can_compile
-from bertlab.generation.mask_predict import fill_texts
+from bertlab.generation.filling import fill_texts
 from bertlab.generation.program import write_rows
 from bertlab.generation.reading import CachedReader, WholeReader
 from bertlab.generation.settings import GenerationSettings

@@ -100,7 +100,7 @@ def _most_likely(model, ids, real, places, allowed):
 
 def _check(config, rows, mask_id: int, turns: int) -> None:
     family = family_of(config)
-    if config.causal or family.two_streams or family.decoder is not None:
+    if config.causal or family.two_streams or family.both_directions or family.decoder is not None:
         raise ConfigError(
             "mask-predict fills all masks at once: expected a masked language model that reads to both sides, such as "
             f"BERT, got one of the family {config.model_type}{', left-to-right' if config.causal else ''}"

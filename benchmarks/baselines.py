@@ -1,0 +1,97 @@
+"""Models from before BERT, beside it, on one task: `python -m benchmarks.baselines [--task package] [--rows 800]`.
+
+Every kind of baseline; with --elmo also a head on an ELMo as it is, such as one that was pre-trained before by
+`bertlab pretrain`; heads on the vectors of the packaged bertlab-mini as it is; bertlab-mini fine-tuned.
+All train on the same rows with the same seeds. Each run stops after some epochs without improvement on the development
+rows and keeps its best epoch, so that a linear model does not go on to overfit; the figure is that of this epoch.
+Finished parts are kept in the folder: the same command resumes. Writes results.md there.
+"""
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from bertlab.backend import load_backend
+from bertlab.baselines.settings import FROZEN, KINDS, RECURRENT
+from bertlab.features.settings import FeatureSettings
+from bertlab.files import write_text
+
+MODEL = "bertlab-mini"
+HEADS = (("last", "linear"), ("last4-concat", "linear"), ("all-mix", "linear"), ("last4-concat", "bilstm"))
+PATIENCE = 2
+SLOW = {"epochs": 16, "patience": 4}  # recurrent networks begin to learn late on few rows
+
+
+def task_of(name: str, rows: int):
+    """The task with so many training rows and at most 500 development rows."""
+    from bertlab.data.tasks.load import load_task
+
+    task = load_task(name)
+    return dataclasses.replace(task, train=task.train[:rows], validation=task.validation[:500], test=[])
+
+
+def results(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path | None = None):
+    """Yields the name and the `FineTuningResult` of each way to do the task."""
+    from bertlab.training.finetuning import (
+        Recipe,
+        baseline_recipe,
+        feature_recipe,
+        finetune,
+        train_baseline,
+        train_features,
+    )
+
+    common = {"seeds": seeds, "patience": PATIENCE, "max_length": max_length}
+    for kind in KINDS:
+        if task.shape == "tagging" and kind in ("bow", "tfidf", "cbow"):
+            continue
+        recipe = baseline_recipe(kind, **common | (SLOW if kind in RECURRENT else {}))
+        yield kind, train_baseline(kind, task, folder / kind, recipe)
+    for kind in FROZEN if elmo else ():
+        recipe = baseline_recipe(kind, **common)
+        yield f"{kind} of {elmo.name}", train_baseline(kind, task, folder / kind, recipe, model=elmo)
+    for layers, head in HEADS:
+        recipe, settings = feature_recipe(head, **common), FeatureSettings(layers=layers, head=head)
+        vectors = folder / f"vectors-{layers}"
+        result = train_features(MODEL, task, folder / f"{layers}-{head}", recipe, settings, vectors=vectors)
+        yield f"frozen {MODEL}, {layers}, {head}", result
+    recipe = Recipe(learning_rate=3e-4, epochs=4, **common)
+    yield f"{MODEL} fine-tuned", finetune(MODEL, task, folder / "fine-tuned", recipe)
+
+
+def line(name: str, result) -> str:
+    """A row of the table: mean ± standard deviation, seconds of training, parameters that it changes."""
+    summary = result.summaries[0]
+    seconds = sum(run.seconds for run in summary.runs) / len(summary.runs)
+    figure = f"{summary.mean[result.metric]:.3f} ± {summary.sd[result.metric]:.3f}"
+    return f"| {name} | {figure} | {seconds:.1f} | {result.parameters:,} |"
+
+
+@click.command()
+@click.option("--task", "name", default="package", show_default=True, help="A task of `bertlab task list`.")
+@click.option("--rows", default=800, show_default=True, help="Training rows.")
+@click.option("--seeds", default=3, show_default=True, type=click.IntRange(2))
+@click.option("--max-length", default=64, show_default=True, help="Longest row, in tokens; longer ones are cut.")
+@click.option(
+    "--elmo", type=click.Path(exists=True, path_type=Path), help="Checkpoint of an ELMo for the baseline elmo."
+)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("build/baselines"), show_default=True)
+def main(name, rows, seeds, max_length, elmo, out):
+    """Print a table of the baselines and bertlab-mini on one task."""
+    load_backend()
+    folder = out / f"{name}-{rows}-{max_length}-{seeds}"
+    task = task_of(name, rows)
+    found = results(task, folder, tuple(range(1, seeds + 1)), max_length, elmo)
+    lines = []
+    for way, result in found:
+        if not lines:
+            lines += [f"| {name}, {rows} rows | {result.metric} | seconds | trained parameters |", "|---" * 4 + "|"]
+            click.echo("\n".join(lines))
+        lines.append(line(way, result))
+        click.echo(lines[-1])
+    write_text(folder / "results.md", "\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main()

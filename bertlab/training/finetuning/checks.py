@@ -1,0 +1,36 @@
+"""Checks of a task's rows before a training, and the fingerprint by which a later start recognizes them."""
+
+import hashlib
+
+from bertlab.data.tasks.rows import TaskData
+from bertlab.errors import DataError, asked
+from bertlab.training.finetuning.problems import Encoded
+
+
+def check_rows(task: TaskData) -> None:
+    """Raises DataError for a task without rows to train or to judge on."""
+    share = asked("--validation-share 0.1", "a validation_share")
+    for split in ("train", "validation"):
+        if not getattr(task, split):
+            raise DataError(
+                f"{task.name}: has no {split} rows; "
+                + (f"give {share} to hold some back" if split == "validation" else "add some")
+            )
+
+
+def digest_rows(task: TaskData) -> str:
+    """A fingerprint of all rows."""
+    digest = hashlib.sha256()
+    for split in (task.train, task.validation, task.test):
+        for row in split:
+            digest.update(repr(row).encode())
+        digest.update(b"--")
+    return digest.hexdigest()[:16]
+
+
+def check_choices(splits: dict[str, Encoded | None]) -> None:
+    """Raises DataError where the splits of multiple choice have different numbers of choices."""
+    choices = {name: encoded.features.choices for name, encoded in splits.items() if encoded is not None}
+    if len(set(choices.values())) > 1:
+        told = ", ".join(f"{count} ({name})" for name, count in choices.items())
+        raise DataError(f"rows have {told} choices; all splits must have the same number")
