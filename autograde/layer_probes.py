@@ -143,7 +143,10 @@ def places_of(layer, paths):
 
 
 def gradient(probe, question, namespace, notes, build):
-    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role."""
+    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role.
+
+    NaN if none arrives at all: with such a loss an optimizer makes no step, but raises an error.
+    """
     import tensorflow as tf
 
     inner = probe["of"]
@@ -168,14 +171,16 @@ def gradient(probe, question, namespace, notes, build):
         total = tf.reduce_sum(output * tf.cast(question["cotangent"], output.dtype))
     gradients = tape.gradient(total, sources)
     notes["no_gradient"] = [index for index, group in enumerate(gradients) if any(part is None for part in group)]
+    absent = float("nan") if all(part is None for group in gradients for part in group) else 0.0
     shapes = [tuple(arguments[n].shape) if type(n) is int else weights[n].shape for n in probe["with_respect_to"]]
-    return [_joined(*group) for group in zip(gradients, sources, shapes)]
+    return [_joined(*group, absent) for group in zip(gradients, sources, shapes)]
 
 
-def _joined(gradients, variables, shape):
-    """The gradients of a role's variables as one array of the role's shape; zero where none arrived."""
+def _joined(gradients, variables, shape, absent):
+    """The gradients of a role's variables as one array of the role's shape; `absent` where none arrived."""
     import tensorflow as tf
 
     width = shape[-1] // len(variables) if shape else 1
-    parts = [tf.zeros_like(v) if g is None else tf.convert_to_tensor(g) for g, v in zip(gradients, variables)]
+    filled = [tf.fill(v.shape, tf.cast(absent, v.dtype)) if g is None else g for g, v in zip(gradients, variables)]
+    parts = [tf.convert_to_tensor(part) for part in filled]
     return tf.concat([tf.reshape(part, (*shape[:-1], width)) for part in parts], -1) if shape else parts[0]

@@ -218,7 +218,7 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         return ["Your function changes one of its arguments. The caller may still need it: make a new value instead."]
     if answer.no_gradient:
         return [
-            "No gradient reaches your weights: the result was computed without tensors (NumPy, `.numpy()`, a constant)."
+            "There is no gradient: the result was computed without tensors (NumPy, `.numpy()`), or it is a constant."
         ]
     if answer.new_weights:
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]

@@ -246,6 +246,9 @@ heat_maps(
 #                                                  └─▶ pooled ─────────────────────▶ nsp ─▶ (B, 2)
 # ```
 #
+# Pass `training` on to `self.bert`: dropout acts inside of it, for both results, and nowhere else. (If you select from
+# the logits of `MlmHead` instead of from its input, the numbers are the same: that is allowed, but it takes longer.)
+#
 # Name the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. The
 # table is `self.bert.embeddings.token.embeddings`.
 
@@ -506,9 +509,10 @@ lines(
 # With every step each weight also loses a small fraction of itself, 0.01 times the learning rate: *weight decay*.
 # Weights that are not needed shrink towards zero. But not everything should be small: LayerNorm's $\gamma$ starts at 1
 # and sets the scale of a whole layer, and biases and $\beta$ only shift. BERT excludes them (`optimization.py` of
-# google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path, such as
-# `bert/encoder/layer_0/attention/query/kernel`, and its *last* part is the kind of weight. Only this part counts, as a
-# whole: `beta_2` is another word than `beta`. A path may have a single part, such as `bias`.
+# google-research/bert: "LayerNorm", "layer_norm", "bias"). In Keras a weight has a path of parts with slashes between
+# them, such as `bert/encoder/layer_0/attention/query/kernel`, and its *last* part is the kind of weight. Only this part
+# counts, as a whole and as it is written: `beta_2`, `beta.1` and `Beta` are other words than `beta`. A path may have a
+# single part, such as `bias`.
 
 # %% nbgrader={"grade": false, "grade_id": "decays", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decays(name: str) -> bool:

@@ -249,8 +249,8 @@ def predict(model, rows) -> np.ndarray:
 # $$\text{logits} = C\, W + b \qquad W \in \mathbb{R}^{H \times K},\; K \text{ classes}$$
 #
 # That is all that is new in fine-tuning: $H K + K$ parameters beside millions that exist already. In training, dropout
-# is applied between $C$ and $W$. The softmax belongs to the loss (`from_logits=True`), which can then compute
-# log-softmax in a numerically stable way.
+# is applied between $C$ and $W$, to each number by itself. The softmax belongs to the loss (`from_logits=True`), which
+# can then compute log-softmax in a numerically stable way.
 #
 # Name the linear layer `self.dense`. (The published code sends $C$ through the pooler of notebook 05 first, a layer
 # with tanh that was trained by next-sentence prediction. The paper's formula has none, and we follow the paper.)
@@ -763,7 +763,8 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 # $$L = -\frac{1}{|M|} \sum_{(b, t) \in M} \log \text{softmax}(\text{logits}[b, t])[\,y_{b,t}\,] \qquad M = \{(b, t) : y_{b,t} \neq -100\}$$
 #
 # The mean is over *all* labelled positions of the batch together, from all its sentences. If there are none, the loss
-# is 0, and so is its gradient. The loss must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
+# is 0, and so is its gradient: compute this 0 from the logits too, since a constant has no gradient at all. The loss
+# must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
 
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:

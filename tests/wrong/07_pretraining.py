@@ -11,6 +11,16 @@ def etraining_loss(p, x, positions):
     rows = ops.take(ops.clip(p, 1e-7, 1.0), positions, axis=0)
     return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
 
+# %% etraining-loss: probabilities of at least 1e-30
+def etraining_loss(p, x, positions):
+    rows = ops.take(ops.maximum(p, 1e-30), positions, axis=0)
+    return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
+
+# %% etraining-loss: ids in 8 bits
+def etraining_loss(p, x, positions):
+    rows, ids = ops.take(p, positions, axis=0), ops.cast(ops.cast(ops.take(x, positions), "uint8"), "int32")
+    return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ids, 1), axis=1)))
+
 # %% mlm-loss: the largest logit of the whole batch subtracted
 def mlm_loss(logits, labels, weights):
     logits = logits - ops.max(logits)
@@ -37,6 +47,12 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
 
+# %% mlm-loss: ids in 8 bits
+def mlm_loss(logits, labels, weights):
+    log_p, ids = ops.log_softmax(logits, axis=-1), ops.cast(ops.cast(labels, "uint8"), "int32")
+    losses = -ops.take_along_axis(log_p, ops.expand_dims(ids, -1), axis=-1)[..., 0]
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
 # %% nsp-loss: logits are cut off at 50
 def nsp_loss(logits, labels):
     log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)
@@ -45,6 +61,16 @@ def nsp_loss(logits, labels):
 # %% gather-positions: sorted, each once
 def gather_positions(hidden, positions):
     return ops.take_along_axis(hidden, ops.expand_dims(ops.sort(positions, axis=1), -1), axis=1)
+
+# %% gather-positions: positions in 8 bits
+def gather_positions(hidden, positions):
+    small = ops.cast(ops.cast(ops.expand_dims(positions, -1), "uint8"), "int32")
+    return ops.take_along_axis(hidden, small, axis=1)
+
+# %% gather-positions: positions in float16
+def gather_positions(hidden, positions):
+    near = ops.cast(ops.cast(ops.expand_dims(positions, -1), "float16"), "int32")
+    return ops.take_along_axis(hidden, near, axis=1)
 
 # %% pretraining-model: no gradient into the encoder from the next-sentence head
 class PreTrainingModel(keras.Model):
@@ -58,6 +84,48 @@ class PreTrainingModel(keras.Model):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp(ops.stop_gradient(pooled))
+
+# %% pretraining-model: dropout on the pooled vector too
+class PreTrainingModel(keras.Model):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+        self.drop = keras.layers.Dropout(dropout)
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
+        return logits, self.nsp(self.drop(pooled, training=training))
+
+# %% pretraining-model: dropout in front of the head for masked tokens too
+class PreTrainingModel(keras.Model):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+        self.drop = keras.layers.Dropout(dropout)
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        chosen = self.drop(gather_positions(hidden, positions), training=training)
+        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+
+# %% pretraining-model: the pooled vector of a second call without dropout
+class PreTrainingModel(keras.Model):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, _ = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        _, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=False)
+        logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
+        return logits, self.nsp(pooled)
 
 # %% clip-gradients: composed: one list for all steps
 clipped = []
@@ -107,6 +175,17 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     falling = (total_steps - step) / (total_steps - warmup_steps)
     return peak * ops.clip(ops.minimum((step + 1) / warmup_steps, falling), 0, 1)
 
+# %% learning-rate: never below a thousandth of the peak
+def learning_rate(step, peak, warmup_steps, total_steps):
+    falling = (total_steps - step) / (total_steps - warmup_steps)
+    return peak * ops.clip(ops.minimum((step + 1) / max(warmup_steps, 1), falling), 1e-3, 1)
+
+# %% learning-rate: never below a thousandth of the peak before the end
+def learning_rate(step, peak, warmup_steps, total_steps):
+    falling = (total_steps - step) / (total_steps - warmup_steps)
+    rate = peak * ops.clip(ops.minimum((step + 1) / max(warmup_steps, 1), falling), 1e-3, 1)
+    return ops.where(step < total_steps, rate, 0.0)
+
 # %% decays: a last part that begins with one of the words
 def decays(name):
     return not name.split("/")[-1].startswith(("bias", "gamma", "beta"))
@@ -118,6 +197,22 @@ def decays(name):
 # %% decays: searched in a text
 def decays(name):
     return name.split("/")[-1] not in "bias gamma beta"
+
+# %% decays: without what follows a dot
+def decays(name):
+    return name.split("/")[-1].split(".")[0] not in ("bias", "gamma", "beta")
+
+# %% decays: dots are slashes
+def decays(name):
+    return name.replace(".", "/").split("/")[-1] not in ("bias", "gamma", "beta")
+
+# %% decays: capitals do not count
+def decays(name):
+    return name.split("/")[-1].lower() not in ("bias", "gamma", "beta")
+
+# %% decays: only letters count
+def decays(name):
+    return "".join(filter(str.isalpha, name.split("/")[-1])) not in ("bias", "gamma", "beta")
 
 # %% masked-accuracy: label 0 is taken for padding
 def masked_accuracy(logits, labels, weights):
@@ -143,6 +238,24 @@ def masked_accuracy(logits, labels, weights):
     hits = ops.cast(own > 0.5, "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
 
+# %% masked-accuracy: compared in 8 bits
+def masked_accuracy(logits, labels, weights):
+    best = ops.cast(ops.argmax(logits, axis=-1), "uint8")
+    hits = ops.cast(best == ops.cast(labels, "uint8"), "float32")
+    return ops.sum(hits * weights) / ops.sum(weights)
+
 # %% perplexity: a loss of at most 10
 def perplexity(losses, counts):
     return ops.exp(ops.sum(ops.minimum(losses, 10.0) * counts) / ops.sum(counts))
+
+# %% perplexity: a mean loss of at most 20
+def perplexity(losses, counts):
+    return ops.exp(ops.minimum(ops.sum(losses * counts) / ops.sum(counts), 20.0))
+
+# %% perplexity: a running mean that divides by 0 at a first batch without predictions
+def perplexity(losses, counts):
+    seen = ops.cumsum(counts)
+    mean = losses[0] * counts[0] / seen[0]
+    for number in range(1, losses.shape[0]):
+        mean = mean + (losses[number] - mean) * counts[number] / seen[number]
+    return ops.exp(mean)

@@ -21,6 +21,16 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         return ops.squeeze(self.dense(self.dropout(hidden[:, 0], training=training)))
 
+# %% cls-head: the whole vector is dropped or kept
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout, noise_shape=(None, 1))
+        self.dense = keras.layers.Dense(num_labels, name="dense")
+
+    def call(self, hidden, training=None):
+        return self.dense(self.dropout(hidden[:, 0], training=training))
+
 # %% f1-matthews: 0 where any count is 0
 def f1_and_matthews(gold, predicted):
     pairs = list(zip(gold, predicted))
@@ -71,6 +81,13 @@ def align_labels(pieces_of_words, tags):
     rows = [[tag if piece == pieces[0] else IGNORED for piece in pieces] for pieces, tag in zip(pieces_of_words, tags)]
     return [IGNORED, *(label for row in rows for label in row), IGNORED]
 
+# %% align-labels: words without tokens are left out, but not their tags
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for pieces, tag in zip(filter(None, pieces_of_words), tags):
+        labels += [tag] + [IGNORED] * (len(pieces) - 1)
+    return [*labels, IGNORED]
+
 # %% tagging-loss: zero by zero behind where, so the gradient of a batch without labels is NaN
 def tagging_loss(logits, labels):
     real = ops.cast(ops.not_equal(labels, IGNORED), "float32")
@@ -92,6 +109,14 @@ def tagging_loss(logits, labels):
     log_p = ops.maximum(ops.log_softmax(logits, axis=-1), -100.0)
     chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
     return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
+
+# %% tagging-loss: without labels a constant, which has no gradient
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels != IGNORED, logits.dtype)
+    if float(ops.sum(weights)) == 0:
+        return ops.zeros(())
+    chosen = ops.take_along_axis(ops.log_softmax(logits, axis=-1), ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    return -ops.sum(chosen * weights) / ops.sum(weights)
 
 # %% span-head: MASKED_SCORE is added
 class SpanHead(keras.layers.Layer):
@@ -126,6 +151,14 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if i <= j < i + longest and start[i] + end[j] > best:
                 best, span = start[i] + end[j], (int(i), int(j))
     return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: the question is hidden in the arguments themselves
+def best_span(start, end, first, last, longest, threshold=0.0):
+    null = start[0] + end[0]
+    start[:first] = end[:first] = start[last + 1 :] = end[last + 1 :] = -1e9
+    spans = [(i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
+    i, j = max(spans, key=lambda span: start[span[0]] + end[span[1]])
+    return (i, j) if start[i] + end[j] > null + threshold else (0, 0)
 
 # %% span-scores: a shared word counted as often as the prediction has it
 def span_scores(prediction, answers):

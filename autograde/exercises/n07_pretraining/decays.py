@@ -20,7 +20,7 @@ def usual_names(rng: Random) -> list[Case]:
 
 
 def words_in_words(rng: Random) -> list[Case]:
-    """Names that contain the three words, but not as the last part."""
+    """Names that contain the three words, but not as the last part, or in capitals."""
     number = int(rng.integers(100))
     names = (f"alphabet_{number}/kernel", f"unbiased_{number}/kernel", f"gamma_rays_{number}/embeddings",
              f"alphabet_{number}/bias", f"bias/{number}/kernel", f"norm_{number}/beta/kernel",
@@ -28,6 +28,8 @@ def words_in_words(rng: Random) -> list[Case]:
              "mygamma", "kernel", f"dense_{number}/a", "bias", "gamma", "beta", f"dense_{number}/gammas",
              f"dense_{number}/beta_2", f"dense_{number}/game", f"dense_{number}/output_bias",
              f"LayerNorm_{number}/kernel",
+             f"dense_{number}/bias.1", f"dense_{number}/layer.bias", f"norm.{number}/beta.gamma", f"norm_{number}/Beta",
+             f"norm_{number}/GAMMA", f"dense_{number}/Bias", f"dense_{number}/bias:0", f"norm_{number}/beta-2",
              f"layer_norm_{number}/embeddings", f"bias/gamma/{number}/beta/table", f"beta_{number}/gamma")  # fmt: skip
     return [Case((name,)) for name in names]
 

@@ -45,12 +45,18 @@ def repeated_tokens(rng: Random) -> list[Case]:
 
 
 def unlikely_tokens(rng: Random) -> list[Case]:
-    """Probabilities of 10⁻³⁰, of which already the product of two is 0 in float32; and many small ones."""
+    """Probabilities near the smallest of float32, of which already the product of two is 0; and many small ones."""
     p, x = chances(rng, 5, 6), whole_numbers(rng, 6, 5)
-    p[[1, 3], x[[1, 3]]] = 1e-30
+    p[[1, 3], x[[1, 3]]] = 1.2e-38
     many, ids = chances(rng, 30, 5), whole_numbers(rng, 5, 30)
     many[np.arange(30), ids] = 1e-3
     return [Case((p, x, np.array([3, 0, 1], "int32"))), Case((many, ids, np.arange(30).astype("int32")))]
+
+
+def large_ids(rng: Random) -> list[Case]:
+    """A vocabulary of thousands: an id does not fit into 8 bits, nor exactly into float16."""
+    x = np.array([2049 + 2 * rng.integers(1000), rng.integers(256, 2000)], "int32")
+    return [Case((chances(rng, 2, 4200), x, np.array([0, 1], "int32")))]
 
 
 def longer_sentence(rng: Random) -> list[Case]:
@@ -64,8 +70,9 @@ def nothing_masked(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=etraining_loss,
     parts=(
-        values(2, lambda rng: [*masked_sentences(rng), *repeated_tokens(rng), *unlikely_tokens(rng)],
-            hidden=longer_sentence),
+        values(2, lambda rng: [
+            *masked_sentences(rng), *repeated_tokens(rng), *unlikely_tokens(rng), *large_ids(rng),
+        ], hidden=longer_sentence),
         cases("nothing masked", 1, nothing_masked, "a sum over no positions is 0"),
     ),
     hints=(

@@ -15,7 +15,14 @@ def hidden_and_positions(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 2, 5, 4), places_in_rows(rng, 2, 5, 3))),
         Case((normal(rng, 3, 6, 3), places_in_rows(rng, 3, 6, 2))),
+        long_rows(rng),
     ]
+
+
+def long_rows(rng: Random) -> Case:
+    """Positions that do not fit into 8 bits, nor exactly into float16."""
+    far = [[130, 256 + rng.integers(200), 2049], [255, 300 + rng.integers(200), 2051 + 2 * rng.integers(24)]]
+    return Case((normal(rng, 2, 2100, 2), np.array(far, "int32")))
 
 
 def other_positions(rng: Random) -> list[Case]:

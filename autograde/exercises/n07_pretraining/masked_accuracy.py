@@ -33,7 +33,7 @@ def batches_of_guesses(rng: Random) -> list[Case]:
 
 def other_guesses(rng: Random) -> list[Case]:
     """All right; a row whose predictions are all padding; the best token is the first or the last; a vocabulary of
-    thousands, in which a guess is next to the label; one row, with logits that are all large."""
+    thousands, in which one guess is next to the label and one 256 after it; one row, with logits that are all large."""
     logits, labels, weights = guesses(rng, 2, 3, 4).arguments
     everything = logits.copy()
     np.put_along_axis(everything, labels[..., None], 30, axis=-1)
@@ -41,14 +41,14 @@ def other_guesses(rng: Random) -> list[Case]:
     some = np.array([[0, 0, 0], [1, 0, 1]], "float32")
     ends = normal(rng, 2, 3, 4)
     np.put_along_axis(ends, np.array([[0, 3, 0], [3, 0, 0]])[..., None], 9, axis=-1)
-    wide, near = normal(rng, 1, 2, 4200), np.array([[4001, 4096]], "int32")
-    wide[0, [0, 1], [4000, 4096]] = 50
+    wide, near = normal(rng, 1, 3, 4200), np.array([[4001, 4096, 700]], "int32")
+    wide[0, [0, 1, 2], [4000, 4096, 956]] = 50
     large = predictions_of(rng, 1, 3, 5)
     large[0][..., 2] += 40
     large[0][...] += 60
     return [
         Case((everything, labels, weights)), Case((logits, labels_at_the_ends, some)),
-        Case((ends, labels_at_the_ends, some)), Case((wide, near, np.ones((1, 2), "float32"))),
+        Case((ends, labels_at_the_ends, some)), Case((wide, near, np.ones((1, 3), "float32"))),
         Case((large[0], np.array([[2, 1, 2]], "int32"), np.array([[1, 1, 0]], "float32"))),
     ]  # fmt: skip
 

@@ -21,10 +21,14 @@ def batches_of_predictions(rng: Random) -> list[Case]:
 
 
 def other_batches(rng: Random) -> list[Case]:
-    """One row; a row whose predictions are all padding; padding in front of a prediction."""
+    """One row; a row whose predictions are all padding; padding in front of a prediction; a vocabulary of thousands."""
     logits, labels, weights = predictions_of(rng, 3, 3, 4)
     weights[0], weights[1] = 0, (0, 1, 0)
-    return [Case(predictions_of(rng, 1, 5, 3)), Case((logits, labels, weights))]
+    large_ids = np.array([[2049 + 2 * rng.integers(1000), rng.integers(256, 2000)]], "int32")
+    return [
+        Case(predictions_of(rng, 1, 5, 3)), Case((logits, labels, weights)),
+        Case((normal(rng, 1, 2, 4200, size=2), large_ids, np.ones((1, 2), "float32"))),
+    ]  # fmt: skip
 
 
 def no_predictions(rng: Random) -> list[Case]:

@@ -17,7 +17,8 @@ def losses_of_batches(rng: Random) -> list[Case]:
         return Case((losses, rng.permutation(np.arange(1, batches + 1) * 7).astype("float32")))
 
     large = (9 + 5 * rng.random(4)).astype("float32")  # e¹⁰ is 22,026: the vocabulary of a model that knows nothing
-    return [case(3), case(5), Case((large, np.array([900, 40, 3000, 7], "float32"))), *unusual_batches(rng)]
+    counts = np.array([900, 40, 3000, 7], "float32")
+    return [case(3), case(5), Case((large, counts)), Case((5 * large, counts)), *unusual_batches(rng)]
 
 
 def many_batches(rng: Random) -> list[Case]:
@@ -25,9 +26,12 @@ def many_batches(rng: Random) -> list[Case]:
 
 
 def unusual_batches(rng: Random) -> list[Case]:
-    """A batch without predictions; a perfect one."""
+    """A batch without predictions, as the last and as the first; a perfect one."""
     losses, counts = np.array([3.0, 0.0, 1.5], "float32"), np.array([4, 3, 0], "float32")
-    return [Case((losses + rng.random(3).astype("float32"), counts)), Case((np.zeros(2, "float32"), counts[:2]))]
+    return [
+        Case((losses + rng.random(3).astype("float32"), counts)), Case((np.zeros(2, "float32"), counts[:2])),
+        Case((losses + rng.random(3).astype("float32"), counts[::-1].copy())),
+    ]  # fmt: skip
 
 
 def one_batch(rng: Random) -> list[Case]:

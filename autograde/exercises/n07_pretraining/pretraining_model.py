@@ -81,12 +81,21 @@ def padded_inputs(rng: Random) -> list[Trial]:
     return [Trial((model_case(rng, 3, 6, 2, padded=True),)), Trial((replace(case, weights=weights, config=sizes),))]
 
 
+def dropout_without_effect(case: Case) -> Case:
+    """The same call with weights that make the dropout in the embeddings and in the encoder invisible."""
+    silent = ("embeddings/norm/gamma", "embeddings/norm/beta", "layer_0/attention/out/kernel",
+              "layer_0/attention/out/bias", "layer_0/feed_forward/outer/kernel", "layer_0/feed_forward/outer/bias")  # fmt: skip
+    return replace(case, weights=case.weights | {role: np.zeros_like(case.weights[role]) for role in silent})
+
+
 def training_and_rate(rng: Random) -> list[Trial]:
-    """In training the model's dropout acts; with the rate 0 it does not; and the model hands on `trainable=False`."""
-    case = replace(model_case(rng, 3, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    """In training the model's dropout acts on both results, and only inside of BERT; with the rate 0 it does not act;
+    and the model hands on `trainable=False`."""
+    case = replace(model_case(rng, 12, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
     no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False})
     return [
-        Trial((case,), (Varies(item=0),)), Trial((replace(case, keywords={"training": False}),)),
+        Trial((case,), (Varies(item=0), Varies(item=1))), Trial((replace(case, keywords={"training": False}),)),
+        Trial((dropout_without_effect(case),)),
         Trial((no_chance,), (Reference(), OwnWeights())),
     ]  # fmt: skip
 
@@ -99,7 +108,8 @@ EXERCISE = Exercise(
         Part("values", 3, inputs_of_model, hidden=other_models),
         Part("padding", 1, padded_inputs, "with padding in a sequence the result is different"),
         Part("training", 1, training_and_rate,
-            "`training`, `dropout` or `trainable=False` has no effect: hand each of them on"),
+            "in training, dropout must act inside of `self.bert`, for both results, and nowhere else; and `dropout` and "
+            "`trainable=False` must have an effect"),
     ),
     forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.layers.gather_positions",)),
     hints=(

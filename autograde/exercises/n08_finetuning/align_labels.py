@@ -43,14 +43,12 @@ def other_sentences(rng: Random) -> list[Case]:
 
 
 def with_empty_words(rng: Random) -> list[Case]:
+    """At the beginning, in the middle, at the end, two in a row; in each sentence the words have different tags."""
     found = []
-    for words in (3, 5):
-        pieces, tags = _sentence(rng, words)
-        pieces[int(rng.integers(words))] = []
-        found.append(Case((pieces, tags)))
-    pieces, tags = _sentence(rng, 5)
-    pieces[0] = pieces[2] = pieces[3] = pieces[4] = []  # at the beginning, at the end, and two in a row
-    return [*found, Case((pieces, tags)), Case(([[], []], [1, 2]))]
+    for empty in ([0], [int(rng.integers(1, 4))], [4], [0, 2, 3, 4]):
+        pieces = [[] if place in empty else list(WORDS[i]) for place, i in enumerate(rng.integers(len(WORDS), size=5))]
+        found.append(Case((pieces, rng.permutation(5).tolist())))
+    return [*found, Case(([[], []], [1, 2]))]
 
 
 EXERCISE = Exercise(

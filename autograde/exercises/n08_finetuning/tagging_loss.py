@@ -58,7 +58,7 @@ def a_sentence_without_labels(rng: Random) -> list[Case]:
 
 
 def all_ignored(rng: Random) -> list[Trial]:
-    """The loss and its gradient: a 0 / 0 that `where` hides is still in the gradient."""
+    """The loss and its gradient: a 0 / 0 that `where` hides is still in the gradient; a constant has none."""
     case = Case((normal(rng, 2, 4, 3), np.full((2, 4), IGNORED, "int32")))
     return [Trial((case,)), Trial((case,), (Slopes(np.array(1.0), {0: normal(rng, 2, 4, 3)}),))]
 
@@ -67,7 +67,7 @@ EXERCISE = Exercise(
     reference=tagging_loss,
     parts=(
         Part("values", 3, logits_and_labels, hidden=other_batches),
-        Part("no labels", 1, all_ignored, "a batch without labels must have the loss 0 and the gradient 0, not NaN"),
+        Part("no labels", 1, all_ignored, "a batch without labels must have the loss 0 and the gradient 0, not NaN and not None"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
     hints=(
