@@ -181,6 +181,5 @@ def _joined(gradients, variables, shape, absent):
     import tensorflow as tf
 
     width = shape[-1] // len(variables) if shape else 1
-    filled = [tf.fill(v.shape, tf.cast(absent, v.dtype)) if g is None else g for g, v in zip(gradients, variables)]
-    parts = [tf.convert_to_tensor(part) for part in filled]
+    parts = [tf.zeros_like(v) + absent if g is None else tf.convert_to_tensor(g) for g, v in zip(gradients, variables)]
     return tf.concat([tf.reshape(part, (*shape[:-1], width)) for part in parts], -1) if shape else parts[0]

@@ -83,9 +83,9 @@ def padded_inputs(rng: Random) -> list[Trial]:
 
 def dropout_without_effect(case: Case) -> Case:
     """The same call with weights that make the dropout in the embeddings and in the encoder invisible."""
-    silent = ("embeddings/norm/gamma", "embeddings/norm/beta", "layer_0/attention/out/kernel",
-              "layer_0/attention/out/bias", "layer_0/feed_forward/outer/kernel", "layer_0/feed_forward/outer/bias")  # fmt: skip
-    return replace(case, weights=case.weights | {role: np.zeros_like(case.weights[role]) for role in silent})
+    silent = ("embeddings/norm/", "layer_0/attention/out/", "layer_0/feed_forward/outer/")
+    zeros = {role: np.zeros_like(array) for role, array in case.weights.items() if role.startswith(silent)}
+    return replace(case, weights=case.weights | zeros)
 
 
 def training_and_rate(rng: Random) -> list[Trial]:
@@ -108,8 +108,8 @@ EXERCISE = Exercise(
         Part("values", 3, inputs_of_model, hidden=other_models),
         Part("padding", 1, padded_inputs, "with padding in a sequence the result is different"),
         Part("training", 1, training_and_rate,
-            "in training, dropout must act inside of `self.bert`, for both results, and nowhere else; and `dropout` and "
-            "`trainable=False` must have an effect"),
+            "in training, dropout must act inside of `self.bert`, for both results, and nowhere else; and `dropout` "
+            "and `trainable=False` must have an effect"),
     ),
     forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.layers.gather_positions",)),
     hints=(

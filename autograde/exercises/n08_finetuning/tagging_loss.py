@@ -67,7 +67,8 @@ EXERCISE = Exercise(
     reference=tagging_loss,
     parts=(
         Part("values", 3, logits_and_labels, hidden=other_batches),
-        Part("no labels", 1, all_ignored, "a batch without labels must have the loss 0 and the gradient 0, not NaN and not None"),
+        Part("no labels", 1, all_ignored,
+            "a batch without labels must have the loss 0 and the gradient 0, not NaN and not None"),
     ),
     forbidden=Forbidden(READY_MADE.because, (*READY_MADE.names, "keras.losses")),
     hints=(
