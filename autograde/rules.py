@@ -261,7 +261,10 @@ def _rows_of(batch, examples, known):
 
 
 def _fault_of_order(orders, size, total):
-    """An order that chance would give less than once in 10⁹ times; None for few examples, of which all are likely."""
+    """An order that chance would give less than once in 10⁹ times.
+
+    Of few examples all orders are likely; but in many epochs each of them comes first once.
+    """
     if total * (1 - 1 / total) ** len(orders) < FALSE_ALARM and len({order[0] for order in orders}) < total:
         return Difference("never first", f"in {len(orders)} epochs one of the {total} examples never comes first")
     if total < FEWEST_SHUFFLED:

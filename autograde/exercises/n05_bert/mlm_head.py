@@ -26,10 +26,7 @@ def hidden_and_table(rng: Random) -> list[Case]:
     """The second one after a call with another table."""
     second = mlm_case(rng, normal(rng, 2, 4, 5), 5)
     before = (second.arguments[0], normal(rng, 5, 5))
-    return [
-        mlm_case(rng, normal(rng, 2, 3, 6), 9), second,
-        replace(second, first=before, note="after a call with another table"),
-    ]  # fmt: skip
+    return [mlm_case(rng, normal(rng, 2, 3, 6), 9), replace(second, first=before)]
 
 
 def other_sizes(rng: Random) -> list[Case]:
