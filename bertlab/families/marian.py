@@ -111,7 +111,7 @@ def _own_size_of_targets(values: dict, where: str) -> int | None:
     shared, sizes = values.get(_SHARED), [values.get(name) for name in ("vocab_size", "decoder_vocab_size")]
     if shared not in (True, False, None):
         raise ConfigError(f"{where}: {_SHARED} is {shared!r}; expected true or false")
-    if shared is False:
+    if shared not in (True, None):
         return sizes[1] or sizes[0]
     if sizes[1] not in (sizes[0], None):
         raise ConfigError(
