@@ -1,5 +1,6 @@
 """Formgrader in real servers, one for each grader: whose points the gradebook has, and which were replaced."""
 
+import csv
 import json
 import os
 import socket
@@ -121,18 +122,34 @@ def given(course) -> dict[str, str]:
     return {row[0]: row[2] for row in rows if row[0] != "look"}
 
 
+def _enter(course: Path, grader: str, student: str, points: str) -> str:
+    """Fills one row of the grader's sheet, enters the sheet and returns what could not be entered."""
+    path = course / f"sheets/ps3-{grader}.csv"
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        row["points"] = points if row["student"] == student else row["points"]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return run(course, "points", "ps3", path, code=1)
+
+
 def test_graders_are_known_by_name_and_points_that_replace_anothers_are_listed(course):
+    run(course, "split", "ps3", "--grader", "cara")
     with formgrader(course, "ann") as ann, formgrader(course, "bob") as bob:
         ann.give(course, "ada", "why", 2)
         ann.comment(course, "ada", "why", "Clear.")
         ann.give(course, "ben", "check_scores", 1)
-        assert given(course) == {"ann": "2", "nobody": "0"}
+        assert given(course) == {"ann": "2", "cara": "0"}
         bob.give(course, "ada", "why", 1)
         bob.comment(course, "ben", "why", "Later.")
     said = run(course, "points", "ps3")
-    assert given(course) == {"ann": "1", "bob": "2", "nobody": "0"}
+    assert given(course) == {"ann": "1", "bob": "2", "cara": "0"}
     assert 'look at: ada, why: ann gave 2 points, "Clear."; bob then gave 1 point, "Clear." in formgrader' in said
     assert "ben" not in said
+    assert 'ada, why: since the sheet was written bob gave 1 point, "Clear."' in _enter(course, "cara", "ada", "2")
     run(course, "points", "ps3", "--student", "ada", "--exercise", "why", "--score", "2", "--grader", "ann")
     assert "look at" not in run(course, "points", "ps3")  # ann has seen it
 
