@@ -119,9 +119,10 @@ def test_pages_for_instructors_are_off_for_students_alone(tmp_path):
 
     for prefixes, on in (((students,), False), ((students, instructors), True)):
         pages = merged("jupyter_server_config", *prefixes)["ServerApp"]["jpserver_extensions"]
-        assert pages == {names[0]: on, names[1]: on, names[2]: True}
+        assert pages == {names[0]: on, names[1]: False, names[2]: True}
         off = merged("labconfig/page_config", *prefixes)["disabledExtensions"]
-        assert off.pop("@jupyter/nbgrader:formgrader") and set(off.values()) == {not on}  # a frame, which a hub forbids
+        assert off.pop("@jupyter/nbgrader:create-assignment") is not on
+        assert len(off) == 2 and all(off.values())  # in frames, which a hub forbids
 
 
 def test_only_the_first_instructor_gets_a_course(tmp_path):

@@ -1,31 +1,31 @@
-"""Switches nbgrader's pages for instructors on or off: formgrader, "Create Assignment" and the list of courses.
+"""Switches nbgrader's pages for instructors on or off: formgrader and "Create Assignment".
 
     python extensions.py off /usr/local         for everybody whose Python is there
     python extensions.py on /opt/instructor     on again for this environment, whose settings come before /usr/local's
 
 The commands of Jupyter (`jupyter server extension disable --system`, `enable --sys-prefix`) cannot do both in the
 image: the students' Python is in /usr/local, so they write to one folder, and the second takes back the first.
-The menu's entry Formgrader stays off: JupyterHub forbids frames, so its tab would be empty. Its address works.
+The menu's entry Formgrader, and the list of courses that leads to it, stay off: JupyterHub forbids frames, so its tab
+would be empty. Its address works.
 """
 
 import json
 import sys
 from pathlib import Path
 
-SERVER = ("nbgrader.server_extensions.formgrader", "nbgrader.server_extensions.course_list")
-MENU = ("@jupyter/nbgrader:course-list", "@jupyter/nbgrader:create-assignment")
-FRAME = "@jupyter/nbgrader:formgrader"
+FORMGRADER = "nbgrader.server_extensions.formgrader"
+MENU = "@jupyter/nbgrader:create-assignment"
+FRAMES = ("@jupyter/nbgrader:formgrader", "@jupyter/nbgrader:course-list")
 
 
 def switch(on: bool, prefix: Path) -> None:
     """Writes the settings of a Python's prefix."""
     folder = prefix / "etc" / "jupyter"
+    servers = {FORMGRADER: on, "nbgrader.server_extensions.course_list": False}
+    pages = {MENU: not on, **dict.fromkeys(FRAMES, True)}
     # Read in the order of their names: after nbgrader's own nbgrader.json.
-    write(folder / "jupyter_server_config.d" / "nbgrader_instructors.json",
-          {"ServerApp": {"jpserver_extensions": dict.fromkeys(SERVER, on)}})  # fmt: skip
-    write(
-        folder / "labconfig" / "page_config.json", {"disabledExtensions": {FRAME: True, **dict.fromkeys(MENU, not on)}}
-    )
+    write(folder / "jupyter_server_config.d" / "nbgrader_own.json", {"ServerApp": {"jpserver_extensions": servers}})
+    write(folder / "labconfig" / "page_config.json", {"disabledExtensions": pages})
 
 
 def write(path: Path, settings: dict) -> None:

@@ -50,7 +50,8 @@ def test_the_class_is_seen_from_jupyterlabs_menu(lab, course, pictures):
     for student, points in points_of(course).items():
         row = shown.get_by_role("row", name=student)
         assert row.locator(".score").inner_text() == f"{points:g} / {POINTS}", student
-        assert row.locator(".status").inner_text() == "graded", student
+        waits = student == "jule"  # ended the program: a technical failure, which a person looks at
+        assert row.locator(".status").inner_text() == ("needs manual grading" if waits else "graded"), student
     page.close()
 
 
@@ -156,7 +157,7 @@ def test_our_pages_fit_a_phone_print_on_few_sheets_and_are_dark_where_that_is_as
     report = course / "reports" / f"{ASSIGNMENT}.html"
     _shoot(lab, report, PICTURES / "class-report.png")
     pages = [report, *sorted(course.glob(f"feedback/*/{ASSIGNMENT}/*.html"))]
-    assert len(pages) == 7
+    assert len(pages) == 1 + len(STUDENTS)
     context = browser.new_context(viewport={"width": 360, "height": 740}, color_scheme=scheme)
     page = context.new_page()
     for path in pages:
