@@ -139,6 +139,15 @@ def give(page, exercise: str, points: str) -> None:
     assert kept.value.ok, kept.value.text()
 
 
+def comment(page, exercise: str, text: str) -> None:
+    """Writes a comment under an answer, and waits until formgrader has kept it."""
+    field = page.locator(f"textarea#{exercise}-comment")
+    with page.expect_response(lambda one: "/api/comment/" in one.url and one.request.method == "PUT") as kept:
+        field.fill(text)
+        field.press("Tab")
+    assert kept.value.ok, kept.value.text()
+
+
 def _free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
