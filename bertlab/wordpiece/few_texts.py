@@ -1,0 +1,95 @@
+"""The tokens of a few short texts, one word after the other: tables of NumPy would cost more than they save.
+
+A text is normalized whole and cut into words by one call each; a word that is not a token is cut by `longest_match`.
+The first call on a new tokenizer costs hardly more than later ones: every table is filled when it is needed.
+"""
+
+import re
+
+from bertlab.wordpiece.characters import plain_characters
+from bertlab.wordpiece.longest_match import FIRST_CHARS, LongestMatch
+from bertlab.wordpiece.unicode import DROPPED, WHITESPACE
+
+FEW_CHARS = 1 << 11  # below it, plain Python is faster than NumPy
+SEEN = 1 << 18  # marks for words that have occurred once
+KNOWN_WORDS = 1 << 16  # the table of words is emptied when it holds more
+MAX_CHUNK_LENGTH = 128  # longer chunks and words are unlikely to come again: not kept
+
+# `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
+BLANKS_TO_DROP = sorted(char for char in DROPPED if char.isspace())
+_DROPPED_BLANKS = re.compile("[" + "".join(BLANKS_TO_DROP) + "]")
+ASCII_WORD = re.compile("[0-9A-Za-z]+|[^0-9A-Za-z ]")
+_ASCII_CONTROLS = {ord(char): None for char in DROPPED if char.isascii()} | dict.fromkeys(map(ord, WHITESPACE), " ")
+
+
+def split_chunks(text: str) -> list[str]:
+    """The parts of a text between blanks."""
+    return _DROPPED_BLANKS.sub("", text).split()
+
+
+class FewTexts:
+    """Adds the tokens of texts and words to lists, by the rules of one `WordPieceTokenizer`.
+
+    A word is kept in a table when it occurs the second time: to keep it takes as long as to cut it.
+
+    Attributes:
+        plain: the normal form of each character.   match: cuts words into tokens.
+    """
+
+    def __init__(self, tokenizer):
+        self._basic, vocabulary = tokenizer.basic, tokenizer.vocabulary
+        self._lowercase = self._basic.lowercase
+        self.plain = plain_characters(self._lowercase, self._basic.strip_accents, self._basic.split_cjk)
+        self.match = LongestMatch(vocabulary, tokenizer.max_chars_per_word)
+        self._known: dict[str, tuple[int, ...]] = {}
+        self._seen = bytearray(SEEN)  # by hash: whether a word of this hash has occurred
+        self._first_chars = FIRST_CHARS * len(vocabulary)
+
+    def are_few(self, chars: int) -> bool:
+        """Whether this number of characters is cut here; at first many are, until tables of NumPy pay."""
+        if chars < FEW_CHARS:
+            return True
+        self._first_chars -= chars
+        return self._first_chars >= 0
+
+    def add(self, text: str, ids: list[int]) -> None:
+        """Adds the tokens of a text without special tokens to a list."""
+        words = self._words(text)
+        if words is None:  # the readable form must decide, but hardly ever about more than one chunk
+            words = [word for chunk in split_chunks(text) for word in self.texts(chunk)]
+        self.add_words(words, ids)
+
+    def add_words(self, words: list[str], ids: list[int]) -> None:
+        """Adds the tokens of normalized words to a list."""
+        whole, known, seen, add = self.match.whole, self._known, self._seen, self.match.add
+        for word in words:
+            if (number := whole.get(word)) is not None:
+                ids.append(number)
+            elif (found := known.get(word)) is not None:
+                ids += found
+            else:
+                before, mark = len(ids), hash(word) % SEEN
+                add(word, ids)
+                if not seen[mark]:
+                    seen[mark] = 1
+                elif len(word) <= MAX_CHUNK_LENGTH:
+                    known[word] = tuple(ids[before:])
+
+    def texts(self, chunk: str) -> list[str]:
+        """The words of a chunk."""
+        words = self._words(chunk)
+        return [word.text for word in self._basic.words(chunk)] if words is None else words
+
+    def _words(self, text: str) -> list[str] | None:
+        """The words of a text; None where the readable form must decide."""
+        if not text.isascii():
+            return self.plain.words(text)
+        if not text.isprintable():
+            text = text.translate(_ASCII_CONTROLS)
+        return ASCII_WORD.findall(text.lower() if self._lowercase else text)
+
+    def limit(self) -> None:
+        """Empties the table of words if it has grown too large."""
+        if len(self._known) > KNOWN_WORDS:
+            self._known.clear()
+            self._seen = bytearray(SEEN)
