@@ -296,7 +296,9 @@ def test_a_chinese_text_with_its_own_marks_is_the_same_as_in_the_readable_form()
 
 
 @pytest.mark.parametrize(("most_nodes", "first_chars"), [(2, 0), (1 << 17, 0), (1 << 17, 8), (1, 1 << 20)])
-def test_words_are_cut_the_same_by_lengths_and_by_the_trie_however_often_they_come(monkeypatch, most_nodes, first_chars):
+def test_words_are_cut_the_same_by_lengths_and_by_the_trie_however_often_they_come(
+    monkeypatch, most_nodes, first_chars
+):
     """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
     import bertlab.wordpiece.few_texts as few_texts
     import bertlab.wordpiece.longest_match as longest_match

@@ -5,6 +5,7 @@ The same as `BasicTokenizer.words`, to the last code point; that is the readable
 
 import re
 from functools import cache
+from unicodedata import normalize
 
 from bertlab.wordpiece.basic import BasicTokenizer
 from bertlab.wordpiece.unicode import (
@@ -21,12 +22,16 @@ from bertlab.wordpiece.unicode import (
     is_cjk,
 )
 
-_IDEOGRAPHS = range(0x4E00, 0x9FA6)  # assigned since Unicode 1.1, without case, marks or another normal form
-_CHINESE = re.compile(f"[{chr(_IDEOGRAPHS[0])}-{chr(_IDEOGRAPHS[-1])}、。，：；？！ ]+")  # each but the space is a word
-_SYLLABLES = range(0xAC00, 0xD7A4)  # Korean
-_RULED = (
-    WHITESPACE | DROPPED | PUNCTUATION | NONSPACING_MARKS | LOWERCASE.keys() | COMBINING_CLASS.keys() | decomposable()
-)
+_CHINESE = re.compile("[一-龥、。，：；？！ ]+")  # since Unicode 1.1, without case, marks or another normal form
+_SYLLABLES = range(0xAC00, 0xD7A4)  # Korean; Python's own NFD is the same in all versions for these
+_RULED = {
+    *WHITESPACE, *DROPPED, *PUNCTUATION, *NONSPACING_MARKS, *LOWERCASE, *COMBINING_CLASS,
+    *(char for char in decomposable() if ord(char) not in _SYLLABLES),
+}  # fmt: skip
+# Accents to Arabic, kana, emoji: entered beforehand, in about 1 ms, since a first line would need many of them at once.
+_COMMON = (*range(0x80, 0x700), *range(0x3000, 0x3100), *range(0x1F300, 0x1F650))
+_COMMON_RULED = [code for code in _COMMON if chr(code) in _RULED]
+_COMMON_AS_THEY_ARE = {code: chr(code) for code in _COMMON if chr(code) not in _RULED}
 _CAPITAL_SIGMA = "Σ"
 _NOT_DECIDING = CASE_IGNORABLE | DROPPED
 IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
@@ -41,17 +46,20 @@ def plain_characters(lowercase: bool, strip_accents: bool, split_cjk: bool) -> "
 class PlainCharacters(dict):
     """For `str.translate`: a character's normal form, with spaces around what is a word by itself.
 
-    Filled when a character is first met. A character whose normal form depends on its neighbours (a mark that is sorted
-    among others) becomes `IN_CONTEXT`.
+    Filled when a character is first met, but for common ones. A character whose normal form depends on its neighbours
+    (a mark that is sorted among others) becomes `IN_CONTEXT`.
     """
 
     def __init__(self, basic: BasicTokenizer):
         super().__init__()
         self._basic = basic
+        self.update(_COMMON_AS_THEY_ARE)
+        for code in _COMMON_RULED:
+            self[code]
 
     def words(self, text: str) -> list[str] | None:
         """The words of a text; None where the readable form must decide."""
-        if self._basic.split_cjk and _CHINESE.fullmatch(text):
+        if "、" <= text < "龦" and self._basic.split_cjk and _CHINESE.fullmatch(text):  # asks no table of thousands
             return list(text.replace(" ", ""))
         if _CAPITAL_SIGMA in text and self._basic.lowercase:
             text = _with_small_sigmas(text)
@@ -60,14 +68,12 @@ class PlainCharacters(dict):
 
     def __missing__(self, code: int) -> str:
         char = chr(code)
-        if code in _IDEOGRAPHS:
-            form = f" {char} " if self._basic.split_cjk else char
-        elif code in _SYLLABLES:
-            form = decompose(char) if self._basic.strip_accents else char
-        elif char in WHITESPACE:
-            form = " "
+        if code in _SYLLABLES:
+            form = normalize("NFD", char) if self._basic.strip_accents else char
+        elif char in _RULED:
+            form = self._form(char)
         else:
-            form = self._form(char) if char in _RULED or is_cjk(char) else char
+            form = f" {char} " if self._basic.split_cjk and is_cjk(char) else char
         self[code] = form
         return form
 
@@ -78,8 +84,8 @@ class PlainCharacters(dict):
             text = "".join([part for part in "".join(map(decompose, text)) if part not in NONSPACING_MARKS])
             if not COMBINING_CLASS.keys().isdisjoint(text):
                 return IN_CONTEXT
-        if char in DROPPED:
-            return ""
+        if char in WHITESPACE or char in DROPPED:
+            return " " if char in WHITESPACE else ""
         if (self._basic.lowercase and char == _CAPITAL_SIGMA) or any(map(str.isspace, text)):
             return IN_CONTEXT
         if self._basic.split_cjk and is_cjk(char):

@@ -4,7 +4,7 @@ The same as `WordPieceTokenizer.split_word`, to the last code point; that is the
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from operator import itemgetter
 
@@ -13,6 +13,7 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 FIRST_CHARS = 8  # for each token of the vocabulary: so many characters pay for tables that all tokens are sorted into
 MOST_NODES = 1 << 17  # of a trie, about 40 MB; a larger one is made again from its roots
 _ONE, _ONE_BEHIND = (1,), (3,)  # lengths of tokens of one character, without and with ##
+_BEHIND_KEY = slice(4)  # "##ab"
 _ROOT, _NO_TOKENS = ((), None, ()), ((), None, None)  # steps: see `GrowingTrie`
 
 
@@ -46,11 +47,14 @@ class LongestMatch:
     def add(self, word: str, ids: list[int]) -> None:
         """Adds the ids of the tokens of a word that is not in `whole` to a list."""
         before, chars = len(ids), len(word)
+        if chars > self.max_chars:
+            ids.append(self.unknown_id)
+            return
         if self._first_chars >= 0:
             self._first_chars -= chars
             if self._first_chars < 0:
                 self._cutter = GrowingTrie(self._index)
-        if chars > self.max_chars or not self._cutter.add(word, ids):
+        if not self._cutter.add(word, ids):
             ids[before:] = [self.unknown_id]
 
 
@@ -66,11 +70,13 @@ class TokenLengths:
     def __init__(self, index: Mapping[str, int]):
         self._index, self._lengths = index, token_lengths(index)
         longest = max((lengths[0] for lengths in self._lengths.values()), default=0)
-        self._beginnings = [slice(end) for end in range(max(longest, 3) + 1)]  # to make one takes as long as to cut
+        ends = range(max(longest, 3) + 1)
+        # Made once: to make a slice takes as long as to cut by it.
+        self._beginnings, self._rests = [slice(end) for end in ends], [slice(end, None) for end in ends]
 
     def add(self, word: str, ids: list[int]) -> bool:
         """Adds the ids of a word's tokens to a list; False, and perhaps some of them, if it has none."""
-        index, beginnings, lengths = self._index, self._beginnings, self._lengths.get
+        index, beginnings, rests, lengths = self._index, self._beginnings, self._rests, self._lengths.get
         text, key, single, size = word, word[:2], _ONE, len(word)
         while True:
             for end in lengths(key, single):
@@ -81,20 +87,24 @@ class TokenLengths:
             ids.append(index[piece])
             if end == size:
                 return True
-            text = "##" + text[end:]
-            key, single, size = text[:4], _ONE_BEHIND, len(text)
+            text = "##" + text[rests[end]]
+            key, single, size = text[_BEHIND_KEY], _ONE_BEHIND, len(text)
 
 
 def token_lengths(index: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Two characters → the lengths of the tokens that begin so, and 1, the longest first; "##ab": of those behind ##."""
-    bits: dict[str, int] = {}  # the same as numbers: bit n is 1 for a token of n characters
+    """Two characters → the lengths of the tokens that begin so, and 1, the longest first; "##ab" → those behind ##."""
+    bits: dict[str, int] = {}  # bit n of a number is 1 for a token of n characters
     for piece in index:
         behind = piece[:2] == "##"
         if (size := len(piece)) > (3 if behind else 1):
             key = piece[:4] if behind else piece[:2]
             bits[key] = bits.get(key, 1 << 3 if behind else 1 << 1) | 1 << size
-    lengths = {number: tuple(n for n in range(number.bit_length(), 0, -1) if number >> n & 1) for number in {*bits.values()}}
+    lengths = {number: tuple(_bits_downwards(number)) for number in set(bits.values())}
     return {key: lengths[number] for key, number in bits.items()}
+
+
+def _bits_downwards(number: int) -> Iterator[int]:
+    return (place for place in range(number.bit_length(), 0, -1) if number >> place & 1)
 
 
 class GrowingTrie:
