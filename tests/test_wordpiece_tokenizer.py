@@ -242,26 +242,23 @@ def test_importing_the_tokenizer_does_not_load_tensorflow():
 # === The table of the batch form ===
 
 
-@pytest.mark.parametrize("few_chars", [0, 1 << 11])
-def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch, few_chars):
+def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
     import bertlab.wordpiece.batch as batch
     import bertlab.wordpiece.chunk_tables as chunk_tables
     import bertlab.wordpiece.few_texts as few_texts
 
     monkeypatch.setattr(chunk_tables, "TABLE_CHUNKS", 10)
-    monkeypatch.setattr(few_texts, "KNOWN_WORDS", 10)
-    monkeypatch.setattr(few_texts, "FEW_CHARS", few_chars)
+    monkeypatch.setattr(few_texts, "FEW_CHARS", 0)
     monkeypatch.setattr(few_texts, "FIRST_CHARS", 0)
     monkeypatch.setattr(batch, "BLOCK_CHARS", 50)
-    for module in (chunk_tables, few_texts):
-        monkeypatch.setattr(module, "MAX_CHUNK_LENGTH", 4)
+    monkeypatch.setattr(chunk_tables, "MAX_CHUNK_LENGTH", 4)
     tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
     texts = [f"hello {'abc'[n % 3] * n} don't é{n}é x" for n in range(60)]
     assert tokenizer.encode_batch(texts).to_list() == [tokenizer.encode(text) for text in texts]
     assert tokenizer.encode_batch_with_offsets(texts).offsets.tolist() == [
         list(span) for text in texts for span in tokenizer.encode_with_offsets(text).offsets
     ]
-    assert max(len(tokenizer._batch._table), len(tokenizer._batch._few._known)) <= 10
+    assert len(tokenizer._batch._table) <= 10
 
 
 def test_a_failure_in_the_middle_of_a_batch_leaves_nothing_behind():
@@ -300,12 +297,10 @@ def test_words_are_cut_the_same_by_lengths_and_by_the_trie_however_often_they_co
     monkeypatch, most_nodes, first_chars
 ):
     """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
-    import bertlab.wordpiece.few_texts as few_texts
     import bertlab.wordpiece.longest_match as longest_match
 
     monkeypatch.setattr(longest_match, "MOST_NODES", most_nodes)
     monkeypatch.setattr(longest_match, "FIRST_CHARS", first_chars)
-    monkeypatch.setattr(few_texts, "SEEN", 8)
     pieces = "a abc abcabca ac b ##a ##abcc ##b ##bca ##bcabcab ##cabcb ##ca 中 ##中 abcabcabcabcabcabc".split()
     vocabulary = Vocabulary([*SPECIAL_TOKENS, *pieces])
     words = ["".join(letters) for size in range(1, 8) for letters in itertools.product("abc", repeat=size)]

@@ -68,7 +68,6 @@ class BatchTokenizer:
                 else:
                     few.add(text, ids)
                 ends.append(len(ids))
-            few.limit()
         return Ragged(np.fromiter(ids, np.int32, len(ids)), np.fromiter(ends, np.int64, len(ends)))
 
     def encode_with_offsets(self, texts: Iterable[str], special_tokens: bool) -> RaggedEncoding:

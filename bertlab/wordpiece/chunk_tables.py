@@ -12,11 +12,12 @@ import numpy as np
 
 from bertlab.wordpiece.basic import Word
 from bertlab.wordpiece.encoding import range_indices
-from bertlab.wordpiece.few_texts import ASCII_WORD, MAX_CHUNK_LENGTH, FewTexts
+from bertlab.wordpiece.few_texts import ASCII_WORD, FewTexts
 from bertlab.wordpiece.many_words import ManyWords, slices
 from bertlab.wordpiece.special import SPECIAL_TOKENS
 
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
+MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
 _SPECIAL_CHUNKS = [(token,) for token in SPECIAL_TOKENS]
 

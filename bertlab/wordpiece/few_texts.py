@@ -7,13 +7,11 @@ The first call on a new tokenizer costs hardly more than later ones: every table
 import re
 
 from bertlab.wordpiece.characters import plain_characters
-from bertlab.wordpiece.longest_match import FIRST_CHARS, LongestMatch
+from bertlab.wordpiece.longest_match import LongestMatch
 from bertlab.wordpiece.unicode import DROPPED, WHITESPACE
 
 FEW_CHARS = 1 << 11  # below it, plain Python is faster than NumPy
-SEEN = 1 << 18  # marks for words that have occurred once
-KNOWN_WORDS = 1 << 16  # the table of words is emptied when it holds more
-MAX_CHUNK_LENGTH = 128  # longer chunks and words are unlikely to come again: not kept
+FIRST_CHARS = 8  # of text for each token of the vocabulary: so many pay for NumPy's tables
 
 # `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
 BLANKS_TO_DROP = sorted(char for char in DROPPED if char.isspace())
@@ -30,8 +28,6 @@ def split_chunks(text: str) -> list[str]:
 class FewTexts:
     """Adds the tokens of texts and words to lists, by the rules of one `WordPieceTokenizer`.
 
-    A word is kept in a table when it occurs the second time: to keep it takes as long as to cut it.
-
     Attributes:
         plain: the normal form of each character.   match: cuts words into tokens.
     """
@@ -41,8 +37,6 @@ class FewTexts:
         self._lowercase = self._basic.lowercase
         self.plain = plain_characters(self._lowercase, self._basic.strip_accents, self._basic.split_cjk)
         self.match = LongestMatch(vocabulary, tokenizer.max_chars_per_word)
-        self._known: dict[str, tuple[int, ...]] = {}
-        self._seen = bytearray(SEEN)  # by hash: whether a word of this hash has occurred
         self._first_chars = FIRST_CHARS * len(vocabulary)
 
     def are_few(self, chars: int) -> bool:
@@ -60,20 +54,13 @@ class FewTexts:
         self.add_words(words, ids)
 
     def add_words(self, words: list[str], ids: list[int]) -> None:
-        """Adds the tokens of normalized words to a list."""
-        whole, known, seen, add = self.match.whole, self._known, self._seen, self.match.add
+        """Adds the tokens of normalized words to a list. A table of other words would cost more than to cut them."""
+        whole, cut = self.match.whole, self.match.add
         for word in words:
             if (number := whole.get(word)) is not None:
                 ids.append(number)
-            elif (found := known.get(word)) is not None:
-                ids += found
             else:
-                before, mark = len(ids), hash(word) % SEEN
-                add(word, ids)
-                if not seen[mark]:
-                    seen[mark] = 1
-                elif len(word) <= MAX_CHUNK_LENGTH:
-                    known[word] = tuple(ids[before:])
+                cut(word, ids)
 
     def texts(self, chunk: str) -> list[str]:
         """The words of a chunk."""
@@ -87,9 +74,3 @@ class FewTexts:
         if not text.isprintable():
             text = text.translate(_ASCII_CONTROLS)
         return ASCII_WORD.findall(text.lower() if self._lowercase else text)
-
-    def limit(self) -> None:
-        """Empties the table of words if it has grown too large."""
-        if len(self._known) > KNOWN_WORDS:
-            self._known.clear()
-            self._seen = bytearray(SEEN)

@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
-FIRST_CHARS = 8  # for each token of the vocabulary: so many characters pay for tables that all tokens are sorted into
+FIRST_CHARS = 16  # of words for each token of the vocabulary: so many pay for a trie
 MOST_NODES = 1 << 17  # of a trie, about 40 MB; a larger one is made again from its roots
 _ONE, _ONE_BEHIND = (1,), (3,)  # lengths of tokens of one character, without and with ##
 _BEHIND_KEY = slice(4)  # "##ab"
@@ -113,7 +113,7 @@ class GrowingTrie:
     A node is a dictionary. A character leads to the next node, or to a token's id where no longer token begins so; ""
     to the step for all other characters: (ids of the tokens that are complete then, the node to go on from, the ids if
     the word ends here instead). The last two are None where such a word has no tokens. A node that no word has reached
-    has only "texts": (the tokens behind it in alphabetical order, how many of their characters lead to it).
+    is a tuple: (the tokens behind it in alphabetical order, how many of their characters lead to it).
 
     Song et al. 2021, "Fast WordPiece Tokenization", section 3: its failure links and failure pops, made when needed.
 
@@ -128,7 +128,7 @@ class GrowingTrie:
     def add(self, word: str, ids: list[int]) -> bool:
         """Adds the ids of a word's tokens to a list; False, and perhaps some of them, if it has none."""
         node = self._follow(word, self._start, ids)
-        ending = self._step_of(node)[2] if node is not None else None
+        ending = node[""][2] if node is not None else None
         if ending is None:
             return False
         ids += ending
@@ -139,9 +139,6 @@ class GrowingTrie:
         after = self._after
         for char in text:
             while (child := node.get(char)) is None:
-                if "" not in node:
-                    self._grow(node)
-                    continue
                 tokens, node, _ = node[""]
                 if node is None:
                     return None
@@ -149,43 +146,38 @@ class GrowingTrie:
             if child.__class__ is int:
                 ids.append(child)
                 node = after
-            else:
-                node = child
+                continue
+            if child.__class__ is tuple:
+                child = node[char] = self._grow(*child)
+            node = child
         return node
-
-    def _step_of(self, node: dict) -> tuple:
-        """The step of a node for a text whose next character it does not have."""
-        if "" not in node:
-            self._grow(node)
-        return node[""]
 
     def _begin(self) -> None:
         """The two roots, of tokens that begin a word and of those that continue it, with their branches."""
         pieces = sorted(self._index)
         first, last = bisect_left(pieces, "##"), bisect_left(pieces, "#$")  # "$" is the character behind "#"
-        self._nodes, self._start, self._after = 0, {"": _ROOT}, {"": _ROOT}
-        self._branch(self._start, pieces[:first] + pieces[last:], 0)
-        self._branch(self._after, pieces[first:last], len("##"))
+        self._nodes = 0
+        self._start = {**self._branches(pieces[:first] + pieces[last:], 0), "": _ROOT}
+        self._after = {**self._branches(pieces[first:last], len("##")), "": _ROOT}
 
-    def _grow(self, node: dict) -> None:
-        """Gives a node its branches and its step."""
+    def _grow(self, texts: Sequence[str], depth: int) -> dict:
+        """A node with its branches and its step."""
         if self._nodes > MOST_NODES:
             self._begin()
-        texts, depth = node["texts"]
-        self._branch(node, texts, depth)
+        node = self._branches(texts, depth)
         self._nodes += len(node)
-        node[""] = self._step(texts[0][:depth])  # behind the rest: an interrupted node grows again
-        del node["texts"]
+        node[""] = self._step(texts[0][:depth])
+        return node
 
-    def _branch(self, node: dict, texts: Sequence[str], depth: int) -> None:
-        """Adds what is behind a node. texts: the tokens behind it, in alphabetical order."""
+    def _branches(self, texts: Sequence[str], depth: int) -> dict:
+        """What is behind a node, but its step. texts: the tokens behind it, in alphabetical order."""
+        branches = {}
         longer = texts[1:] if texts and len(texts[0]) == depth else texts
         for char, group in groupby(longer, itemgetter(depth)):
             those = list(group)
-            if len(those) == 1 and len(those[0]) == depth + 1:  # a token that is the beginning of no other one
-                node[char] = self._index[those[0]]
-            else:
-                node[char] = {"texts": (those, depth + 1)}
+            is_last = len(those) == 1 and len(those[0]) == depth + 1  # a token that is the beginning of no other one
+            branches[char] = self._index[those[0]] if is_last else (those, depth + 1)
+        return branches
 
     def _step(self, text: str) -> tuple:
         """The step of the node of this beginning of a token."""
@@ -195,5 +187,5 @@ class GrowingTrie:
         node = self._follow(text[end:], self._after, ids) if end else None
         if node is None:
             return _NO_TOKENS
-        ending = self._step_of(node)[2]
+        ending = node[""][2]
         return tuple(ids), node, None if ending is None else (*ids, *ending)
