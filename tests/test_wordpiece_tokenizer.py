@@ -242,13 +242,14 @@ def test_importing_the_tokenizer_does_not_load_tensorflow():
 # === The table of the batch form ===
 
 
-def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
+@pytest.mark.parametrize("few_chars", [0, 1 << 11])
+def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch, few_chars):
     import bertlab.wordpiece.batch as batch
     import bertlab.wordpiece.chunk_tables as chunk_tables
     import bertlab.wordpiece.few_texts as few_texts
 
     monkeypatch.setattr(chunk_tables, "TABLE_CHUNKS", 10)
-    monkeypatch.setattr(few_texts, "FEW_CHARS", 0)
+    monkeypatch.setattr(few_texts, "FEW_CHARS", few_chars)
     monkeypatch.setattr(few_texts, "FIRST_CHARS", 0)
     monkeypatch.setattr(batch, "BLOCK_CHARS", 50)
     monkeypatch.setattr(chunk_tables, "MAX_CHUNK_LENGTH", 4)
@@ -364,6 +365,21 @@ def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
                 expected = [tokenizer.encode(text, special_tokens) for text in texts]
                 assert tokenizer.encode_batch(texts, special_tokens).to_list() == expected
                 assert tokenizer.encode_batch(texts, special_tokens).to_list() == expected  # from the table
+
+
+@pytest.mark.parametrize("as_an_iterable", [list, tuple, iter])
+def test_calls_of_any_length_are_the_same_on_a_new_tokenizer_and_later(monkeypatch, as_an_iterable):
+    """First all are cut word by word, then the long ones by NumPy: before, at and behind the change."""
+    import bertlab.wordpiece.few_texts as few_texts
+
+    monkeypatch.setattr(few_texts, "FEW_CHARS", 100)
+    tokenizer, rng = WordPieceTokenizer(TOKENIZER.vocabulary), random.Random(3)
+    for lines in (0, 1, 2, 3, 10, 1, 30, 0, 3, 10, 1):
+        texts = ["".join(rng.choices("abhelo ΑΣé\t中.\u302e", k=rng.randint(0, 40))) for _ in range(lines)]
+        expected = [tokenizer.encode(text) for text in texts]
+        encoded = tokenizer.encode_batch(as_an_iterable(texts))
+        assert encoded.to_list() == expected
+        assert encoded.values.dtype == np.int32 and encoded.row_splits.dtype == np.int64
 
 
 def test_an_interrupt_while_words_are_cut_all_at_once_leaves_nothing_behind(monkeypatch):

@@ -1,7 +1,7 @@
 """The tokens of a few short texts, one word after the other: tables of NumPy would cost more than they save.
 
-A text is normalized whole and cut into words by one call each; a word that is not a token is cut by `longest_match`.
-The first call on a new tokenizer costs hardly more than later ones: every table is filled when it is needed.
+One call normalizes a whole text, one cuts it into words, and `longest_match` cuts the words that are not tokens. So the
+first lines of a new tokenizer take hardly longer than later ones, and a long first text is cut here, too.
 """
 
 import re
@@ -11,7 +11,7 @@ from bertlab.wordpiece.longest_match import LongestMatch
 from bertlab.wordpiece.unicode import DROPPED, WHITESPACE
 
 FEW_CHARS = 1 << 11  # below it, plain Python is faster than NumPy
-FIRST_CHARS = 8  # of text for each token of the vocabulary: so many pay for NumPy's tables
+FIRST_CHARS = 8  # for each token of the vocabulary: NumPy's tables pay only behind so many characters of longer calls
 
 # `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
 BLANKS_TO_DROP = sorted(char for char in DROPPED if char.isspace())
@@ -40,7 +40,7 @@ class FewTexts:
         self._first_chars = FIRST_CHARS * len(vocabulary)
 
     def are_few(self, chars: int) -> bool:
-        """Whether this number of characters is cut here; at first many are, until tables of NumPy pay."""
+        """Whether so many characters are cut here: few in a call, and at first many, until NumPy's tables pay."""
         if chars < FEW_CHARS:
             return True
         self._first_chars -= chars

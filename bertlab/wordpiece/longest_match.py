@@ -10,7 +10,7 @@ from operator import itemgetter
 
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
-FIRST_CHARS = 16  # of words for each token of the vocabulary: so many pay for a trie
+FIRST_CHARS = 16  # for each token of the vocabulary: a trie pays only behind so many characters of new words
 MOST_NODES = 1 << 17  # of a trie, about 40 MB; a larger one is made again from its roots
 _ONE, _ONE_BEHIND = (1,), (3,)  # lengths of tokens of one character, without and with ##
 _BEHIND_KEY = slice(4)  # "##ab"
