@@ -2,12 +2,12 @@
 
     python -m benchmarks.tokenizer_first_lines [--kinds English Chinese] [--words 1 10 40] [--at-once] [--rounds 15]
 
-Each round builds both tokenizers anew from the same vocabulary and gives them the same new lines, one line per call, or
-with --at-once all in one call (of a tokenizer that is new again for each number of lines). Who is first alternates; the
-ids must be the same. A ratio is their processor time for the first 1, 10, 100 … lines divided by ours, the median over
-the rounds; above 1 ours is faster. Building is measured by itself. "English, real" is Python's documentation and "code"
-its library, with the vocabulary of bertlab-mini; the other kinds are those of `tokenizer_kinds`, in which hardly a word
-comes again, with a vocabulary of other words of these kinds.
+Each round builds both tokenizers from the same vocabulary and gives them the same new lines, one line per call, or with
+--at-once all in one call (of a tokenizer that is built again for each number of lines). The first of the two
+alternates; the ids must be the same. A ratio is their processor time for the first 1, 10, 100 … lines divided by ours,
+the median over the rounds; above 1 ours is faster. Building is measured by itself. "English, real" is Python's
+documentation and "code" its library, with the vocabulary of bertlab-mini; the other kinds are those of
+`tokenizer_kinds`, in which hardly a word comes again, with a vocabulary of other words of these kinds.
 """
 
 import argparse

@@ -170,7 +170,7 @@ class GrowingTrie:
         return node
 
     def _branches(self, texts: Sequence[str], depth: int) -> dict:
-        """What is behind a node, but its step. texts: the tokens behind it, in alphabetical order."""
+        """The branches of a node. texts: the tokens behind it, in alphabetical order."""
         branches = {}
         longer = texts[1:] if texts and len(texts[0]) == depth else texts
         for char, group in groupby(longer, itemgetter(depth)):
