@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from wordpiece_texts import GLUE, random_lines, real_lines, vocabulary_of
 
 import bertlab.wordpiece.batch as batch
+import bertlab.wordpiece.chunk_tables as chunk_tables
 import bertlab.wordpiece.few_texts as few_texts
 import bertlab.wordpiece.many_words as many_words
 from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
@@ -171,6 +172,7 @@ def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
 def test_any_text_is_cut_all_at_once_as_one_by_one(index, lines):
     tokenizer = TOKENIZERS[index]
     few, few_texts.FEW_CHARS = few_texts.FEW_CHARS, 0
+    few_chunks, chunk_tables.FEW_CHUNKS = chunk_tables.FEW_CHUNKS, 0
     first, few_texts.FIRST_CHARS = few_texts.FIRST_CHARS, 0
     few_words, many_words.FEW_WORDS = many_words.FEW_WORDS, 1
     try:
@@ -179,6 +181,7 @@ def test_any_text_is_cut_all_at_once_as_one_by_one(index, lines):
         assert fresh.encode(lines, False).to_list() == [tokenizer.encode(line) for line in lines]
     finally:
         few_texts.FEW_CHARS, few_texts.FIRST_CHARS, many_words.FEW_WORDS = few, first, few_words
+        chunk_tables.FEW_CHUNKS = few_chunks
 
 
 # === Offsets ===

@@ -249,6 +249,7 @@ def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch, few_chars):
     import bertlab.wordpiece.few_texts as few_texts
 
     monkeypatch.setattr(chunk_tables, "TABLE_CHUNKS", 10)
+    monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 0)
     monkeypatch.setattr(few_texts, "FEW_CHARS", few_chars)
     monkeypatch.setattr(few_texts, "FIRST_CHARS", 0)
     monkeypatch.setattr(batch, "BLOCK_CHARS", 50)
@@ -342,9 +343,11 @@ def test_a_short_text_of_any_characters_is_the_same_as_in_the_readable_form():
 
 def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
     """Short words, long ones, too long ones, Σ everywhere, marks out of order, special tokens, in slices and in one."""
+    import bertlab.wordpiece.chunk_tables as chunk_tables
     import bertlab.wordpiece.few_texts as few_texts
     import bertlab.wordpiece.many_words as many_words
 
+    monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 0)
     monkeypatch.setattr(few_texts, "FEW_CHARS", 0)
     monkeypatch.setattr(few_texts, "FIRST_CHARS", 0)
     rng = random.Random(1)
@@ -370,8 +373,10 @@ def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
 @pytest.mark.parametrize("as_an_iterable", [list, tuple, iter])
 def test_calls_of_any_length_are_the_same_on_a_new_tokenizer_and_later(monkeypatch, as_an_iterable):
     """First all are cut word by word, then the long ones by NumPy: before, at and behind the change."""
+    import bertlab.wordpiece.chunk_tables as chunk_tables
     import bertlab.wordpiece.few_texts as few_texts
 
+    monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 20)
     monkeypatch.setattr(few_texts, "FEW_CHARS", 100)
     tokenizer, rng = WordPieceTokenizer(TOKENIZER.vocabulary), random.Random(3)
     for lines in (0, 1, 2, 3, 10, 1, 30, 0, 3, 10, 1):

@@ -16,6 +16,7 @@ from bertlab.wordpiece.few_texts import ASCII_WORD, FewTexts
 from bertlab.wordpiece.many_words import ManyWords, slices
 from bertlab.wordpiece.special import SPECIAL_TOKENS
 
+FEW_CHUNKS = 1 << 9  # new ones: below it, plain Python is faster than NumPy
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
 MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 
@@ -61,7 +62,7 @@ class ChunkTable(dict):
     def _add_all(self, chunks: dict) -> dict:
         """Adds chunks that are not there; their numbers, also of those that are too long to be kept."""
         special = [token for token in _SPECIAL_CHUNKS if token in chunks]
-        if len(special) == len(chunks) or self._few.are_few(sum(map(len, chunks))):
+        if len(special) == len(chunks) or len(chunks) < FEW_CHUNKS or self._few.are_few(sum(map(len, chunks))):
             return {chunk: self[chunk] for chunk in chunks}
         added = {token: self[token] for token in special}
         rest = [chunk for chunk in chunks if chunk not in added] if special else list(chunks)

@@ -10,7 +10,7 @@ from bertlab.wordpiece.characters import plain_characters
 from bertlab.wordpiece.longest_match import LongestMatch
 from bertlab.wordpiece.unicode import DROPPED, WHITESPACE
 
-FEW_CHARS = 1 << 11  # below it, plain Python is faster than NumPy
+FEW_CHARS = 1 << 13  # in a call: below it, plain Python is faster than NumPy
 FIRST_CHARS = 8  # for each token of the vocabulary: NumPy's tables pay only behind so many characters of longer calls
 
 # `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
