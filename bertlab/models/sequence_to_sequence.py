@@ -1,6 +1,6 @@
 """An encoder–decoder: it reads a source and writes a target (Vaswani et al. 2017).
 
-Letters: B batch, S source tokens, U target tokens, H hidden size, V vocabulary.
+Letters: B batch, S source tokens, U target tokens, H hidden size, V tokens of targets.
 """
 
 import keras
@@ -14,10 +14,17 @@ from bertlab.models.base import INPUT_NAMES, ModelWithHead
 DECODER_INPUT_NAMES = ("decoder_input_ids", "decoder_attention_mask")
 
 
+def never_written(config: ModelConfig, start_id: int) -> list[int]:
+    """The ids that are never tokens of a target: padding, where it begins targets. Its vector and bias are 0 there, so
+    its logit is often the largest. transformers leaves it out before the softmax too (huggingface/transformers, #5126).
+    """
+    return [start_id] if start_id == config.pad_token_id else []
+
+
 @keras.saving.register_keras_serializable("bertlab")
 class SequenceToSequenceModel(ModelWithHead):
-    """The encoder is the `backbone`, the decoder reads its output. One table has the vectors of source and target, and
-    its product with the decoder's output scores the target's next token.
+    """The encoder is the `backbone`, the decoder reads its output. One table has the vectors of source and target, or
+    `target_embeddings` has those of the target; its product with the decoder's output scores the target's next token.
 
     Args:
         config: the configuration of a family that has a decoder, such as a `TransformerConfig`.
@@ -47,6 +54,9 @@ class SequenceToSequenceModel(ModelWithHead):
         super().__init__(config, pooler=False, **kwargs)
         self.decoder = its_family.decoder(config, dtype=self.dtype_policy, name="decoder")
         self.decoder.build((None, None, config.hidden_size))
+        self.target_embeddings = its_family.target_embeddings(config, dtype=self.dtype_policy, name="target_embeddings")
+        if self.target_embeddings is not None:
+            self.target_embeddings.build((None, None))
         self.masked_lm_head = its_family.output(config, dtype=self.dtype_policy, name="masked_lm_head")
         self.masked_lm_head.build((None, None, config.hidden_size))
 
@@ -57,16 +67,9 @@ class SequenceToSequenceModel(ModelWithHead):
     def decode(self, inputs, training=False, return_all=False):
         """The outputs of a call without masked_lm_logits, which need the most memory."""
         encoded, mask = self.encode(inputs, training, return_all)
-        x = self.backbone.embeddings(self._target(inputs), training=training)  # (B, U, H)
-        seen = inputs.get("decoder_attention_mask")
-        decoded = self.decoder(
-            x,
-            encoded["sequence_output"],
-            attention_mask=None if seen is None else padding_mask(seen),
-            memory_mask=mask,
-            training=training,
-            return_all=return_all,
-        )
+        ids, seen = self._target(inputs), inputs.get("decoder_attention_mask")
+        seen = None if seen is None else padding_mask(seen)
+        decoded = self.read_target(ids, encoded["sequence_output"], mask, seen, training, return_all)
         outputs = {"encoder_output": encoded["sequence_output"], "decoder_output": decoded}
         if return_all:
             outputs |= {name: encoded[name] for name in ("hidden_states", "attentions")}
@@ -82,9 +85,21 @@ class SequenceToSequenceModel(ModelWithHead):
         encoded = self.backbone(source, training=training, return_all=return_all)
         return encoded, None if mask is None else padding_mask(mask)
 
+    def read_target(self, ids, memory, memory_mask=None, attention_mask=None, training=False, return_all=False):
+        """The decoder's output for a target, (B, U, H). ids (B, U); memory (B, S, H), the encoder's output; the masks
+        and `return_all` as in `layers.Decoder`."""
+        masks = dict(attention_mask=attention_mask, memory_mask=memory_mask)
+        x = self.embeddings_of_targets(ids, training=training)  # (B, U, H)
+        return self.decoder(x, memory, **masks, training=training, return_all=return_all)
+
     def token_logits(self, x):
         """The logits from vectors of the decoder's last layer: x (…, H) → (…, V)."""
-        return self.masked_lm_head(x, table=self.backbone.embeddings.token.embeddings)
+        return self.masked_lm_head(x, table=self.embeddings_of_targets.token.embeddings)
+
+    @property
+    def embeddings_of_targets(self):
+        """The layer that turns the target's tokens into vectors: the source's, where they share a table."""
+        return self.backbone.embeddings if self.target_embeddings is None else self.target_embeddings
 
     def _target(self, inputs):
         """decoder_input_ids. Raises ConfigError where there are none, or more than there are positions."""
