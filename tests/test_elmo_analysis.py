@@ -47,7 +47,7 @@ def model(tokenizer):
 @pytest.fixture(scope="module")
 def checkpoint(model, tokenizer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "small"
-    checkpoints.save(model, folder, tokenizer)
+    checkpoints.save(model, folder, tokenizer, format="bertlab")
     return folder
 
 

@@ -14,7 +14,6 @@ from keras import ops
 
 from bertlab.errors import ConfigError
 from bertlab.layers.characters import CharacterCNN, character_ids, characters_of_vocabulary
-from bertlab.layers.distinct import once_each
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import TokenEmbedding
 from bertlab.layers.gathering import gather_positions
@@ -94,16 +93,18 @@ class DirectionsEmbeddings(keras.layers.Layer):
         return ops.concatenate([x, x], axis=-1)
 
     def _spelled(self, token_ids):
-        """The vectors of tokens from their characters, (B, T) → (B, T, P)."""
+        """The vectors of tokens from their characters, (B, T) → (B, T, P).
 
-        def vectors(ids):
-            return self.characters(ops.take(self.character_ids, ids, axis=0)[None])[0]  # (n, P) of (1, n, C)
-
-        flat = once_each(vectors, ops.reshape(token_ids, (-1,)))  # (B · T, P)
-        return ops.reshape(flat, (*ops.shape(token_ids), flat.shape[-1]))
+        A batch with more places than there are tokens in the vocabulary computes each token of the vocabulary once.
+        """
+        rows, tokens = token_ids.shape
+        if isinstance(rows, int) and isinstance(tokens, int) and rows * tokens > self.vocab_size:
+            vectors = self.characters(self.character_ids[None])[0]  # (V, P)
+            return ops.take(vectors, token_ids, axis=0)
+        return self.characters(ops.take(self.character_ids, token_ids, axis=0))  # of (B, T, C)
 
     def flops(self, tokens: int) -> int:
-        """Operations of the products for one row whose tokens all differ; a table has none."""
+        """Operations of the products for one row of a small batch; a table has none."""
         return 0 if self.characters is None else self.characters.flops(tokens, self.max_characters)
 
     def kept_numbers(self, tokens: int) -> int:
