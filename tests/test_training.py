@@ -160,6 +160,43 @@ def test_muon_moves_the_matrices_of_the_encoder_in_all_directions_alike():
             assert update == pytest.approx(adams[path], abs=1e-6), path
 
 
+@pytest.mark.parametrize("name", ["adamw", "without bias correction", "muon", "layerwise"])
+def test_a_row_that_is_read_several_times_has_one_gradient(name):
+    """TensorFlow's gradient of a lookup has an entry for each time; Keras clips and squares each for itself."""
+    import tensorflow as tf
+
+    from bertlab.training.finetuning.optimizer import LayerwiseAdamW
+    from bertlab.training.recipes.optimizer import adamw, muon
+
+    def optimizer_for(trainer):
+        if name == "layerwise":
+            count = len(trainer.trainable_variables)
+            optimizer = LayerwiseAdamW([1.0] * count, [False] * count, epsilon=1e-6, global_clipnorm=1.0)
+            optimizer.learning_rate = 0.01
+            return optimizer
+        return muon(0.01, trainer) if name == "muon" else adamw(0.01, trainer, bias_correction=name == "adamw")
+
+    def rows(table):
+        values = np.random.default_rng(0).normal(size=(3, table.shape[1])).astype("float32")
+        return tf.IndexedSlices(tf.constant(values), tf.constant([1, 0, 1]), tf.constant(table.shape))
+
+    moved = []
+    for dense in (False, True):
+        trainer = new_trainer()
+        optimizer = optimizer_for(trainer)
+        variables = trainer.trainable_variables
+        tables = [v for v in variables if v.path.endswith("/embeddings")]
+        for _ in range(2):
+            gradients = [rows(v) if v.path.endswith("/embeddings") else tf.zeros(v.shape) for v in variables]
+            if dense:
+                gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+            optimizer.apply(gradients, variables)
+        moved.append([table.numpy() for table in tables])
+    assert len(moved[0]) >= 2
+    for sliced, dense in zip(*moved, strict=True):
+        assert np.array_equal(sliced, dense)
+
+
 def test_muon_is_a_choice_of_the_recipe():
     from bertlab.errors import ConfigError
     from bertlab.training.presets import PretrainingSettings

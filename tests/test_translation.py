@@ -9,33 +9,15 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from translation_model import END, SOURCES, START, TOKENIZER, random_model
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
 from bertlab.errors import ConfigError, DataError, VocabularyError
-from bertlab.families import BertConfig, MarianConfig, TransformerConfig
+from bertlab.families import BertConfig, MarianConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
 from bertlab.generation.choosing import log_softmax
 from bertlab.generation.target_reading import CachedTargetReader, WholeTargetReader
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-
-TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *"a b c d e f g h".split()]))
-START, END = TOKENIZER.vocabulary.cls_id, TOKENIZER.vocabulary.sep_id
-SOURCES = [[5, 9, 7, END], [8, END], [6, 6, 10, 11, 12, 5, END]]
-
-
-def random_model(config=TransformerConfig, **changes):
-    small = dict(vocab_size=len(TOKENIZER.vocabulary), hidden_size=16, num_layers=2, decoder_layers=2, num_heads=2,
-                 intermediate_size=24, max_position_embeddings=40)  # fmt: skip
-    model = models.SequenceToSequenceModel(config(**(small | changes)))
-    rng = np.random.default_rng(0)
-    deviations = {"cross_attention": 0.3, "feed_forward": 0.5}  # so that targets differ, and are not one token only
-    for variable in model.weights:
-        if variable.name == "kernel":
-            variable.assign(rng.normal(0, deviations.get(variable.path.split("/")[-3], 1.0), variable.shape))
-    table = rng.normal(size=(small["vocab_size"], 16))  # of equal lengths: else the longest would always be chosen
-    model.backbone.embeddings.token.embeddings.assign(0.4 * table / np.linalg.norm(table, axis=1, keepdims=True))
-    return model
 
 
 @pytest.fixture(scope="module")
@@ -188,10 +170,21 @@ def test_bad_input_gives_one_clear_line(folder, tmp_path, monkeypatch, arguments
     assert message in said and result.exit_code != 0
 
 
-@pytest.mark.parametrize("options", [(), ("--onnx",)])
-def test_exporting_a_model_with_a_decoder_is_refused_with_what_works(folder, tmp_path, options):
-    result = CliRunner().invoke(cli, ["export", str(folder), "--out", str(tmp_path / "out"), *options])
-    assert "--onnx --encoder exports its encoder" in str(result.exception) and not (tmp_path / "out").exists()
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "--onnx exports both, --onnx --encoder the encoder"),
+        (("--onnx", "--quantize", "int8", "--rows", "rows.csv"), "--rows measures a fine-tuned model"),
+        (("--onnx", "--out", "translator.onnx"), "expected a folder for the two files of an encoder–decoder"),
+        (("--onnx", "--out", "taken"), "taken: cannot be made (File exists); expected a folder for encoder_model.onnx"),
+    ],
+)
+def test_an_export_that_an_encoder_decoder_does_not_have_is_refused(folder, tmp_path, monkeypatch, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "taken").write_text("")
+    result = CliRunner().invoke(cli, ["export", str(folder), "--out", "out", *options])
+    said = result.output if isinstance(result.exception, SystemExit) else str(result.exception)
+    assert message in said and [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
 def test_a_vocabulary_without_its_two_models_is_named(tmp_path):

@@ -12,11 +12,14 @@ from bertlab.errors import ConfigError
 @click.command()
 @click.argument("model")
 @click.option(
-    "--out", required=True, type=click.Path(path_type=Path), help="Folder for the SavedModel, or the .onnx file."
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path),
+    help="Folder for the SavedModel, or the .onnx file; for the two .onnx files of an encoder-decoder, a folder.",
 )
 @click.option("--task", help="Of a model of several tasks, the one to export.")
 @click.option("--onnx", is_flag=True, help="Export an ONNX file (needs tf2onnx), which takes ids instead of strings.")
-@click.option("--encoder", is_flag=True, help="With --onnx: leave out the fine-tuned head.")
+@click.option("--encoder", is_flag=True, help="With --onnx: leave out the fine-tuned head or the decoder.")
 @click.option(
     "--quantize", type=click.Choice(["int8"]), help="With --onnx: store weights in 8 bits (needs onnxruntime)."
 )
@@ -24,8 +27,8 @@ from bertlab.errors import ConfigError
 @file_options(without=("shape", "labels", "regression"))
 def export(model, out, task, onnx, encoder, quantize, labelled, **reading):
     """Write a fine-tuned MODEL as a SavedModel, which takes strings, or as an ONNX file. Of a
-    left-to-right MODEL, --onnx writes the whole model: ids in, the scores of each next token out. Of any other MODEL it
-    writes the encoder; of an encoder-decoder only with --encoder.
+    left-to-right MODEL, --onnx writes the whole model: ids in, the scores of each next token out. Of an encoder-decoder
+    it writes encoder_model.onnx and decoder_model.onnx into the folder OUT. Of any other MODEL it writes the encoder.
 
     With --quantize int8 and --rows, the file with float32 weights and the one with int8 weights both predict the rows;
     the metrics of both and the largest difference are printed.
@@ -36,12 +39,14 @@ def export(model, out, task, onnx, encoder, quantize, labelled, **reading):
       bertlab export runs/sst2 --onnx --out sst2.onnx
       bertlab export bert-base-uncased --onnx --out encoder.onnx
       bertlab export gpt2 --onnx --out gpt2.onnx
+      bertlab export translator --onnx --out translator-onnx
       bertlab export runs/reviews --onnx --quantize int8 --rows more_reviews.csv --out reviews.onnx
     """
     _check_options(onnx, encoder, quantize, labelled, reading)
     load_backend()
-    if not encoder:
-        _check_no_decoder(model)
+    if not encoder and _has_decoder(model):
+        _export_encoder_decoder(model, out, onnx, quantize, labelled)
+        return
     if onnx:
         _export_onnx(model, out, task, encoder, quantize, labelled, reading)
         return
@@ -66,16 +71,61 @@ def _check_options(onnx, encoder, quantize, labelled, reading) -> None:
         raise click.UsageError("the options for files need --rows")
 
 
-def _check_no_decoder(name: str) -> None:
-    """Raises ConfigError for an encoder–decoder, which writes a target token by token."""
+def _has_decoder(name: str) -> bool:
+    """Whether a checkpoint is an encoder–decoder, which writes a target token by token."""
     from bertlab.checkpoints.opening import find, is_checkpoint, open_checkpoint
 
     path = find(name)
-    if is_checkpoint(path) and open_checkpoint(path).kind == "sequence_to_sequence":
+    return is_checkpoint(path) and open_checkpoint(path).kind == "sequence_to_sequence"
+
+
+def _export_encoder_decoder(name: str, out: Path, onnx: bool, quantize: str | None, labelled: str | None) -> None:
+    """Writes encoder and decoder, each as an ONNX file; other requests are refused."""
+    import tempfile
+
+    from bertlab import checkpoints
+    from bertlab.export import export_encoder_decoder, quantize_encoder_decoder
+
+    if not onnx:
         raise ConfigError(
-            f"{name}: expected a model without a decoder, got an encoder–decoder, which cannot be exported whole; "
-            "--onnx --encoder exports its encoder, and `bertlab translate` uses both"
+            f"{name}: expected a model without a decoder for a SavedModel, got an encoder–decoder; --onnx exports "
+            "both, --onnx --encoder the encoder"
         )
+    if labelled:
+        raise click.UsageError(f"--rows measures a fine-tuned model; {name} has no fine-tuned head")
+    if out.suffix == ".onnx":
+        raise click.UsageError(
+            f"expected a folder for the two files of an encoder–decoder, got {out}; give --out a name without .onnx, "
+            "or add --encoder"
+        )
+    model = checkpoints.load(name, "sequence_to_sequence", padded_vocabulary=True)
+    ends = _ends_of_targets(name, model.config)
+    told = ""
+    if quantize:
+        with tempfile.TemporaryDirectory(dir=out.parent) as full:
+            quantize_encoder_decoder(export_encoder_decoder(model, full, *ends), out)
+            told = _sizes(*(sum(path.stat().st_size for path in Path(one).glob("*.onnx")) for one in (full, out)))
+    else:
+        export_encoder_decoder(model, out, *ends)
+    click.echo(
+        f"{out}/encoder_model.onnx: input_ids, attention_mask → last_hidden_state\n"
+        f"{out}/decoder_model.onnx: input_ids, encoder_hidden_states, encoder_attention_mask → logits{told}"
+    )
+
+
+def _ends_of_targets(name: str, config) -> tuple[int | None, int | None]:
+    """The tokens that begin and end a target: those that the config names, or the tokenizer's, if there is one."""
+    from bertlab import checkpoints
+
+    named = tuple(getattr(config, field, None) for field in ("decoder_start_token_id", "eos_token_id"))
+    if None not in named or not checkpoints.has_tokenizer(name):
+        return named
+    vocabulary = checkpoints.load_tokenizer(name).vocabulary
+    return vocabulary.cls_id, vocabulary.sep_id
+
+
+def _sizes(full: int, small: int) -> str:
+    return f"\n{full / 1e6:,.1f} MB → {small / 1e6:,.1f} MB ({small / full:.0%})"
 
 
 # Kinds of model of which the encoder is written: they have no fine-tuned head.
@@ -126,8 +176,7 @@ def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         full = Path(folder) / "float32.onnx"
         export_int8(model, out, full, info.labels if info else ())
-        sizes = [path.stat().st_size for path in (full, out)]
-        told = f"\n{sizes[0] / 1e6:,.1f} MB → {sizes[1] / 1e6:,.1f} MB ({sizes[1] / sizes[0]:.0%})"
+        told = _sizes(*(path.stat().st_size for path in (full, out)))
         if rows:
             told += f"\n{int8_loss(predictor, full, out, rows).summary()}"
     return told

@@ -23,9 +23,17 @@ def export_int8(model, path: str | Path, full: str | Path, labels=()) -> Path:
     full: the file with float32 weights, which is written first and stays. Other arguments and errors as in
     `export_onnx`; raises MissingDependencyError without the optional package onnxruntime, too.
     """
+    _onnxruntime("onnxruntime.quantization")  # which may be missing, before the work
+    return quantize_int8(export_onnx(model, full, labels), path)
+
+
+def quantize_int8(full: str | Path, path: str | Path) -> Path:
+    """Writes an ONNX file `full` with int8 weights as `path`. Returns the path.
+
+    Raises MissingDependencyError without the optional package onnxruntime.
+    """
     quantization = _onnxruntime("onnxruntime.quantization")
     shapes = _onnxruntime("onnxruntime.quantization.shape_inference")
-    export_onnx(model, full, labels)
 
     def write(partial: Path) -> None:
         shapes.quant_pre_process(full, partial, skip_optimization=True, skip_symbolic_shape=True)  # adds shapes alone

@@ -7,7 +7,7 @@ and the file then fails at any length but the traced one (tf2onnx 1.17).
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,20 +30,10 @@ def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
     labels: names of the classes, kept in the file's metadata as JSON under "labels".
     Raises MissingDependencyError without the optional package tf2onnx, ConfigError with another Keras backend.
     """
-    import keras
-
-    path = Path(path)
-    if keras.backend.backend() != "tensorflow":
-        raise ConfigError(f"exporting to ONNX needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
-    _register_erfc()
-    from tensorflow import TensorSpec, function, int32
-
     from bertlab.models import MultipleChoiceClassifier
 
-    axes = [None] * (3 if isinstance(model, MultipleChoiceClassifier) else 2)
-    signature = [{name: TensorSpec(axes, int32, name=name) for name in INPUTS}]
+    axes = (None,) * (3 if isinstance(model, MultipleChoiceClassifier) else 2)
 
-    @function(input_signature=signature)
     def call(inputs):
         outputs = model(inputs, training=False)
         if not isinstance(outputs, dict):
@@ -52,12 +42,31 @@ def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
             return {"logits": outputs["masked_lm_logits"]}
         return {name: outputs[name] for name in OUTPUTS if name in outputs}
 
-    import tf2onnx
+    metadata = {"labels": list(labels)} if labels else {}
+    return write_function(call, {name: (axes, "int32") for name in INPUTS}, path, metadata)
 
+
+def write_function(call, inputs: Mapping[str, tuple[tuple, str]], path: str | Path, metadata: Mapping) -> Path:
+    """Writes a function (dict of tensors → dict of tensors) as an ONNX file. Returns the path.
+
+    inputs: name → its shape, None for an axis of any length, and dtype.   metadata: kept in the file, each as JSON.
+    Errors as in `export_onnx`.
+    """
+    import keras
+
+    path = Path(path)
+    if keras.backend.backend() != "tensorflow":
+        raise ConfigError(f"exporting to ONNX needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
+    _register_erfc()
+    import tf2onnx
+    from tensorflow import TensorSpec, function
+
+    signature = [{name: TensorSpec(shape, dtype, name=name) for name, (shape, dtype) in inputs.items()}]
     with _without_optimization("remove_back_to_back"):
-        converted = tf2onnx.convert.from_function(call, input_signature=signature, opset=17)[0]
-    if labels:
-        converted.metadata_props.add(key="labels", value=json.dumps(list(labels), ensure_ascii=False))
+        traced = function(call, input_signature=signature)
+        converted = tf2onnx.convert.from_function(traced, input_signature=signature, opset=17)[0]
+    for name, value in metadata.items():
+        converted.metadata_props.add(key=name, value=json.dumps(value, ensure_ascii=False))
     content = converted.SerializeToString()
     write_atomically(path, lambda partial: partial.write_bytes(content))
     return path

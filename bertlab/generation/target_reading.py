@@ -4,8 +4,7 @@
 decoder. `WholeTargetReader` reads the target again for each token, which is simpler and slower, and gives the same
 logits. All targets begin with the same token, so they have no padding.
 
-Where padding begins targets, as Marian's do, it is never one of their tokens: its vector and bias are 0 there, so its
-logit is often the largest. transformers leaves it out before the softmax too (huggingface/transformers, #5126).
+Where padding begins targets, as Marian's do, it is never one of their tokens.
 
 Letters: B rows, S source tokens, U target tokens so far, P places for them, V vocabulary, A heads, d head size.
 """
@@ -16,6 +15,8 @@ from collections.abc import Sequence
 import keras
 import numpy as np
 from keras import ops
+
+from bertlab.models.sequence_to_sequence import never_written
 
 PLACES = 32  # sources and kept targets have a multiple of it, so that few lengths are compiled
 
@@ -35,7 +36,7 @@ class TargetReader:
             row[: len(source)], used[: len(source)] = source, 1
         self.source = {"input_ids": ids, "attention_mask": mask}  # (B, S)
         self.ids = np.full((len(sources), 1), start_id, np.int32)  # (B, U)
-        self._left_out = [start_id] if start_id == model.config.pad_token_id else []
+        self._left_out = never_written(model.config, start_id)
 
     def _array(self, logits) -> np.ndarray:
         """Logits (B, V) as float32, −∞ for a token that is never written."""

@@ -14,6 +14,13 @@ from bertlab.models.base import INPUT_NAMES, ModelWithHead
 DECODER_INPUT_NAMES = ("decoder_input_ids", "decoder_attention_mask")
 
 
+def never_written(config: ModelConfig, start_id: int) -> list[int]:
+    """The ids that are never tokens of a target: padding, where it begins targets. Its vector and bias are 0 there, so
+    its logit is often the largest. transformers leaves it out before the softmax too (huggingface/transformers, #5126).
+    """
+    return [start_id] if start_id == config.pad_token_id else []
+
+
 @keras.saving.register_keras_serializable("bertlab")
 class SequenceToSequenceModel(ModelWithHead):
     """The encoder is the `backbone`, the decoder reads its output. One table has the vectors of source and target, and
@@ -60,16 +67,9 @@ class SequenceToSequenceModel(ModelWithHead):
     def decode(self, inputs, training=False, return_all=False):
         """The outputs of a call without masked_lm_logits, which need the most memory."""
         encoded, mask = self.encode(inputs, training, return_all)
-        x = self.backbone.embeddings(self._target(inputs), training=training)  # (B, U, H)
-        seen = inputs.get("decoder_attention_mask")
-        decoded = self.decoder(
-            x,
-            encoded["sequence_output"],
-            attention_mask=None if seen is None else padding_mask(seen),
-            memory_mask=mask,
-            training=training,
-            return_all=return_all,
-        )
+        ids, seen = self._target(inputs), inputs.get("decoder_attention_mask")
+        seen = None if seen is None else padding_mask(seen)
+        decoded = self.read_target(ids, encoded["sequence_output"], mask, seen, training, return_all)
         outputs = {"encoder_output": encoded["sequence_output"], "decoder_output": decoded}
         if return_all:
             outputs |= {name: encoded[name] for name in ("hidden_states", "attentions")}
@@ -84,6 +84,13 @@ class SequenceToSequenceModel(ModelWithHead):
         mask = inputs.get("attention_mask")
         encoded = self.backbone(source, training=training, return_all=return_all)
         return encoded, None if mask is None else padding_mask(mask)
+
+    def read_target(self, ids, memory, memory_mask=None, attention_mask=None, training=False, return_all=False):
+        """The decoder's output for a target, (B, U, H). ids (B, U); memory (B, S, H), the encoder's output; the masks
+        and `return_all` as in `layers.Decoder`."""
+        masks = dict(attention_mask=attention_mask, memory_mask=memory_mask)
+        x = self.backbone.embeddings(ids, training=training)  # (B, U, H)
+        return self.decoder(x, memory, **masks, training=training, return_all=return_all)
 
     def token_logits(self, x):
         """The logits from vectors of the decoder's last layer: x (…, H) → (…, V)."""

@@ -20,12 +20,17 @@ def pooler_case(rng: Random, hidden: np.ndarray) -> Case:
 def hidden_states(rng: Random) -> list[Case]:
     return [
         pooler_case(rng, normal(rng, 2, 5, 6)), pooler_case(rng, normal(rng, 4, 4, 4)),
-        pooler_case(rng, normal(rng, 1, 1, 3)),
+        pooler_case(rng, normal(rng, 1, 1, 3)), large_values(rng, 2, 3),
     ]  # fmt: skip
 
 
 def other_sizes(rng: Random) -> list[Case]:
-    return [pooler_case(rng, normal(rng, 1, 7, 3)), pooler_case(rng, normal(rng, 5, 1, 8))]
+    return [pooler_case(rng, normal(rng, 1, 7, 3)), pooler_case(rng, normal(rng, 5, 1, 8)), large_values(rng, 3, 2)]
+
+
+def large_values(rng: Random, batch: int, tokens: int) -> Case:
+    """The argument of tanh lies between −10 and 10."""
+    return pooler_case(rng, 3 * normal(rng, batch, tokens, 6))
 
 
 def other_tokens_changed(rng: Random) -> list[Trial]:

@@ -9,11 +9,11 @@ import keras
 from keras import ops
 
 from bertlab.errors import ConfigError
-from bertlab.training.recipes.optimizer import is_decayed
+from bertlab.training.recipes.optimizer import SummedRows, is_decayed
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class LayerwiseAdamW(keras.optimizers.Adam):
+class LayerwiseAdamW(SummedRows, keras.optimizers.Adam):
     """Adam with decoupled weight decay and a factor on the learning rate of each variable.
 
     Args:

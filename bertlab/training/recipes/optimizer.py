@@ -23,8 +23,29 @@ def is_decayed(variable) -> bool:
     return variable.path.split("/")[-1] not in NOT_DECAYED
 
 
+class SummedRows:
+    """For an optimizer of Keras: adds up the gradients of a table's row before it clips them or takes their squares.
+
+    On TensorFlow the gradient of a lookup has an entry for each time that a row was read. Keras 3 takes each entry for
+    itself in the norm to clip by and in Adam's second moment: Σ g² in place of (Σ g)². Here a row has one gradient, as
+    on JAX and PyTorch, and as in the update of a batch in several parts. Adam's moments are dense anyway.
+    """
+
+    def apply(self, grads, trainable_variables=None):
+        if keras.backend.backend() == "tensorflow":
+            import tensorflow as tf
+
+            grads = [gradient if gradient is None else tf.convert_to_tensor(gradient) for gradient in grads]
+        return super().apply(grads, trainable_variables)
+
+
 @keras.saving.register_keras_serializable("bertlab")
-class UncorrectedAdamW(keras.optimizers.AdamW):
+class AdamW(SummedRows, keras.optimizers.AdamW):
+    """Keras's AdamW, exact for tables that a batch reads in the same row several times."""
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class UncorrectedAdamW(AdamW):
     """AdamW without bias correction: both moments start from 0 and are too small in the first steps.
 
     That is what BERT was trained with: optimization.py of google-research/bert leaves Adam's bias correction out.
@@ -56,7 +77,7 @@ def adamw(
 
     learning_rate: a number or a schedule. bias_correction: False for the published script's Adam.
     """
-    optimizer_class = keras.optimizers.AdamW if bias_correction else UncorrectedAdamW
+    optimizer_class = AdamW if bias_correction else UncorrectedAdamW
     optimizer = optimizer_class(
         learning_rate,
         weight_decay=weight_decay,
@@ -91,7 +112,7 @@ def muon(
         raise MissingDependencyError(
             f"Keras {keras.__version__} is too old for muon: install a newer one, or choose adamw"
         )
-    optimizer = made(
+    optimizer = type("Muon", (SummedRows, made), {})(
         learning_rate,
         adam_beta_1=beta_1,
         adam_beta_2=beta_2,
