@@ -105,7 +105,7 @@ def test_the_command_scores_minimal_pairs_and_keeps_them(model, tokenizer, check
     result = run("minimal-pairs", file, checkpoint, "--out", out, "--json")
     assert result.exit_code == 0, result.output
     good, bad = score_pairs(model, tokenizer, read_pairs(file))[0]
-    assert json.loads(result.output)[-1]["right"] == int(good > bad)
+    assert json.loads(result.stdout)[-1]["right"] == int(good > bad)
     assert f"{good:.4f},{bad:.4f}" in (out / "pairs.csv").read_text(encoding="utf-8")
     assert good == pytest.approx(by_hand(model, tokenizer, PAIR["sentence_good"]), abs=1e-4)
 
