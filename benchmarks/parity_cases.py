@@ -190,5 +190,12 @@ CASES = {
              decoder_start_token_id=2, forced_eos_token_id=0), (7, 24),
         model_type="marian", translation=True,
     ),
+    "marian_two_tables": ParityCase(
+        dict(vocab_size=61, decoder_vocab_size=73, share_encoder_decoder_embeddings=False, max_position_embeddings=24,
+             d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
+             encoder_ffn_dim=48, decoder_ffn_dim=48, activation_function="relu", scale_embedding=True, pad_token_id=0,
+             eos_token_id=3, decoder_start_token_id=2, forced_eos_token_id=3), (7, 24),
+        model_type="marian", translation=True,
+    ),
     "base_512": ParityCase(dict(vocab_size=1000), (512,), deviation=0.03, rows=2),  # 12 × 768 × 12 by default
 }  # fmt: skip

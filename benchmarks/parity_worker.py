@@ -44,7 +44,7 @@ def write_reference(folder: Path) -> None:
         segments = case.segments or getattr(config, "type_vocab_size", 1)
         inputs = make_inputs(rng, num_tokens, segments, case.rows, config.vocab_size, config.pad_token_id)
         if case.translation:  # a target of another length; its last tokens are padding
-            inputs |= target_of(rng, inputs["labels"], config.vocab_size, config.pad_token_id)
+            inputs |= target_of(rng, inputs["labels"], config.decoder_vocab_size, config.pad_token_id)
         arrays |= {f"{num_tokens}/input/{key}": value.astype("int32") for key, value in inputs.items()}
         if case.causal_lm:  # a decoder would add the vectors of tokens with these numbers
             del inputs["token_type_ids"]

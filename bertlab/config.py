@@ -36,6 +36,12 @@ def _is_number(value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
+def check_whole_number(name: str, value) -> None:
+    """Raises ConfigError unless the value of a field is a whole number of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """The settings of a model's architecture and numerics that all families share. Use the config of a family.
@@ -72,9 +78,7 @@ class ModelConfig:
 
     def __post_init__(self):
         for name in self.whole_numbers():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
+            check_whole_number(name, getattr(self, name))
         if self.hidden_size % self.num_heads:
             raise ConfigError(
                 f"hidden_size {self.hidden_size} cannot be divided among num_heads {self.num_heads}: "
@@ -103,6 +107,11 @@ class ModelConfig:
     def token_width(self) -> int:
         """Width of the token table."""
         return self.hidden_size
+
+    @property
+    def target_vocab_size(self) -> int:
+        """Tokens that a target can have: those of a source, unless the two have a vocabulary each."""
+        return self.vocab_size
 
     @property
     def max_tokens(self) -> int:

@@ -34,11 +34,21 @@ class TokenTable:
     cls_last: bool = False
     _index: dict[str, int]
 
+    @property
+    def ids(self) -> Mapping[str, int]:
+        """token → id, of all tokens."""
+        return self._index
+
     def __len__(self) -> int:
         return len(self.pieces)
 
     def __contains__(self, piece: str) -> bool:
         return piece in self._index
+
+    @property
+    def targets(self) -> "TokenTable":
+        """The tokens of targets, in translation: these, unless sources and targets have a vocabulary each."""
+        return self
 
     def index(self, piece: str) -> int:
         """The id of a token. Raises VocabularyError if there is no such token."""
@@ -89,6 +99,9 @@ class Tokenizer(Protocol):
 
     def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Any:
         """The ids of many texts as `Ragged`: values (N,) int32 and row_splits (rows + 1,) int64."""
+
+    def encode_targets(self, texts: Iterable[str]) -> Any:
+        """The same of texts that are targets, which a tokenizer for translation cuts in another way."""
 
     def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> Any:
         """The same with offsets (N, 2) and word_ids (N,): a `RaggedEncoding`."""

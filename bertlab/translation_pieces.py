@@ -1,8 +1,10 @@
-"""SentencePiece for translation: one model cuts sources, another targets, and one table numbers the tokens of both.
+"""SentencePiece for translation: one model cuts sources, another targets; a table numbers the tokens of both, or each
+side has a table.
 
     source.spm, target.spm     the two models
     vocab.json                 token → id; a token of a model that is not in it is <unk>
-    tokenizer_config.json      what else there is to say
+    target_vocab.json          the same for targets, if they have a table of their own
+    tokenizer_config.json      separate_vocabs: whether they have
 
 A source may begin with the language that it is translated into, such as >>fr<<, which is one token. Nothing is done to
 the text before (transformers has a function for punctuation here, which it does not call either).
@@ -12,57 +14,50 @@ Source: `MarianTokenizer` of transformers, `tokenization_marian.py`.
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.errors import ConfigError, VocabularyError
+from bertlab.errors import VocabularyError
 from bertlab.files import write_bytes, write_text
 from bertlab.sentence_pieces import WORD_BEGIN, processor_of
 from bertlab.tokenizer import TokenTable, pieces_in_order
-from bertlab.wordpiece.base import BaseTokenizer, read_config
-from bertlab.wordpiece.encoding import Encoding
+from bertlab.wordpiece.base import BaseTokenizer, ragged, read_config
+from bertlab.wordpiece.encoding import Encoding, Ragged
 
-SOURCE_FILE, TARGET_FILE, TABLE_FILE, CONFIG_FILE = "source.spm", "target.spm", "vocab.json", "tokenizer_config.json"
+SOURCE_FILE, TARGET_FILE, CONFIG_FILE = "source.spm", "target.spm", "tokenizer_config.json"
+TABLE_FILE, TARGET_TABLE_FILE = "vocab.json", "target_vocab.json"
 PAD, UNKNOWN, END = "<pad>", "<unk>", "</s>"
 _SEPARATE = "separate_vocabs"  # in tokenizer_config.json: a table of its own for targets
 
 
-class TranslationVocabulary(TokenTable):
-    """The table of a source's and a target's tokens, and the two models.
+class PieceTable(TokenTable):
+    """A table of tokens with </s>, <unk> and <pad> among them.
 
-    numbers: token → id.   source, target: the contents of source.spm and target.spm.   where: the folder, for messages.
-
+    numbers: token → id.   where: its file, for messages.
     A source ends with `sep_id`, </s>; a target begins with `cls_id`, which is padding, and ends with </s>. There is no
     mask: `mask_id` is <unk>.
-    Raises VocabularyError for ids that are not 0, 1, 2 …, a missing special token, or bytes of something else.
+    Raises VocabularyError for ids that are not 0, 1, 2 …, or a missing special token.
     """
 
     file = TABLE_FILE
     pair_separators = 1
 
-    def __init__(self, numbers: Mapping[str, int], source: bytes, target: bytes, where: str | Path = ""):
-        self.pieces = tuple(pieces_in_order(numbers, Path(where) / TABLE_FILE))
+    def __init__(self, numbers: Mapping[str, int], where: Path):
+        self.pieces = tuple(pieces_in_order(numbers, where))
         self._index = dict(numbers)
         missing = [token for token in (PAD, UNKNOWN, END) if token not in self._index]
         if missing:
-            raise VocabularyError(f"{Path(where) / TABLE_FILE}: {', '.join(missing)} is missing")
+            raise VocabularyError(f"{where}: {', '.join(missing)} is missing")
         self.pad_id, self.unk_id, self.sep_id = map(self.index, (PAD, UNKNOWN, END))
         self.cls_id, self.mask_id = self.pad_id, self.unk_id
-        self.source, self.target = source, target
-        self.source_processor = processor_of(source, str(Path(where) / SOURCE_FILE))
-        self.target_processor = processor_of(target, str(Path(where) / TARGET_FILE))
 
-    def __reduce__(self):
-        return TranslationVocabulary, (self._index, self.source, self.target)
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, TranslationVocabulary) and self.sha256 == other.sha256
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Token → id."""
+        return self._index
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
@@ -73,10 +68,50 @@ class TranslationVocabulary(TokenTable):
         """Ids of padding, <unk>, the tokens that begin and end a row, and the mask, in this order."""
         return self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id
 
+
+class TranslationVocabulary(PieceTable):
+    """The table of tokens, that of targets if they have one of their own, and the two models.
+
+    numbers: token → id.   source, target: the contents of source.spm and target.spm.   where: the folder, for messages.
+    target_numbers: token → id of targets; None: as `numbers`.
+    Raises VocabularyError as `PieceTable`, and for bytes of something else.
+    """
+
+    def __init__(
+        self,
+        numbers: Mapping[str, int],
+        source: bytes,
+        target: bytes,
+        where: str | Path = "",
+        target_numbers: Mapping[str, int] | None = None,
+    ):
+        folder = Path(where)
+        super().__init__(numbers, folder / TABLE_FILE)
+        self.own_targets = None if target_numbers is None else PieceTable(target_numbers, folder / TARGET_TABLE_FILE)
+        self.source, self.target = source, target
+        self.source_processor = processor_of(source, str(folder / SOURCE_FILE))
+        self.target_processor = processor_of(target, str(folder / TARGET_FILE))
+
+    @property
+    def targets(self) -> PieceTable:
+        return self if self.own_targets is None else self.own_targets
+
+    def __reduce__(self):
+        target_numbers = None if self.own_targets is None else self.own_targets.numbers
+        return TranslationVocabulary, (self.numbers, self.source, self.target, "", target_numbers)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, TranslationVocabulary) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the table and both models."""
+        """Fingerprint of the tables and both models."""
         digest = hashlib.sha256(json.dumps(self.pieces).encode())
+        if self.own_targets is not None:
+            digest.update(hashlib.sha256(json.dumps(self.own_targets.pieces).encode()).digest())
         for model in (self.source, self.target):
             digest.update(hashlib.sha256(model).digest())
         return digest.hexdigest()
@@ -85,7 +120,7 @@ class TranslationVocabulary(TokenTable):
 class TranslationTokenizer(BaseTokenizer):
     """Cuts sources, and writes the text of targets. "[MASK]" in a text is text: there is no mask.
 
-    vocabulary: the table and both models.
+    vocabulary: the tables and both models. Where sources and targets have a table each, `decode` reads ids of targets.
     """
 
     kind = "SentencePiece for translation"
@@ -96,17 +131,15 @@ class TranslationTokenizer(BaseTokenizer):
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a source, without the </s> behind it."""
-        return self._ids(self.vocabulary.source_processor, text)
+        return _ids(self.vocabulary, self.vocabulary.source_processor, text)
 
     def encode_target(self, text: str) -> list[int]:
         """The ids of a target, without the </s> behind it."""
-        return self._ids(self.vocabulary.target_processor, text)
+        return _ids(self.vocabulary.targets, self.vocabulary.target_processor, text)
 
-    def _ids(self, processor, text: str) -> list[int]:
-        text = _readable(text)
-        begin = _language_end(text)
-        pieces = [text[:begin]] if begin else []
-        return [self._id_of(piece) for piece in [*pieces, *processor.encode(text[begin:], out_type=str)]]
+    def encode_targets(self, texts: Iterable[str]) -> Ragged:
+        """The ids of many targets."""
+        return ragged(map(self.encode_target, texts))
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
         """Ids, tokens, the characters (start, end) of each without the space before it, and its word's number."""
@@ -118,7 +151,7 @@ class TranslationTokenizer(BaseTokenizer):
             while start < end and text[begin + start].isspace():
                 start += 1
             found.append((piece, begin + start, begin + end))
-        ids, words, word = [self._id_of(piece) for piece, _, _ in found], [], -1
+        ids, words, word = [_id_of(piece, self.vocabulary) for piece, _, _ in found], [], -1
         for piece, _, _ in found:
             word += piece.startswith((WORD_BEGIN, ">>")) or word < 0
             words.append(word)
@@ -126,44 +159,59 @@ class TranslationTokenizer(BaseTokenizer):
         pieces = [self.vocabulary.pieces[number] for number in ids]
         return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
 
-    def _id_of(self, piece: str) -> int:
-        return self.vocabulary.get(piece, self.vocabulary.unk_id)
-
     def _text_of(self, ids: list[int]) -> str:
-        pieces = [self.vocabulary.pieces[number] for number in ids]
+        pieces = [self.vocabulary.targets.pieces[number] for number in ids]
         return self.vocabulary.target_processor.decode_pieces(pieces).replace(WORD_BEGIN, " ").strip()
 
     def save(self, folder: str | Path) -> None:
         """Writes the files of the format, which transformers reads too."""
         folder, vocabulary = Path(folder), self.vocabulary
+        separate = vocabulary.own_targets is not None
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / SOURCE_FILE, vocabulary.source, VocabularyError)
         write_bytes(folder / TARGET_FILE, vocabulary.target, VocabularyError)
-        numbers = {piece: number for number, piece in enumerate(vocabulary.pieces)}
-        write_text(folder / TABLE_FILE, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n", VocabularyError)
-        write_text(folder / CONFIG_FILE, json.dumps({_SEPARATE: False}, indent=2) + "\n", VocabularyError)
+        tables = {TABLE_FILE: vocabulary} | ({TARGET_TABLE_FILE: vocabulary.targets} if separate else {})
+        for name, table in tables.items():
+            numbers = {piece: number for number, piece in enumerate(table.pieces)}
+            write_text(folder / name, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n", VocabularyError)
+        write_text(folder / CONFIG_FILE, json.dumps({_SEPARATE: separate}, indent=2) + "\n", VocabularyError)
 
     @classmethod
     def load(cls, folder: str | Path) -> "TranslationTokenizer":
         """Reads the files of the format.
 
-        Raises VocabularyError, ConfigError for a folder with a table for each language, or MissingDependencyError
-        without the package.
+        Raises VocabularyError or ConfigError for files that cannot be used, or MissingDependencyError without the
+        package.
         """
         folder = Path(folder)
-        if read_config(folder / CONFIG_FILE).get(_SEPARATE):
-            raise ConfigError(
-                f"{folder / CONFIG_FILE}: expected one vocabulary for source and target, got {_SEPARATE}; make the ids "
-                "with transformers and call bertlab.generation.translate"
-            )
-        source, target, table = (_read(folder / name) for name in (SOURCE_FILE, TARGET_FILE, TABLE_FILE))
-        try:
-            numbers = json.loads(table.decode("utf-8"))
-        except ValueError as error:
-            raise VocabularyError(f"{folder / TABLE_FILE}: cannot be read as JSON ({error})") from None
-        if not isinstance(numbers, dict):
-            raise VocabularyError(f"{folder / TABLE_FILE}: expected an object from tokens to ids")
-        return cls(TranslationVocabulary(numbers, source, target, folder))
+        separate = read_config(folder / CONFIG_FILE).get(_SEPARATE)
+        source, target = _read(folder / SOURCE_FILE), _read(folder / TARGET_FILE)
+        numbers = _numbers(folder / TABLE_FILE)
+        target_numbers = _numbers(folder / TARGET_TABLE_FILE) if separate else None
+        return cls(TranslationVocabulary(numbers, source, target, folder, target_numbers))
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """The table in a file, token → id."""
+    try:
+        numbers = json.loads(_read(path).decode("utf-8"))
+    except ValueError as error:
+        raise VocabularyError(f"{path}: cannot be read as JSON ({error})") from None
+    if not isinstance(numbers, dict):
+        raise VocabularyError(f"{path}: expected an object from tokens to ids")
+    return numbers
+
+
+def _ids(table: PieceTable, processor, text: str) -> list[int]:
+    """The ids of a text by a model and a table."""
+    text = _readable(text)
+    begin = _language_end(text)
+    pieces = [text[:begin]] if begin else []
+    return [_id_of(piece, table) for piece in [*pieces, *processor.encode(text[begin:], out_type=str)]]
+
+
+def _id_of(piece: str, table: PieceTable) -> int:
+    return table.get(piece, table.unk_id)
 
 
 def _readable(text: str) -> str:

@@ -50,6 +50,14 @@ def test_the_command_counts_uses_and_lists_ids_that_are_not_in_the_file(course):
     assert CliRunner().invoke(cli, ["comments", "--course", str(course)]).exit_code == 0
 
 
+def test_writing_feedback_names_an_id_that_students_would_see(course):
+    (course / "release/ps3").mkdir(parents=True)
+    (course / "release/ps3/03_attention.ipynb").write_bytes(released())
+    told = CliRunner().invoke(cli, ["feedback", "ps3", "--course", str(course)])
+    assert told.exit_code == 0
+    assert "note: not in comments.toml: #later in the comment on scores of jane, ps3; add it" in told.stderr
+
+
 @pytest.mark.parametrize("text", ["issue#shape", "##shape", "#shape-s", "/#shape", "#1", "#", "&#shape;"])
 def test_only_an_id_that_stands_alone_is_one(text):
     assert filled_in(text, {"shape": "?"}) == text

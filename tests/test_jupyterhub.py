@@ -1,14 +1,17 @@
 """deploy/jupyterhub and its guide, as far as they can be tested without a hub: settings, accounts, names and paths."""
 
 import importlib.util
+import json
 import os
 import re
 import stat
 import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from jupyter_server.config_manager import BaseJSONConfigManager, recursive_update
 from nbgrader.apps import NbGraderApp
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeReleaseAssignment, ExchangeReleaseFeedback
@@ -88,13 +91,49 @@ def test_what_the_image_copies_and_switches_off_exists():
     copied = [word for line in re.findall(r"^COPY (.+)$", DOCKERFILE, re.MULTILINE) for word in line.split()[:-1]]
     assert len(copied) > 5
     for path in copied:
-        assert path == "dist/*.whl" or (ROOT / path).exists(), path
+        assert path == "dist/*student*.whl" or (ROOT / path).exists(), path
     for name in ("formgrader", "course_list"):
         assert importlib.util.find_spec(f"nbgrader.server_extensions.{name}")
-        assert name in DOCKERFILE
+        assert f'"nbgrader.server_extensions.{name}"' in (FOLDER / "extensions.py").read_text(encoding="utf-8")
     for file in FOLDER.iterdir():
         assert file.name in DOCKERFILE or file.name in ("Dockerfile", "__pycache__")
         assert f"`{file.name}`" in GUIDE or file.name == "__pycache__"
+
+
+def test_pages_for_instructors_are_off_for_students_alone(tmp_path):
+    students, instructors = tmp_path / "usr", tmp_path / "opt"
+    own = students / "etc/jupyter/jupyter_server_config.d/nbgrader.json"  # as nbgrader's installation writes it
+    own.parent.mkdir(parents=True)
+    names = [f"nbgrader.server_extensions.{name}" for name in ("formgrader", "course_list", "assignment_list")]
+    own.write_text(json.dumps({"ServerApp": {"jpserver_extensions": dict.fromkeys(names, True)}}))
+    for word, prefix in (("off", students), ("on", instructors)):
+        subprocess.run([sys.executable, str(FOLDER / "extensions.py"), word, str(prefix)], check=True)
+    assert "extensions.py off /usr/local && python /srv/hub/extensions.py on /opt/instructor" in DOCKERFILE
+
+    def merged(file: str, *prefixes: Path) -> dict:
+        found = {}
+        for prefix in prefixes:  # the last one counts, as an environment's settings before the system's
+            folder, name = (prefix / "etc/jupyter" / file).parent, Path(file).name
+            recursive_update(found, BaseJSONConfigManager(config_dir=str(folder), read_directory=True).get(name))
+        return found
+
+    for prefixes, on in (((students,), False), ((students, instructors), True)):
+        pages = merged("jupyter_server_config", *prefixes)["ServerApp"]["jpserver_extensions"]
+        assert pages == {names[0]: on, names[1]: False, names[2]: True}
+        off = merged("labconfig/page_config", *prefixes)["disabledExtensions"]
+        assert off.pop("@jupyter/nbgrader:create-assignment") is not on
+        assert len(off) == 2 and all(off.values())  # in frames, which a hub forbids
+
+
+def test_only_the_first_instructor_gets_a_course(tmp_path):
+    lines = START[START.index("# One course") : START.index("exec jupyterhub")]
+    script = f'su() {{ echo "$1: $2 $3"; }}; INSTRUCTORS="teacher tara"; owner=teacher; {lines}'.replace(
+        "/home", str(tmp_path)
+    )
+    for exists in (False, True):
+        said = subprocess.run(["sh", "-euc", script], check=True, capture_output=True, text=True).stdout
+        assert said.count("autograde init bert") == (not exists) and "tara" not in said
+        (tmp_path / "teacher/bert").mkdir(parents=True, exist_ok=True)
 
 
 def test_every_command_of_the_guide_exists():

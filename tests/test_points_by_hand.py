@@ -140,7 +140,7 @@ def test_points_that_changed_since_a_sheet_was_written_are_not_overwritten(cours
     sheet = filled(course, "ann", **{student: ("2", "Fine.")})
     run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
     said = run(course, "points", "ps3", sheet, code=1)
-    assert f"{student}, why: since the sheet was written ben gave 1 points; the sheet says 2 points" in said
+    assert f"{student}, why: since the sheet was written ben gave 1 point; the sheet says 2 points" in said
     assert by_hand(course)[student] == (1, "")
     assert "1 entered" in run(course, "points", "ps3", sheet, "--replace")
     assert by_hand(course)[student] == (2, "Fine.")
@@ -199,7 +199,7 @@ def test_a_groups_row_reaches_each_member_and_lists_those_whose_points_differ(co
     run(course, "split", "ps3", "--grader", "ann")
     run(course, "points", "ps3", "--student", "ada", "--exercise", "why", "--score", "1", "--grader", "ben")
     said = run(course, "points", "ps3", filled(course, "ann", ada="2"), code=1)
-    assert "1 entered" in said and "ada, why: since the sheet was written ben gave 1 points" in said
+    assert "1 entered" in said and "ada, why: since the sheet was written ben gave 1 point" in said
     with Course(course) as book:
         parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
     assert [part.points for part in parts if part.exercise == "why"] == [1, 2, 2, None, None]

@@ -40,6 +40,12 @@ def _function(name, *arguments):
     return {"probe": {"kind": "function", "name": name, "tensors": False}, "arguments": list(arguments)}
 
 
+def test_our_modules_come_before_another_autograde_in_the_environment(sandbox):
+    """On a hub it has the student wheel. Without an __init__ of ours its package would be found in place of ours."""
+    said = sandbox.run_cell("import autograde; print(autograde.__file__)").stdout
+    assert said == f"{bubblewrap.LIBRARY}/autograde/__init__.py\n"
+
+
 # --- cells ---
 
 
@@ -344,6 +350,21 @@ def test_without_bubblewrap_nothing_is_run_and_the_command_that_installs_it_is_n
         launchers.open_launcher(tell=lines.append)
     assert len(lines) == 3 and all(bubblewrap.install_command() in line for line in lines[:2])
     assert "neither podman nor docker is installed" in lines[2]
+
+
+def test_a_bubblewrap_that_may_not_start_gives_its_reason_and_no_traceback(monkeypatch, tmp_path):
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\necho 'bwrap: No permissions to create new namespace' >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    tracebacks = []
+    monkeypatch.setattr(threading, "excepthook", tracebacks.append)
+    before = set(threading.enumerate())
+    with pytest.raises(SandboxError, match="No permissions to create new namespace"):
+        launchers.Bubblewrap()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(10)
+    assert not tracebacks
 
 
 def test_without_any_way_to_make_sandboxes_the_doctor_says_what_to_install(monkeypatch):

@@ -177,6 +177,36 @@ def test_without_tf2onnx_the_command_names_the_package(tmp_path, monkeypatch, op
     assert isinstance(result.exception, MissingDependencyError)
 
 
+def test_source_and_target_may_have_a_table_each(tmp_path):
+    model = random_model(marian(decoder_vocab_size=70))
+    target = np.array([[2, 69, 61, 5, 9], [2, 8, 3, 0, 0]])
+    before = logits(model, target=target)
+    assert before.shape == (2, 5, 70)
+    table = np.asarray(model.target_embeddings.token.embeddings)
+    outputs = model(SOURCE | {"decoder_input_ids": target}, return_all=True)
+    first = table[target] * 4 + sinusoids(5, 16, halves=True)
+    np.testing.assert_allclose(outputs["decoder_hidden_states"][0], first, rtol=1e-5, atol=1e-5)
+    for format in ("huggingface", "bertlab"):
+        folder = checkpoints.save(model, tmp_path / format, format=format)
+        loaded = checkpoints.load(folder)
+        assert loaded.config == model.config
+        np.testing.assert_array_equal(logits(loaded, target=target), before)
+    values = json.loads((tmp_path / "huggingface" / "config.json").read_text())
+    assert values["decoder_vocab_size"] == 70 and values["share_encoder_decoder_embeddings"] is False
+    stored = load_file(tmp_path / "huggingface" / "model.safetensors")
+    shapes = {name: array.shape for name, array in stored.items() if "layers" not in name}
+    assert shapes == {"model.encoder.embed_tokens.weight": (61, 16), "model.decoder.embed_tokens.weight": (70, 16),
+                      "final_logits_bias": (1, 70)}  # fmt: skip
+
+
+def test_two_tables_of_one_size_are_two_tables():
+    values = marian(decoder_vocab_size=61).to_huggingface()
+    assert values["share_encoder_decoder_embeddings"] is False
+    for left_out in ({}, {"decoder_vocab_size": None}):  # then it is that of sources
+        assert families.config_from_huggingface(values | left_out).decoder_vocab_size == 61
+    assert families.config_from_huggingface(marian().to_huggingface()).decoder_vocab_size is None
+
+
 def test_the_model_of_2017_is_saved_in_our_own_format(tmp_path):
     model = random_model()
     with pytest.raises(CheckpointError, match="no equivalent of the order of the sines and cosines of 2017"):
@@ -189,8 +219,12 @@ def test_the_model_of_2017_is_saved_in_our_own_format(tmp_path):
     ("changes", "message"),
     [
         ({"decoder_ffn_dim": 48}, "encoder_ffn_dim is 24 and decoder_ffn_dim 48; expected the same number"),
-        ({"decoder_vocab_size": 50}, "vocab_size is 61 and decoder_vocab_size 50"),
-        ({"share_encoder_decoder_embeddings": False}, "share_encoder_decoder_embeddings False is not supported"),
+        ({"decoder_vocab_size": 50}, "vocab_size is 61 and decoder_vocab_size 50; expected the same number, or "),
+        ({"share_encoder_decoder_embeddings": "no"}, "embeddings is 'no'; expected true or false"),
+        (
+            {"share_encoder_decoder_embeddings": False, "decoder_vocab_size": -3},
+            "decoder_vocab_size must be a whole number of at least 1, not -3",
+        ),
         ({"normalize_before": True}, "normalize_before True is not supported"),
         ({"scale_embedding": None}, None),
     ],

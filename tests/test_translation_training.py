@@ -11,7 +11,7 @@ from bertlab.data.pretraining.collators import ShiftRight
 from bertlab.data.pretraining.pairs import make_pairs, pair_settings, read_pairs
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import ConfigError, DataError
-from bertlab.families import BertConfig, TransformerConfig
+from bertlab.families import BertConfig, MarianConfig, TransformerConfig
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.memory import memory_needs
 from bertlab.training.devices.utilisation import forward_flops
@@ -189,6 +189,9 @@ def test_pairs_and_models_that_do_not_fit_are_named(folder, tmp_path):
     bert = BertConfig.named("tiny", vocab_size=len(TOKENIZER.vocabulary))
     with pytest.raises(DataError, match="holds sources and targets, which a model of bert cannot learn from"):
         PretrainingRun(bert, folder, tmp_path / "run", recipe(label_smoothing=0.0))
+    small = dict(vocab_size=SMALL.vocab_size, hidden_size=16, num_heads=2, pad_token_id=0, decoder_vocab_size=9)
+    with pytest.raises(ConfigError, match=f"vocab_size of at least {SMALL.vocab_size}, .*; got 9"):
+        PretrainingRun(MarianConfig(**small), folder, tmp_path / "run", recipe(label_smoothing=0.0))
     with pytest.raises(ConfigError, match="rows of the data have 8 tokens, the model has 7 positions"):
         PretrainingRun(SMALL.replace(max_position_embeddings=7), folder, tmp_path / "run", recipe())
     with pytest.raises(ConfigError, match="objective masked-lm is not for a model with a decoder"):

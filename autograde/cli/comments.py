@@ -1,6 +1,7 @@
 """`autograde comments`: the reusable comments of a course, and how often each is used."""
 
 from collections import Counter
+from pathlib import Path
 
 import click
 
@@ -21,19 +22,38 @@ def comments(course):
     file; they are listed.
     """
     from autograde.grader.comments import FILE, read_comments, used
-    from autograde.grader.gradebook import Course
 
-    known, counts, unknown = read_comments(course), Counter(), []
-    if (course / "gradebook.db").is_file():
-        with Course(course) as book:
-            for assignment, student, exercise, text in book.comments_by_hand():
-                counts.update(set(used(text)))
-                unknown += [(assignment, student, exercise, name) for name in used(text) if name not in known]
+    known, by_hand = read_comments(course), _by_hand(course)
+    counts = Counter(name for *_, text in by_hand for name in set(used(text)))
     for name, text in known.items():
         click.echo(f"{counts[name]:4}  #{name}  {text}")
     if not known:
         click.echo(f'{course / FILE}: no comments yet; write lines such as state-the-shape = "State the shape of …"')
-    for assignment, student, exercise, name in unknown:
-        click.echo(f"  not in {FILE}: #{name} in the comment on {exercise} of {student}, {assignment}", err=True)
+    unknown = unknown_ids(course)
+    for line in unknown:
+        click.echo(f"  {line}", err=True)
     if unknown:
         raise SystemExit(1)
+
+
+def unknown_ids(course: Path, assignment: str | None = None) -> list[str]:
+    """A sentence for each id in a comment by hand that comments.toml does not have; students would see the id."""
+    from autograde.grader.comments import FILE, read_comments, used
+
+    known = read_comments(course)
+    return [
+        f"not in {FILE}: #{name} in the comment on {exercise} of {student}, {of}"
+        for of, student, exercise, text in _by_hand(course)
+        for name in used(text)
+        if name not in known and assignment in (None, of)
+    ]
+
+
+def _by_hand(course: Path) -> list[tuple[str, str, str, str]]:
+    """(assignment, student, exercise, text) of the comments by hand."""
+    from autograde.grader.gradebook import Course
+
+    if not (course / "gradebook.db").is_file():
+        return []
+    with Course(course) as book:
+        return book.comments_by_hand()

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from autograde.cli.comments import unknown_ids
 from autograde.cli.options import course_option, results_of, templates_of
 
 
@@ -36,6 +37,8 @@ def feedback(assignment, course, students, system, path):
     for result in track(results, "Writing feedback"):
         write_feedback(course, result, **given(result))
     click.echo(f"{len(results)} pages in {course / 'feedback'}")
+    for line in unknown_ids(course, assignment):
+        click.echo(f"note: {line}; add it and write the feedback again", err=True)
     if system and _write_zip(course, assignment, system, templates, path):
         raise SystemExit(1)
 

@@ -67,7 +67,7 @@ def split(assignment, course, graders, by, exercises, folder):
         path = folder / f"{assignment}-{grader}.csv"
         write_text(path, "\ufeff" + sheet(grader, mine, templates, course, names))  # spreadsheets: UTF-8
         waiting = sum(part.waits for part in mine)
-        click.echo(f"{grader}: {len(mine)} parts, {waiting} without points: {path}")
+        click.echo(f"{grader}: {len(mine)} part{'' if len(mine) == 1 else 's'}, {waiting} without points: {path}")
 
 
 @click.command()
@@ -160,10 +160,10 @@ def _row(book, assignment: str, templates, given: tuple) -> list:
     return [Row(grader, student, found[0].notebook, exercise, number, said, *now)]
 
 
-def _table(rows, changed: list[str]) -> str:
+def _table(rows, look: list[str]) -> str:
     lines = [f"{'grader':<16}  parts  by hand  waiting"]
     lines += [f"{row.grader:<16}  {row.share:>5}  {row.given:>7}  {row.waiting:>7}" for row in rows]
-    return "\n".join([*lines, *(f"changed since: {line}" for line in changed)])
+    return "\n".join([*lines, *(f"look at: {line}" for line in look)])
 
 
 def _opened(course: Path):

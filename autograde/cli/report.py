@@ -37,7 +37,7 @@ def report(assignment, course, path):
 
 
 def _by_hand(course: Path, assignment: str) -> dict:
-    """The graders' parts, and points that changed since, as the page shows them."""
+    """The graders' parts, and points to look at, as the page shows them."""
     from autograde.grader.by_hand import progress
     from autograde.grader.gradebook import Course
     from autograde.grader.parts import parts_of
@@ -49,5 +49,5 @@ def _by_hand(course: Path, assignment: str) -> dict:
         if all(row["assignment"] != assignment for row in book.assignments()):
             return {}
         parts = parts_of(book, assignment, templates_of(course, assignment))
-    graders, changed = progress(parts, read_shares(course, assignment))
-    return {"graders": graders, "changed": changed}
+    graders, look = progress(parts, read_shares(course, assignment))
+    return {"graders": graders, "look": look}

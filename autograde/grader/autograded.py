@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograde.grader.hand_ins import copy_for_feedback
 from autograde.grader.repair import Submission
 from autograde.grader.template import Template, TemplateCell
 from autograde.rendering import as_text
@@ -27,11 +28,15 @@ def write_autograded(
     course: str | Path, assignment: str, student: str, template: Template, submission: Submission,
     verdicts: Sequence[Verdict], handed_in: str,
 ) -> Path:  # fmt: skip
-    """Writes `autograded/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb` and its timestamp; returns the notebook's path."""
+    """Writes `autograded/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb` and its timestamp; returns the notebook's path.
+
+    Also copies what the exchange needs to give feedback back: `nbgrader generate_feedback` takes it from here.
+    """
     folder = Path(course, "autograded", student, assignment)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{template.name}.ipynb"
     write_text(path, json.dumps(autograded(template, submission, verdicts), indent=1, ensure_ascii=False) + "\n")
+    copy_for_feedback(course, assignment, student, folder)
     if handed_in:
         write_text(folder / "timestamp.txt", handed_in)
     return path

@@ -5,8 +5,8 @@
 
 A part is one exercise of one submission; `shares.py` keeps whose each part is and who gave which points. A sheet
 has the points and the comment of the moment it was written; where the gradebook has others by now, a row is a conflict
-and is not entered. nbgrader's formgrader (0.9.6, `apihandlers.py`) writes to the same gradebook and keeps no names: its
-points are listed as formgrader's.
+and is not entered. nbgrader's formgrader writes to the same gradebook, and `autograde/formgrader_names.py` records its
+graders (`record_formgrader`). Points without a record are listed as formgrader's.
 """
 
 import dataclasses
@@ -34,6 +34,7 @@ _NOT_READ = ("name", "answer", "most", "automatic", "members")  # a sheet may la
 _AND = " / "  # between members of a group: no name of a student has it
 _LONGEST_ANSWER = 20_000  # characters; a cell of a spreadsheet takes 32,767
 _EMPTY = "-"  # in the column of points: take back the points by hand
+FORMGRADER = "formgrader"
 
 
 # --- split ---
@@ -200,9 +201,26 @@ def _enter(done: Entered, book: Course, part: Part, row: Row, replace: bool, alo
 
 def _given(part: Part, row: Row, points: float | None, alone: bool) -> list[Given]:
     """An entry for each member of a part."""
-    time = f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
-    keys = [dataclasses.replace(part, student=student).key for student in part.members]
-    return [Given(key, row.grader, time, points, row.comment, part.cell, alone) for key in keys]
+    return [Given(key, row.grader, _now(), points, row.comment, part.cell, alone) for key in _keys(part)]
+
+
+def _keys(part: Part) -> list[str]:
+    return [dataclasses.replace(part, student=student).key for student in part.members]
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def record_formgrader(course: Path, assignment: str, parts: Iterable[Part], grader: str) -> None:
+    """Records what a grader wrote in formgrader. parts: as they are since. Only for the one writer of the gradebook."""
+    last, given = read_shares(course, assignment).last(), []
+    for part in parts:
+        before, value = last.get(part.key), (part.points, plain(part.comment))
+        if value != (before.value if before else (None, "")) or part.extra:
+            alone = before is not None and before.alone
+            given.append(Given(part.key, grader, _now(), *value, part.cell, alone, FORMGRADER))
+    record(course, assignment, given)
 
 
 def _number(text: str) -> float | None:
@@ -226,15 +244,15 @@ def _points(row: Row, part: Part) -> float | None | str:
 
 
 def _conflict(part: Part, shares: Shares, new: tuple) -> str:
-    last = shares.last().get(part.key)
-    who = last.grader if last and (last.points, last.comment) == (part.points, plain(part.comment)) else "formgrader"
+    last = _last(part, shares.last())
+    who = last.grader if last and last.value == (part.points, plain(part.comment)) else FORMGRADER
     return (f"{part.title}: since the sheet was written {who} gave {said(part.points, part.comment)}; "
             f"the sheet says {said(*new)}")  # fmt: skip
 
 
 def said(points: float | None, comment: str) -> str:
     """Points and comment in a sentence: `2 points, "State the shape."`"""
-    number = "no points by hand" if points is None else f"{points:g} points"
+    number = "no points by hand" if points is None else f"{points:g} point{'' if points == 1 else 's'}"
     short = comment if len(comment) <= 60 else f"{comment[:60]}…"
     return f'{number}, "{short}"' if comment else number
 
@@ -253,20 +271,50 @@ class Progress:
 
 
 def progress(parts: Sequence[Part], shares: Shares) -> tuple[list[Progress], list[str]]:
-    """Each grader's progress, and sentences about points that are not the last ones a sheet gave."""
+    """Each grader's progress, and sentences about points to look at: those that replaced another grader's unseen, and
+    those that the part does not have."""
     last, known = shares.last(), {part.key: part for part in parts}
+    history: dict[str, list[Given]] = {}
+    for one in shares.given:
+        history.setdefault(one.key, []).append(one)
     given: Counter[str] = Counter()
-    changed = []
-    for key, part in known.items():
-        entry = last.get(key)
-        same = entry and (entry.points, entry.comment) == (part.points, plain(part.comment))
-        if part.points is not None or part.comment:
-            given[entry.grader if same else "formgrader"] += 1
-        if entry and not same:
-            now = said(part.points, part.comment)
-            changed.append(f"{part.title}: {entry.grader} gave {said(entry.points, entry.comment)}; now {now}")
+    look = []
+    for part in known.values():
+        entry = _last(part, last)
+        same = entry and entry.value == (part.points, plain(part.comment))
+        if part.points is not None or part.comment or part.extra:
+            given[entry.grader if same else FORMGRADER] += 1
+        look += _unseen(part, history[entry.key]) if same else _changed(part, entry)
+        if part.points is not None and not 0 <= part.points <= part.most:
+            look.append(f"{part.title}: {part.points:g} points by hand; the part has 0 to {part.most:g}")
     share = Counter(grader for key, grader in shares.grader_of.items() if key in known)
     waiting = Counter(shares.grader_of.get(key, "nobody") for key, part in known.items() if part.waits)
-    names = sorted({*share, *given, *waiting} - {"formgrader", "nobody"})
-    names += [name for name in ("formgrader", "nobody") if given[name] or waiting[name]]
-    return [Progress(name, share[name], given[name], waiting[name]) for name in names], changed
+    names = sorted({*share, *given, *waiting} - {FORMGRADER, "nobody"})
+    names += [name for name in (FORMGRADER, "nobody") if given[name] or waiting[name]]
+    return [Progress(name, share[name], given[name], waiting[name]) for name in names], look
+
+
+def _last(part: Part, last: Mapping[str, Given]) -> Given | None:
+    """The last entry about a part: of a group's members, one that fits the points they have now."""
+    entries = [last[key] for key in _keys(part) if key in last]
+    fitting = [entry for entry in entries if entry.value == (part.points, plain(part.comment))]
+    return next(iter(fitting or entries), None)
+
+
+def _changed(part: Part, entry: Given | None) -> list[str]:
+    """A sentence where a part has other points than its last entry."""
+    if entry is None:
+        return []
+    return [f"{part.title}: {entry.grader} gave {said(*entry.value)}; now {said(part.points, part.comment)}"]
+
+
+def _unseen(part: Part, history: Sequence[Given]) -> list[str]:
+    """A sentence where a grader has replaced another's points in formgrader, which does not ask. history: of the part,
+    oldest first."""
+    now = history[-1]
+    others = [one for one in history if one.grader != now.grader and one.value != (None, "")]
+    if now.place != FORMGRADER or not others or others[-1].value == now.value:
+        return []
+    before = others[-1]
+    return [f"{part.title}: {before.grader} gave {said(*before.value)}; {now.grader} then gave {said(*now.value)} "
+            f"in formgrader, {now.time}"]  # fmt: skip

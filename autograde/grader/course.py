@@ -36,6 +36,10 @@ c.ExchangeFactory.collect = "autograde.nbgrader_exchange.CollectSafely"
 # The page for students is the one that `autograde feedback` writes.
 c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"
 
+# Record who gives points and comments in formgrader: `autograde points` and the class report show it.
+from autograde.formgrader_names import record_graders
+record_graders()
+
 # Late penalty for assignments with a due date: 10 % of the score for each day begun. Uncomment these lines to use it.
 # c.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"
 # c.PerDay.percent = 10

@@ -49,15 +49,18 @@ class Database:
             self.book.db.commit()
             return done
 
-        with self._lock():
+        with self.only_writer():
             done = self._retry_while_locked(whole)
             if after and done:
                 after()
             return done
 
     @contextmanager
-    def _lock(self) -> Iterator[None]:
-        """One writer at a time among autograders; the lock goes with its process, however that ends."""
+    def only_writer(self) -> Iterator[None]:
+        """One writer at a time among autograders; the lock goes with its process, however that ends.
+
+        The database need not be open. Raises GradebookError after `patience`.
+        """
         with open(self.path.with_name(".gradebook.lock"), "w") as file:
             end = time.monotonic() + self.patience
             while True:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograde.grader.hand_ins import copy_for_feedback
 from autograde.grader.pages import render
 from autograde.grader.results import Result
 from autograde.verdict import Verdict
@@ -98,8 +99,10 @@ def feedback_page(
 
 
 def write_feedback(course: str | Path, result: Result, **more) -> Path:
-    """Writes `feedback/STUDENT/ASSIGNMENT/NOTEBOOK.html`, where `nbgrader release_feedback` looks for it."""
+    """Writes `feedback/STUDENT/ASSIGNMENT/NOTEBOOK.html`, where `nbgrader release_feedback` looks for it, and beside it
+    the files that it needs of a hand-in of the exchange."""
     path = Path(course, "feedback", result.student, result.assignment, f"{result.notebook}.html")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, feedback_page(result, **more))
+    copy_for_feedback(course, result.assignment, result.student, path.parent)
     return path

@@ -177,7 +177,7 @@ class Course(Database):
                 self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
             return person is not None  # without VACUUM the file would still contain the deleted data
 
-        with self._lock():
+        with self.only_writer():
             return self._retry_while_locked(transaction)
 
     # --- reading ---

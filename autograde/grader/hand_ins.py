@@ -16,6 +16,7 @@ from pathlib import Path
 
 from bertlab.files import write_text
 
+_FOR_FEEDBACK = ("timestamp.txt", "submission_secret.txt")  # of nbgrader's exchange, which names a page by the secret
 TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
 _NUMBERED = ("canvas", "moodle")  # systems that write a user's number into each entry, except of a group
 _BEFORE_JSON = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"  # byte-order marks, halves of UTF-16's characters, white space
@@ -237,3 +238,11 @@ class Folder:
 def hash_of(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def copy_for_feedback(course: str | Path, assignment: str, student: str, folder: Path) -> None:
+    """Copies what `nbgrader release_feedback` reads beside a page from a hand-in, as far as it has it."""
+    for name in _FOR_FEEDBACK:
+        source = Path(course, "submitted", student, assignment, name)
+        if source.is_file():
+            write_text(folder / name, source.read_text(encoding="utf-8", errors="replace"))

@@ -23,7 +23,8 @@ class Part:
     """One exercise of one submission.
 
     cell: name of the cell with its points; most: how many these are; automatic: the autograder's points, None where it
-    gave none; points, comment: by hand; waits: for points by hand; members: the students it is for, `student` first.
+    gave none; points, comment: by hand; waits: for points by hand; members: the students it is for, `student` first;
+    extra: points of formgrader's field "extra credit", above the others.
     """
 
     assignment: str
@@ -37,6 +38,7 @@ class Part:
     comment: str
     waits: bool
     members: tuple[str, ...]
+    extra: float = 0.0
 
     @property
     def key(self) -> str:
@@ -54,13 +56,14 @@ def parts_of(book: "Course", assignment: str, templates: Mapping[str, Template],
         part
         for submission in sorted(book.book.assignment_submissions(assignment), key=lambda one: one.student_id)
         for notebook in submission.notebooks
-        for part in _parts(assignment, submission.student_id, notebook, templates.get(notebook.name))
+        for part in parts_of_notebook(notebook, templates.get(notebook.name))
     ]
     return _merged(found, read_groups(book.folder, assignment)) if merged else found
 
 
-def _parts(assignment: str, student: str, notebook, template: Template | None) -> list[Part]:
-    exercises = _exercises(template)
+def parts_of_notebook(notebook, template: Template | None) -> list[Part]:
+    """The parts of one student's notebook. notebook: nbgrader's `SubmittedNotebook`."""
+    exercises, assignment, student = _exercises(template), notebook.assignment.assignment.name, _student(notebook)
     comments = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
     found = []
     for grade in notebook.grades:
@@ -68,7 +71,7 @@ def _parts(assignment: str, student: str, notebook, template: Template | None) -
         by_hand = grade.manual_score, comments.get(exercise, ""), bool(grade.needs_manual_grade)
         found.append(
             Part(assignment, student, notebook.name, exercise, grade.cell.name, grade.cell.max_score, grade.auto_score,
-                 *by_hand, (student,))
+                 *by_hand, (student,), grade.extra_credit or 0.0)
         )  # fmt: skip
     return found
 

@@ -21,10 +21,10 @@ class ReportError(AutogradeError, ValueError):
     """An assignment without results."""
 
 
-def report_page(results: Iterable[Result], title: str, graders: Sequence = (), changed: Sequence[str] = ()) -> str:
+def report_page(results: Iterable[Result], title: str, graders: Sequence = (), look: Sequence[str] = ()) -> str:
     """The page as HTML. results: all notebooks of all students of one assignment. Raises ReportError for none.
 
-    graders, changed: who gave points by hand, as `by_hand.progress` returns them.
+    graders, look: who gave points by hand, as `by_hand.progress` returns them.
     """
     results = list(results)
     if not results:
@@ -39,7 +39,7 @@ def report_page(results: Iterable[Result], title: str, graders: Sequence = (), c
         "report",
         title=title,
         graders=graders,
-        changed=changed,
+        look=look,
         students=sorted(points),
         notebooks=sorted({result.notebook for result in results}),
         first=times[0] if times else "",
@@ -64,7 +64,7 @@ def report_page(results: Iterable[Result], title: str, graders: Sequence = (), c
 
 
 def write_report(path: str | Path, results: Iterable[Result], title: str, **by_hand) -> None:
-    """Writes the page, whole or not at all. by_hand: graders and changed, as `report_page` takes them."""
+    """Writes the page, whole or not at all. by_hand: graders and look, as `report_page` takes them."""
     write_text(path, report_page(results, title, **by_hand))
 
 

@@ -20,7 +20,7 @@ class Given:
     """Points or a comment that a grader gave.
 
     points: None where they were taken back; cell: the one with the points; alone: whether they are this student's, not
-    the group's.
+    the group's; place: where they were given, "formgrader" or "" for a sheet or the command line.
     """
 
     key: str
@@ -30,6 +30,12 @@ class Given:
     comment: str
     cell: str = ""
     alone: bool = False
+    place: str = ""
+
+    @property
+    def value(self) -> tuple[float | None, str]:
+        """Points and comment."""
+        return self.points, self.comment
 
 
 @dataclass

@@ -14,7 +14,8 @@ from pathlib import Path
 from autograde.errors import SandboxError
 
 LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
-SHARED_MODULES = ("errors", "channel", "values", "plain_values", "probe", "layer_probes", "questions",
+# With __init__, so that no other autograde of the environment, such as the student wheel, is found in place of ours.
+SHARED_MODULES = ("__init__", "errors", "channel", "values", "plain_values", "probe", "layer_probes", "questions",
                   "tracing", "mybert_importer")  # fmt: skip
 STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
 SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs",

@@ -140,8 +140,7 @@ class Bubblewrap(Launcher):
             sandbox = Sandbox(limits, channel, control)
         except SandboxError as error:
             raise SandboxError(f"{error} {_startup_error({}, process)}") from None
-        finally:
-            threading.Thread(target=process.communicate, daemon=True).start()  # buries it when it ends
+        threading.Thread(target=process.communicate, daemon=True).start()  # buries it when it ends
         return sandbox
 
 

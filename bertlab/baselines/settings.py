@@ -19,6 +19,7 @@ RECIPES = {
     "tfidf": {"learning_rate": 1e-1, "epochs": 15},
     "cbow": {"learning_rate": 1e-2, "epochs": 10},
     **{kind: {"learning_rate": 3e-3, "epochs": 8} for kind in (*RECURRENT, *FROZEN)},
+    "bilstm": {"learning_rate": 1e-2, "epochs": 8},
 }
 
 

@@ -165,7 +165,8 @@ def _settle_decoder(named: dict[str, StoredTensor], its_family: Family, tied: bo
         named[bias] = named.pop(decoder_bias)
     if not tied:
         return
-    token_table = its_family.huggingface.name_of("backbone/embeddings/token/embeddings")
+    name_of = its_family.huggingface.name_of
+    token_table = name_of("target_embeddings/token/embeddings") or name_of("backbone/embeddings/token/embeddings")
     for copy, original in {decoder: token_table, decoder_bias: bias}.items():
         if copy != original and copy in named and original in named:
             if not np.array_equal(named[copy].read(), named[original].read()):

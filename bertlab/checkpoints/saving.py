@@ -75,15 +75,21 @@ def _check_request(model, folder: Path, tokenizer, format: str, dtype: str) -> N
         raise CheckpointError(f"there is no format {format!r}; choose one of {', '.join(FORMATS)}")
     if dtype not in DTYPES:
         raise CheckpointError(f"weights cannot be saved as {dtype!r}; choose one of {', '.join(DTYPES)}")
-    if tokenizer is not None and len(tokenizer.vocabulary) > model.config.vocab_size:
-        raise CheckpointError(
-            f"the tokenizer has {len(tokenizer.vocabulary)} tokens, but the model's vocab_size is "
-            f"{model.config.vocab_size}: this is not the model's tokenizer"
-        )
+    if tokenizer is not None:
+        _check_size(len(tokenizer.vocabulary), model.config.vocab_size, "tokens", "vocab_size")
+        targets = len(tokenizer.vocabulary.targets)
+        _check_size(targets, model.config.target_vocab_size, "tokens of targets", "target_vocab_size")
     others = (native.WEIGHTS,) if format == "huggingface" else (huggingface.WEIGHTS, huggingface.INDEX)
     for name in others:
         if (folder / name).exists():
             raise CheckpointError(f"{folder}: holds {name}, a checkpoint of another format; choose another folder")
+
+
+def _check_size(tokens: int, rows: int, what: str, name: str) -> None:
+    if tokens > rows:
+        raise CheckpointError(
+            f"the tokenizer has {tokens} {what}, but the model's {name} is {rows}: this is not the model's tokenizer"
+        )
 
 
 def _arrays(model, dtype: str) -> dict[str, np.ndarray]:

@@ -120,7 +120,7 @@ def _ends_of_targets(name: str, config) -> tuple[int | None, int | None]:
     named = tuple(getattr(config, field, None) for field in ("decoder_start_token_id", "eos_token_id"))
     if None not in named or not checkpoints.has_tokenizer(name):
         return named
-    vocabulary = checkpoints.load_tokenizer(name).vocabulary
+    vocabulary = checkpoints.load_tokenizer(name).vocabulary.targets
     return vocabulary.cls_id, vocabulary.sep_id
 
 

@@ -70,8 +70,9 @@ def family(model_type: str) -> Family:
 
 
 def family_of(config: ModelConfig) -> Family:
-    """The family that a configuration belongs to."""
-    return family(config.model_type)
+    """The family that a configuration belongs to, in the variant that it describes."""
+    found = family(config.model_type)
+    return found.variant(config) or found
 
 
 def size_names() -> dict[str, tuple[str, str]]:

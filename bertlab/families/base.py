@@ -79,7 +79,7 @@ def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
     return pooling
 
 
-def _no_transform(config: ModelConfig, **options):
+def _no_layer(config: ModelConfig, **options):
     return None
 
 
@@ -133,6 +133,7 @@ class Family:
     token_transform: (config, **layer options) → a layer on every token below a tagger's or span finder's head, or None.
     decoder, output: of an encoder–decoder, the functions (config, **layer options) → its decoder, whose layers are
         called as those of `layers.Decoder`, and the layer that scores the next token of the target.
+    target_embeddings: (config, **layer options) → the embeddings of targets, or None where they are those of sources.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
     two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
@@ -146,6 +147,7 @@ class Family:
     own_paths: (config, paths of the tables) → the paths that a model of this config really has.
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
         damaged config may name a billion layers.
+    variant: config → the family with other names or layers, where models of this config have such; else None.
     """
 
     config: type[ModelConfig]
@@ -155,9 +157,10 @@ class Family:
     encoder: Callable[..., Any] = standard_encoder
     pooling: Callable[..., Any] = standard_pooling()
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
-    token_transform: Callable[..., Any] = _no_transform
+    token_transform: Callable[..., Any] = _no_layer
     decoder: Callable[..., Any] | None = None
     output: Callable[..., Any] | None = None
+    target_embeddings: Callable[..., Any] = _no_layer
     published: PublishedFiles | None = None
     pooler: bool = True
     next_sentence: bool = False
@@ -168,3 +171,4 @@ class Family:
     tokenizer: str = "WordPiece"
     own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one
+    variant: Callable[[ModelConfig], "Family | None"] = _no_layer

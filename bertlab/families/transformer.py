@@ -88,10 +88,10 @@ def decoder(config: TransformerConfig, **options):
 
 
 def output(config: TransformerConfig, **options):
-    """The scores of the target's next token: a product with the shared table."""
+    """The scores of the target's next token: a product with the table of targets."""
     from bertlab.layers import LanguageModelHead
 
-    return LanguageModelHead(config.vocab_size, config.initializer_range, bias=config.output_bias, **options)
+    return LanguageModelHead(config.target_vocab_size, config.initializer_range, bias=config.output_bias, **options)
 
 
 def layer_numbers(config: TransformerConfig) -> Iterator[dict[str, int]]:

@@ -92,7 +92,7 @@ class CachedTargetReader(TargetReader):
 def _read(model, ids, caches, start, remembered, seen):
     """Logits (B, V) behind the tokens ids (B, 1) at place `start` of the targets, and the caches with these tokens."""
     places = ops.arange(caches[0][0].shape[1], dtype="int32")  # (P,)
-    x = model.backbone.embeddings(ids, position_ids=ops.reshape(start, (1, 1)))
+    x = model.embeddings_of_targets(ids, position_ids=ops.reshape(start, (1, 1)))
     mask = places[None, None] <= start  # (1, 1, P)
     x, caches = model.decoder.extend(x, caches, start, mask, remembered, seen)
     return ops.cast(model.token_logits(x[:, 0]), "float32"), caches

@@ -118,10 +118,10 @@ def translate_text(model, tokenizer, texts: Sequence[str], settings: Translation
 
     A source ends with the tokenizer's [SEP]; a target begins with its [CLS] and ends with [SEP], as in training.
     """
-    vocabulary = tokenizer.vocabulary
+    vocabulary, ends = tokenizer.vocabulary, tokenizer.vocabulary.targets
     for number, text in enumerate(texts, 1):
         if not text.strip():
             raise DataError(f"text {number} is empty; expected a text to translate")
     sources = [[*tokenizer.encode(text), vocabulary.sep_id] for text in texts]
-    targets = translate(model, sources, settings, vocabulary.cls_id, vocabulary.sep_id)
+    targets = translate(model, sources, settings, ends.cls_id, ends.sep_id)
     return [tokenizer.decode(ids) for ids in targets]

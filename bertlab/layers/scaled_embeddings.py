@@ -17,7 +17,7 @@ class ScaledEmbeddings(keras.layers.Layer):
     """Dropout(√H · token + position), with fixed sines and cosines as positions (sections 3.4 and 3.5).
 
     The table is drawn with standard deviation 1 / √H, as in tensor2tensor, so that a scaled vector is about as large as
-    the sines. Encoder and decoder share one such layer, and the table is the output matrix too.
+    the sines. Encoder and decoder share one such layer or have one each; the decoder's table is the output matrix too.
 
     Args:
         vocab_size: V.   hidden_size: H.   max_positions: M.

@@ -1,6 +1,6 @@
 """An encoder–decoder: it reads a source and writes a target (Vaswani et al. 2017).
 
-Letters: B batch, S source tokens, U target tokens, H hidden size, V vocabulary.
+Letters: B batch, S source tokens, U target tokens, H hidden size, V tokens of targets.
 """
 
 import keras
@@ -23,8 +23,8 @@ def never_written(config: ModelConfig, start_id: int) -> list[int]:
 
 @keras.saving.register_keras_serializable("bertlab")
 class SequenceToSequenceModel(ModelWithHead):
-    """The encoder is the `backbone`, the decoder reads its output. One table has the vectors of source and target, and
-    its product with the decoder's output scores the target's next token.
+    """The encoder is the `backbone`, the decoder reads its output. One table has the vectors of source and target, or
+    `target_embeddings` has those of the target; its product with the decoder's output scores the target's next token.
 
     Args:
         config: the configuration of a family that has a decoder, such as a `TransformerConfig`.
@@ -57,6 +57,9 @@ class SequenceToSequenceModel(ModelWithHead):
         super().__init__(config, pooler=False, **kwargs)
         self.decoder = its_family.decoder(config, dtype=self.dtype_policy, name="decoder")
         self.decoder.build((None, None, config.hidden_size))
+        self.target_embeddings = its_family.target_embeddings(config, dtype=self.dtype_policy, name="target_embeddings")
+        if self.target_embeddings is not None:
+            self.target_embeddings.build((None, None))
         self.masked_lm_head = its_family.output(config, dtype=self.dtype_policy, name="masked_lm_head")
         self.masked_lm_head.build((None, None, config.hidden_size))
 
@@ -89,12 +92,17 @@ class SequenceToSequenceModel(ModelWithHead):
         """The decoder's output for a target, (B, U, H). ids (B, U); memory (B, S, H), the encoder's output; the masks
         and `return_all` as in `layers.Decoder`."""
         masks = dict(attention_mask=attention_mask, memory_mask=memory_mask)
-        x = self.backbone.embeddings(ids, training=training)  # (B, U, H)
+        x = self.embeddings_of_targets(ids, training=training)  # (B, U, H)
         return self.decoder(x, memory, **masks, training=training, return_all=return_all)
 
     def token_logits(self, x):
         """The logits from vectors of the decoder's last layer: x (…, H) → (…, V)."""
-        return self.masked_lm_head(x, table=self.backbone.embeddings.token.embeddings)
+        return self.masked_lm_head(x, table=self.embeddings_of_targets.token.embeddings)
+
+    @property
+    def embeddings_of_targets(self):
+        """The layer that turns the target's tokens into vectors: the source's, where they share a table."""
+        return self.backbone.embeddings if self.target_embeddings is None else self.target_embeddings
 
     def _target(self, inputs):
         """decoder_input_ids. Raises ConfigError where there are none, or more than there are positions."""

@@ -49,11 +49,11 @@ class BaseTokenizer(ABC):
 
     def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
         """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
-        values, splits = array("i"), array("q", [0])
-        for text in texts:
-            values.extend(self.encode(text, special_tokens))
-            splits.append(len(values))
-        return Ragged(np.array(values, np.int32), np.array(splits, np.int64))
+        return ragged(self.encode(text, special_tokens) for text in texts)
+
+    def encode_targets(self, texts: Iterable[str]) -> Ragged:
+        """The ids of many targets, as `encode_batch`; a tokenizer for translation cuts them in another way."""
+        return self.encode_batch(texts)
 
     def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
         """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
@@ -94,12 +94,12 @@ class BaseTokenizer(ABC):
     # === Ids into text ===
 
     def decode(self, ids: Iterable[int], skip_special_tokens: bool = True) -> str:
-        """Readable text.
+        """Readable text; of a tokenizer for translation, that of a target.
 
         skip_special_tokens: leave out special tokens, such as padding and masks.
         Raises DataError for an id outside the vocabulary.
         """
-        hidden, size = self._hidden_ids() if skip_special_tokens else (), len(self.vocabulary)
+        hidden, size = self._hidden_ids() if skip_special_tokens else (), len(self.vocabulary.targets)
         shown = []
         for number in map(int, ids):
             if not 0 <= number < size:
@@ -110,7 +110,8 @@ class BaseTokenizer(ABC):
 
     def _hidden_ids(self) -> set[int]:
         """The ids that `decode` leaves out: special tokens, without the unknown one, which stands for text."""
-        return {*self.vocabulary.special_ids} - {self.vocabulary.unk_id}
+        shown = self.vocabulary.targets
+        return {*shown.special_ids} - {shown.unk_id}
 
     @abstractmethod
     def _text_of(self, ids: list[int]) -> str:
@@ -132,6 +133,15 @@ class BaseTokenizer(ABC):
     def save_vocabulary(self, folder: str | Path) -> None:
         """Writes the files that examples made with it need."""
         self.save(folder)
+
+
+def ragged(rows: Iterable[Sequence[int]]) -> Ragged:
+    """Rows of ids in one array."""
+    values, splits = array("i"), array("q", [0])
+    for row in rows:
+        values.extend(row)
+        splits.append(len(values))
+    return Ragged(np.array(values, np.int32), np.array(splits, np.int64))
 
 
 def read_config(path: Path) -> dict:

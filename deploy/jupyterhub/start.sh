@@ -1,5 +1,5 @@
 #!/bin/sh
-# The container's command: accounts, the exchange, each instructor's course folder, then the hub.
+# The container's command: accounts, the exchange, the first instructor's course folder, then the hub.
 set -eu
 : "${INSTRUCTORS:=teacher}" "${CLASS_FILE:=/srv/hub/private/class.csv}"
 export INSTRUCTORS CLASS_FILE
@@ -18,9 +18,12 @@ install -d -o "$owner" -g "$owner" -m 711 /srv/nbgrader/exchange/bert/feedback
 # Terminals of JupyterLab are login shells, which set PATH anew.
 for name in $INSTRUCTORS; do
     su "$name" -c "cd && { grep -qs '^PATH=/opt/instructor/bin' .profile || echo 'PATH=/opt/instructor/bin:\$PATH' >> .profile; }"
-    [ -e "/home/$name/bert" ] && continue
-    su "$name" -c "cd && /opt/instructor/bin/autograde init bert --id bert && mkdir -p .jupyter"
-    su "$name" -c "printf 'c = get_config()\nc.CourseDirectory.root = \"/home/%s/bert\"\n' $name > /home/$name/.jupyter/nbgrader_config.py"
 done
+
+# One course, of the first instructor, who owns the exchange; the others grade in it, on the first one's server.
+if [ ! -e "/home/$owner/bert" ]; then
+    su "$owner" -c "cd && /opt/instructor/bin/autograde init bert --id bert && mkdir -p .jupyter"
+    su "$owner" -c "printf 'c = get_config()\nc.CourseDirectory.root = \"/home/%s/bert\"\n' $owner > /home/$owner/.jupyter/nbgrader_config.py"
+fi
 
 exec jupyterhub --config /srv/hub/jupyterhub_config.py

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
-from bertlab.errors import ConfigError, VocabularyError
+from bertlab.data.pretraining.pairs import pair_rows, pair_settings
+from bertlab.errors import VocabularyError
 from bertlab.families import MarianConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
 from bertlab.tokenizer import Tokenizer
@@ -113,6 +114,15 @@ def test_a_folder_translates_text_as_transformers_does_with_its_own_tokenizer(fo
     assert result.output.splitlines() == [line for text in found for line in text.splitlines() or [""]]
 
 
+def test_examples_of_pairs_have_targets_cut_by_the_model_of_targets(folder):
+    own, pair = checkpoints.load_tokenizer(folder), ("A language model.", "ledom egaugnal A")
+    rows = pair_rows([pair], own, pair_settings(40))
+    for text, name, encode in zip(pair, ("input_ids", "target_ids"), (own.encode, own.encode_target)):
+        ids = [*encode(text), own.vocabulary.sep_id]
+        assert rows[name][0, : len(ids)].tolist() == ids
+    assert own.encode(pair[1]) != own.encode_target(pair[1])
+
+
 def test_what_cannot_be_read_is_named(folder, tmp_path):
     own = checkpoints.load_tokenizer(folder)
     own.save(tmp_path)
@@ -121,7 +131,4 @@ def test_what_cannot_be_read_is_named(folder, tmp_path):
         checkpoints.load_tokenizer(tmp_path)
     (tmp_path / "vocab.json").write_text('{"a": 0}')
     with pytest.raises(VocabularyError, match="<pad>, <unk>, </s> is missing"):
-        checkpoints.load_tokenizer(tmp_path)
-    (tmp_path / "tokenizer_config.json").write_text('{"separate_vocabs": true}')
-    with pytest.raises(ConfigError, match="one vocabulary for source and target"):
         checkpoints.load_tokenizer(tmp_path)

@@ -102,8 +102,14 @@ def make_pairs(
 
     Pairs with more tokens than a row are left out, and counted under "problems". A complete folder is not changed;
     after an interruption the same call makes the folder again from the start.
-    Raises DataError for files that are not pairs, if no pair is short enough, and for a folder made in another way.
+    Raises DataError for files that are not pairs, if no pair is short enough, for a folder made in another way, and for
+    a tokenizer with a vocabulary each for sources and targets.
     """
+    if tokenizer.vocabulary.targets is not tokenizer.vocabulary:
+        raise DataError(
+            f"{folder}: expected a tokenizer with one vocabulary for sources and targets, got one with two; a model "
+            "with two vocabularies translates, but cannot be trained here"
+        )
     folder = Path(folder)
     identity = _identity(source, target, tokenizer, settings)
     work = WorkFolder(folder, _UNFINISHED, identity, error=DataError)
@@ -186,8 +192,8 @@ def pair_rows(pairs, tokenizer: Tokenizer, settings: ExampleSettings) -> dict[st
 
     Returns input_ids and attention_mask (N, S), target_ids and target_mask (N, U), all int32.
     """
-    sides = [list(side) for side in zip(*pairs)]
-    ids = [tokenizer.encode_batch(texts).to_list() for texts in sides]
+    sources, targets = zip(*pairs)
+    ids = [tokenizer.encode_batch(list(sources)).to_list(), tokenizer.encode_targets(list(targets)).to_list()]
     lengths = settings.sequence_length, settings.target_length
     kept = [pair for pair in zip(*ids) if all(len(one) < most for one, most in zip(pair, lengths))]
     rows = {}

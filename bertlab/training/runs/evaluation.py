@@ -73,10 +73,11 @@ def check_readable(files: ExampleFiles, config) -> None:
             f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: "
             f"make rows of that length with `bertlab data make --sequence-length {config.max_tokens}`"
         )
-    if tokens > config.vocab_size:
+    rows = min(config.vocab_size, config.target_vocab_size)
+    if tokens > rows:
         raise DataError(
-            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {config.vocab_size}: make "
-            "the examples with the model's vocabulary"
+            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {rows}: make the examples with "
+            "the model's vocabulary"
         )
 
 

@@ -37,10 +37,9 @@ def model_config(
         its_family, size = sizes[str(model)]
         return _shaped(family(its_family).config.named(size), settings, pieces, longest, pad_id)
     config = model if isinstance(model, ModelConfig) else load_config(model)
-    if config.vocab_size < pieces:
-        raise ConfigError(
-            f"expected a vocab_size of at least {pieces}, that of the data's vocabulary; got {config.vocab_size}"
-        )
+    rows = min(config.vocab_size, config.target_vocab_size)
+    if rows < pieces:
+        raise ConfigError(f"expected a vocab_size of at least {pieces}, that of the data's vocabulary; got {rows}")
     return config
 
 
