@@ -30,7 +30,8 @@ A **question** is a plain value (see `values`), a dict:
                                                          weights by role
     {"kind": "own lists", "of": probe}                   calls a function, changes the lists and dicts that it returns
                                                          → the arguments as they are then
-    {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns
+    {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns;
+                                                         with a "seed" after some numbers were drawn elsewhere
     {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
                                                          constructs the model, sets weights by role, calls the
                                                          function with (model, SGD, the batch) keywords["steps"]
@@ -220,8 +221,11 @@ def _filled(function, question, notes):
 
     (starts, *others), keywords = to_plain(question["arguments"]), to_plain(question.get("keywords", {}))
     variables = {name: keras.Variable(start) for name, start in starts.items()}
-    returned = function(dict(variables), *others, **keywords)
+    given = dict(variables)
+    returned = function(given, *others, **keywords)
     notes["returned"] = describe(returned)
+    same_keys = given.keys() == starts.keys()  # what the variables hold may change, and is compared by itself
+    notes["after"] = to_plain([starts if same_keys else list(given), *others])
     return {"returned": to_plain(returned), "variables": to_plain(variables)}
 
 
@@ -315,6 +319,8 @@ def _items(probe, question, namespace, notes):
     import keras
 
     keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
+    if "seed" in question:
+        _draw_something()
     result = call_with_notes(named(probe, namespace), *inputs(probe, question), notes)
     notes["returned"] = describe(result)
     if result is None or result is ...:
@@ -322,6 +328,18 @@ def _items(probe, question, namespace, notes):
     if not hasattr(result, "take"):  # a generator can be read once only
         raise RefusedError(f"expected a data set (`tf.data.Dataset`), got a {describe(result)}", "no plain form")
     return [to_plain(item) for item in itertools.islice(result, probe["most"])]
+
+
+def _draw_something():
+    """Draws from all sources of chance: what has a seed of its own stays the same, everything else differs then."""
+    import random
+
+    import numpy as np
+    import tensorflow as tf
+
+    random.random()
+    np.random.random()
+    tf.random.uniform(())
 
 
 def _steps(probe, question, namespace, notes):

@@ -12,6 +12,7 @@ from itertools import combinations
 
 import numpy as np
 
+from autograde.chances import FALSE_ALARM
 from autograde.compare import Difference
 from autograde.plain_values import is_whole_number, whole_numbers
 
@@ -30,6 +31,12 @@ def shown(value) -> str:
 def _pairs(name: str, places: list[int]) -> list[str]:
     """The event that two of these happen together, for every two."""
     return [f"{name} {one} and {other}" for one, other in combinations(places, 2)]
+
+
+def _front(chosen: list[int], all_things: int) -> list[str]:
+    """The event that more than half of the chosen things (numbers from 0) are in the first half of all."""
+    in_front = sum(index < all_things // 2 for index in chosen)
+    return ["mostly in the first half"] * (2 * in_front > len(chosen))
 
 
 def _ascending(numbers: list[int]) -> bool:
@@ -84,7 +91,10 @@ def chosen_positions(given, result):
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
     together = " ".join(map(str, positions))
-    return [f"all of {together}", *(f"position {place}" for place in positions), *_pairs("positions", positions)]
+    return [
+        f"all of {together}", *(f"position {place}" for place in positions), *_pairs("positions", positions),
+        *_front([allowed.index(place) for place in positions], len(allowed)),
+    ]  # fmt: skip
 
 
 def replaced(given, result):
@@ -147,7 +157,7 @@ def chosen_words(given, result):
         return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
-    return [f"words {' '.join(map(str, taken))}", *(f"word {index}" for index in taken)]
+    return [f"words {' '.join(map(str, taken))}", *(f"word {index}" for index in taken), *_front(taken, len(words))]
 
 
 # --- pairs ---
@@ -251,7 +261,12 @@ def _rows_of(batch, examples, known):
 
 
 def _fault_of_order(orders, size, total):
-    """An order that chance would give less than once in 10⁹ times; None for few examples, of which all are likely."""
+    """An order that chance would give less than once in 10⁹ times.
+
+    Of few examples all orders are likely; but in many epochs each of them comes first once.
+    """
+    if total * (1 - 1 / total) ** len(orders) < FALSE_ALARM and len({order[0] for order in orders}) < total:
+        return Difference("never first", f"in {len(orders)} epochs one of the {total} examples never comes first")
     if total < FEWEST_SHUFFLED:
         return None
     first = orders[0]

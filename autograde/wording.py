@@ -58,7 +58,9 @@ def call_text(names: list[str], question: dict) -> str:
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
     calls = len(question["probe"].get("seeds", ()))
     chance = f", rng with {calls} seeds" if calls else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance
+    is_second = "first" in question and question["probe"]["kind"] == "layer"
+    before = ", after a call with other arguments" if is_second else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance + before
 
 
 def _kind_text(value):

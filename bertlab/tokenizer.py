@@ -34,6 +34,11 @@ class TokenTable:
     cls_last: bool = False
     _index: dict[str, int]
 
+    @property
+    def ids(self) -> Mapping[str, int]:
+        """token → id, of all tokens."""
+        return self._index
+
     def __len__(self) -> int:
         return len(self.pieces)
 

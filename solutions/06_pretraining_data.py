@@ -233,7 +233,7 @@ def mask_tokens(
     happen to be the original)
     returns new ids; does not change token_ids
     """
-    # one random number decides for each chosen token
+    # a random number of its own decides for each chosen token
     ### BEGIN SOLUTION
     masked = list(token_ids)
     for t in positions:
@@ -478,8 +478,8 @@ bars(
 #
 # Two segments and three special tokens must fit into 128 or 512 positions. As in notebook 01 the *longer* one loses a
 # token, one at a time (the second, if they are equally long). The end is new: in pre-training each removed token comes
-# from the front or the end, with probability ½ each, so that no part of a text is always lost. The argument `room` is the maximum
-# number of tokens of both together.
+# from the front or the end, with probability ½ each, so that no part of a text is always lost. The end is drawn for each
+# token independently of the others. The argument `room` is the maximum number of tokens of both together.
 
 # %% nbgrader={"grade": false, "grade_id": "truncate-at-random", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def truncate_at_random(
@@ -533,6 +533,7 @@ def make_example(
 
     original_ids, masked_ids: [CLS] A [SEP] B [SEP] before and after masking
     token_type_ids: 0 and 1, of the same length
+    positions: the chosen positions; the predictions have the same order
     """
     ### BEGIN SOLUTION
     filling = length - len(masked_ids)

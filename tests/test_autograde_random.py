@@ -98,6 +98,8 @@ NEAREST = [  # exercise, event, what the mistake makes of its probability
     ("truncate-at-random", "0 from the front of A", 0.5, "one coin for all"),
     ("truncate-at-random", "5 from the front of A", 1.0, "from the front only"),
     ("choose-words", "word 0", 1.0, "from the left"),
+    ("choose-positions", "mostly in the first half", 0.61, "a shuffle that exchanges each element with any other"),
+    ("choose-words", "mostly in the first half", 0.61, "a shuffle that exchanges each element with any other"),
 ]
 WEAK = {("choose-positions", "position 1")}  # caught by the rule that no special token may be chosen, not by counting
 

@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from wordpiece_texts import GLUE, random_lines, real_lines, vocabulary_of
 
 import bertlab.wordpiece.batch as batch
+import bertlab.wordpiece.chunk_tables as chunk_tables
+import bertlab.wordpiece.few_texts as few_texts
 import bertlab.wordpiece.many_words as many_words
 from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
 from bertlab.wordpiece.unicode import UNICODE_VERSION
@@ -151,7 +153,7 @@ LETTERS = "abcxyzXYZσςßﬁiαe.,'-中"
 FIXED = Vocabulary([*SPECIAL_TOKENS, *LETTERS, *("##" + char for char in LETTERS), "ab", "##bc", "a.b", "##'s"])
 TOKENIZERS = [WordPieceTokenizer(FIXED, *choice[:2], 7, choice[2]) for choice in SETTINGS]
 GRAPHS = [tokenizer.graph() for tokenizer in TOKENIZERS]
-MANY = [batch.ChunkTable(tokenizer)._many for tokenizer in TOKENIZERS]
+MANY = [tokenizer._batch._table._many for tokenizer in TOKENIZERS]
 
 
 @needs_same_unicode
@@ -169,14 +171,17 @@ def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
 @given(lines=st.lists(TEXT, min_size=1, max_size=6))
 def test_any_text_is_cut_all_at_once_as_one_by_one(index, lines):
     tokenizer = TOKENIZERS[index]
-    few, batch.FEW_CHARS = batch.FEW_CHARS, 0
+    few, few_texts.FEW_CHARS = few_texts.FEW_CHARS, 0
+    few_chunks, chunk_tables.FEW_CHUNKS = chunk_tables.FEW_CHUNKS, 0
+    first, few_texts.FIRST_CHARS = few_texts.FIRST_CHARS, 0
     few_words, many_words.FEW_WORDS = many_words.FEW_WORDS, 1
     try:
         fresh = batch.BatchTokenizer(tokenizer)
         fresh._table._many = MANY[index]  # its tables are made once
         assert fresh.encode(lines, False).to_list() == [tokenizer.encode(line) for line in lines]
     finally:
-        batch.FEW_CHARS, many_words.FEW_WORDS = few, few_words
+        few_texts.FEW_CHARS, few_texts.FIRST_CHARS, many_words.FEW_WORDS = few, first, few_words
+        chunk_tables.FEW_CHUNKS = few_chunks
 
 
 # === Offsets ===

@@ -242,12 +242,18 @@ def test_importing_the_tokenizer_does_not_load_tensorflow():
 # === The table of the batch form ===
 
 
-def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
+@pytest.mark.parametrize("few_chars", [0, 1 << 11])
+def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch, few_chars):
     import bertlab.wordpiece.batch as batch
+    import bertlab.wordpiece.chunk_tables as chunk_tables
+    import bertlab.wordpiece.few_texts as few_texts
 
-    monkeypatch.setattr(batch, "TABLE_CHUNKS", 10)
+    monkeypatch.setattr(chunk_tables, "TABLE_CHUNKS", 10)
+    monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 0)
+    monkeypatch.setattr(few_texts, "FEW_CHARS", few_chars)
+    monkeypatch.setattr(few_texts, "FIRST_CHARS", 0)
     monkeypatch.setattr(batch, "BLOCK_CHARS", 50)
-    monkeypatch.setattr(batch, "MAX_CHUNK_LENGTH", 4)
+    monkeypatch.setattr(chunk_tables, "MAX_CHUNK_LENGTH", 4)
     tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
     texts = [f"hello {'abc'[n % 3] * n} don't é{n}é x" for n in range(60)]
     assert tokenizer.encode_batch(texts).to_list() == [tokenizer.encode(text) for text in texts]
@@ -288,14 +294,15 @@ def test_a_chinese_text_with_its_own_marks_is_the_same_as_in_the_readable_form()
             assert one.encode_batch([text]).values.tolist() == one.encode(text)
 
 
-@pytest.mark.parametrize("most_nodes", [2, 1 << 17])
-def test_words_that_follow_the_trie_are_the_same_however_often_they_come_and_it_is_made_again(monkeypatch, most_nodes):
+@pytest.mark.parametrize(("most_nodes", "first_chars"), [(2, 0), (1 << 17, 0), (1 << 17, 8), (1, 1 << 20)])
+def test_words_are_cut_the_same_by_lengths_and_by_the_trie_however_often_they_come(
+    monkeypatch, most_nodes, first_chars
+):
     """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
-    import bertlab.wordpiece.batch as batch
     import bertlab.wordpiece.longest_match as longest_match
 
     monkeypatch.setattr(longest_match, "MOST_NODES", most_nodes)
-    monkeypatch.setattr(batch, "SEEN", 8)
+    monkeypatch.setattr(longest_match, "FIRST_CHARS", first_chars)
     pieces = "a abc abcabca ac b ##a ##abcc ##b ##bca ##bcabcab ##cabcb ##ca 中 ##中 abcabcabcabcabcabc".split()
     vocabulary = Vocabulary([*SPECIAL_TOKENS, *pieces])
     words = ["".join(letters) for size in range(1, 8) for letters in itertools.product("abc", repeat=size)]
@@ -310,6 +317,7 @@ def test_words_that_follow_the_trie_are_the_same_however_often_they_come_and_it_
 def test_an_interrupt_while_the_trie_grows_leaves_nothing_behind(monkeypatch):
     import bertlab.wordpiece.longest_match as longest_match
 
+    monkeypatch.setattr(longest_match, "FIRST_CHARS", 0)
     tokenizer, words = WordPieceTokenizer(TOKENIZER.vocabulary), "unhello helloing xhellon abcab"
     with monkeypatch.context() as patched:
         patched.setattr(longest_match.GrowingTrie, "_step", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
@@ -335,10 +343,13 @@ def test_a_short_text_of_any_characters_is_the_same_as_in_the_readable_form():
 
 def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
     """Short words, long ones, too long ones, Σ everywhere, marks out of order, special tokens, in slices and in one."""
-    import bertlab.wordpiece.batch as batch
+    import bertlab.wordpiece.chunk_tables as chunk_tables
+    import bertlab.wordpiece.few_texts as few_texts
     import bertlab.wordpiece.many_words as many_words
 
-    monkeypatch.setattr(batch, "FEW_CHARS", 0)
+    monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 0)
+    monkeypatch.setattr(few_texts, "FEW_CHARS", 0)
+    monkeypatch.setattr(few_texts, "FIRST_CHARS", 0)
     rng = random.Random(1)
     texts = ["".join(rng.choice("abhelo ΑΣσ'.\u0301\u302e\u00ad中한€") for _ in range(20)) for _ in range(100)]
     texts += [
@@ -357,6 +368,23 @@ def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
                 expected = [tokenizer.encode(text, special_tokens) for text in texts]
                 assert tokenizer.encode_batch(texts, special_tokens).to_list() == expected
                 assert tokenizer.encode_batch(texts, special_tokens).to_list() == expected  # from the table
+
+
+@pytest.mark.parametrize("as_an_iterable", [list, tuple, iter])
+def test_calls_of_any_length_are_the_same_on_a_new_tokenizer_and_later(monkeypatch, as_an_iterable):
+    """First all are cut word by word, then the long ones by NumPy: before, at and behind the change."""
+    import bertlab.wordpiece.chunk_tables as chunk_tables
+    import bertlab.wordpiece.few_texts as few_texts
+
+    monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 20)
+    monkeypatch.setattr(few_texts, "FEW_CHARS", 100)
+    tokenizer, rng = WordPieceTokenizer(TOKENIZER.vocabulary), random.Random(3)
+    for lines in (0, 1, 2, 3, 10, 1, 30, 0, 3, 10, 1):
+        texts = ["".join(rng.choices("abhelo ΑΣé\t中.\u302e", k=rng.randint(0, 40))) for _ in range(lines)]
+        expected = [tokenizer.encode(text) for text in texts]
+        encoded = tokenizer.encode_batch(as_an_iterable(texts))
+        assert encoded.to_list() == expected
+        assert encoded.values.dtype == np.int32 and encoded.row_splits.dtype == np.int64
 
 
 def test_an_interrupt_while_words_are_cut_all_at_once_leaves_nothing_behind(monkeypatch):

@@ -18,8 +18,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from bertlab.wordpiece.characters import IN_CONTEXT, PlainCharacters
 from bertlab.wordpiece.encoding import range_indices
-from bertlab.wordpiece.longest_match import IN_CONTEXT, LongestMatch, PlainCharacters
+from bertlab.wordpiece.longest_match import LongestMatch
 from bertlab.wordpiece.unicode import (
     CASE_IGNORABLE,
     CASED,

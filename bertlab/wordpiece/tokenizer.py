@@ -67,7 +67,6 @@ class WordPieceTokenizer(BaseTokenizer):
         self.max_chars_per_word = max_chars_per_word
         self.split_cjk = split_cjk
         self.basic = BasicTokenizer(lowercase, strip_accents, split_cjk)
-        self._longest_piece = max(map(len, vocabulary.pieces))
         self._batch = BatchTokenizer(self)
 
     # === One text ===
@@ -112,7 +111,7 @@ class WordPieceTokenizer(BaseTokenizer):
         pieces, start = [], 0
         while start < len(word):
             prefix = "##" if start else ""
-            end = min(len(word), start + self._longest_piece)
+            end = min(len(word), start + self.vocabulary.longest)
             while end > start and prefix + word[start:end] not in self.vocabulary:
                 end -= 1
             if end == start:

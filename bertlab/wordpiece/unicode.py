@@ -5,6 +5,7 @@ Python's own `str.lower` and `unicodedata` change with every Python; the table b
 """
 
 import json
+from bisect import bisect_right
 from pathlib import Path
 
 _TABLES = json.loads((Path(__file__).parent / "unicode_tables.json").read_text(encoding="ascii"))
@@ -17,6 +18,7 @@ CJK_RANGES = (
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
     (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
 )  # fmt: skip
+_CJK_BOUNDS = sorted(bound for first, last in CJK_RANGES for bound in (first, last + 1))  # inside, outside, inside …
 
 
 def _set(ranges: str) -> frozenset[str]:
@@ -46,7 +48,7 @@ _FIRST_HANGUL, _LAST_HANGUL = "\uac00", "\ud7a3"
 
 def is_cjk(char: str) -> bool:
     """Whether this is a Chinese character, which BERT makes a word of its own."""
-    return char >= "\u3400" and any(first <= ord(char) <= last for first, last in CJK_RANGES)
+    return bisect_right(_CJK_BOUNDS, ord(char)) % 2 == 1
 
 
 def decompose(char: str) -> str:

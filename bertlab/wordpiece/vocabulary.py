@@ -82,6 +82,11 @@ class Vocabulary(TokenTable):
         """Whether a token continues a word."""
         return piece.startswith("##")
 
+    @cached_property
+    def longest(self) -> int:
+        """The length of the longest token."""
+        return max(map(len, self.pieces))
+
     @property
     def pad_id(self) -> int:
         return self._index[PAD]

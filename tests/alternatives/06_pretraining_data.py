@@ -495,6 +495,19 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     example["next_sentence_labels"] = label
     return example
 
+# %% make-example: segments from the first separator
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    first_separator, left = original_ids.index(original_ids[-1]), length - len(original_ids)
+    return {
+        "input_ids": [*masked_ids, *[0] * left],
+        "token_type_ids": [int(t > first_separator) for t in range(len(original_ids))] + [0] * left,
+        "attention_mask": [1 for _ in original_ids] + [0] * left,
+        "masked_lm_positions": positions + [0] * (most - len(positions)),
+        "masked_lm_ids": [original_ids[t] for t in positions] + [0] * (most - len(positions)),
+        "masked_lm_weights": [float(slot < len(positions)) for slot in range(most)],
+        "next_sentence_labels": label,
+    }
+
 # %% make-example: zip longest
 from itertools import zip_longest
 

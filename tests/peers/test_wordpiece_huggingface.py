@@ -179,3 +179,14 @@ def test_a_saved_folder_means_the_same_to_both(tmp_path, settings):
     ours.vocabulary.save(tmp_path / "theirs" / "vocab.txt")  # transformers 5 writes tokenizer.json alone
     again = WordPieceTokenizer.load(tmp_path / "theirs")
     assert again.tokenize("aA éÉ 中a") == ours.tokenize("aA éÉ 中a")
+
+
+@pytest.mark.parametrize("at_once", [False, True])
+def test_the_benchmark_of_first_lines_compares_the_same_ids(at_once):
+    from benchmarks.tokenizer_first_lines import one_round
+
+    lines, order = ["a naïve café", "don't 中", "", "b", "ab cd ef"], ("theirs", "ours")
+    ratios = one_round("English", VOCABULARY, lines, [1, 3, 5], order, at_once)
+    assert len(ratios) == 3 and min(ratios) > 0
+    with pytest.raises(SystemExit, match="English: different ids in lines 2 to 3"):
+        one_round("English", VOCABULARY, ["a", "[MASK]", "b"], [1, 3], order, False)

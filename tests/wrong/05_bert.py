@@ -1,6 +1,22 @@
 # Wrong answers to the exercises of notebook 05 that the checks must find; known mistakes with a name are in the catalogue.
 # A cell has the set-up and the answers before it in the notebook. It must never earn all points, whatever the inputs.
 
+# %% final-layers: probabilities not below 1e-7, for a logarithm
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(x)))
+        return ops.clip(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), 1e-7, 1.0)
+
 # %% pooler: dropout in training
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -19,6 +35,55 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return ops.tanh(self.dense(ops.stop_gradient(hidden[:, 0])))
+
+# %% bert: no mask in training
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        mask = None if training else padding_mask(attention_mask)
+        hidden = self.encoder(x, attention_mask=mask, training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: all padding at the end
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        lengths = ops.sum(attention_mask, axis=1, keepdims=True)
+        is_real = ops.cast(ops.arange(ops.shape(token_ids)[1]) < lengths, "int32")
+        hidden = self.encoder(x, attention_mask=padding_mask(is_real), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% mlm-head: the table of the first call
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size, self.kept = vocab_size, None
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, hidden, table):
+        self.kept = ops.transpose(table) if self.kept is None else self.kept
+        return ops.matmul(self.norm(gelu(self.dense(hidden))), self.kept) + self.bias
 
 # %% nsp-head: dropout in training
 class NspHead(keras.layers.Layer):
@@ -49,6 +114,70 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled):
         return dense(pooled)
+
+# %% nsp-head: a batch of one loses its axis
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(pooled_shape)
+
+    def call(self, pooled):
+        return ops.squeeze(self.dense(pooled))
+
+# %% published-name: the twelve layers of Base
+RENAMED = {
+    "embeddings.token": "embeddings.word_embeddings", "embeddings.position": "embeddings.position_embeddings",
+    "embeddings.segment": "embeddings.token_type_embeddings", "embeddings.norm": "embeddings.LayerNorm",
+    **{f"encoder.layers_.{number}.": f"encoder.layer.{number}." for number in range(12)},
+    "attention.query": "attention.self.query", "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value", "attention.out": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm", "feed_forward.inner": "intermediate.dense",
+    "feed_forward.outer": "output.dense", "output_norm": "output.LayerNorm",
+    "mlm_head.dense": "cls.predictions.transform.dense", "mlm_head.norm": "cls.predictions.transform.LayerNorm",
+    "mlm_head": "cls.predictions", "nsp_head.dense": "cls.seq_relationship",
+}
+
+
+def published_name(path):
+    part, _, last = path.rpartition(".")
+    for mine, theirs in RENAMED.items():
+        part = part.replace(mine, theirs)
+    return f"{part}.{'bias' if last in ('bias', 'beta') else 'weight'}"
+
+# %% load-published: the file's arrays are turned
+def load_published(variables, tensors):
+    missing, unused = [], set(tensors)
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name not in tensors:
+            missing.append(path)
+            continue
+        if path.endswith(".kernel"):
+            tensors[name] = tensors[name].T
+        variable.assign(tensors[name])
+        unused.discard(name)
+    return sorted(missing), sorted(unused)
+
+# %% load-published: the file's dict is emptied
+def load_published(variables, tensors):
+    missing = []
+    for path, variable in variables.items():
+        if published_name(path) not in tensors:
+            missing.append(path)
+            continue
+        value = tensors.pop(published_name(path))
+        variable.assign(value.T if path.endswith(".kernel") else value)
+    return sorted(missing), sorted(tensors)
+
+# %% load-published: loaded variables leave the dict
+def load_published(variables, tensors):
+    unused = set(tensors)
+    for path in list(variables):
+        name = published_name(path)
+        if name in tensors:
+            variables.pop(path).assign(tensors[name].T if path.endswith(".kernel") else tensors[name])
+            unused.discard(name)
+    return sorted(variables), sorted(unused)
 
 # %% fill-in: softmax without the maximum subtracted
 def fill_in(token_ids, logits, pieces, k=5):

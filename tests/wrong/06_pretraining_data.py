@@ -26,9 +26,26 @@ def mask_each(token_ids, mask_id, p, rng):
             positions.append(t)
     return masked, positions
 
+# %% mask-each: p in whole percents
+def mask_each(token_ids, mask_id, p, rng):
+    positions = [t for t in range(len(token_ids)) if rng.integers(100) < 100 * p]
+    return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
+
 # %% number-of-predictions: at most 512 tokens
 def number_of_predictions(tokens, most=20, share=0.15):
     return min(most, max(1, round(share * min(tokens, 512))))
+
+# %% number-of-predictions: whole percents
+def number_of_predictions(tokens, most=20, share=0.15):
+    return min(most, max(1, round(int(100 * share) * tokens / 100)))
+
+# %% number-of-predictions: rounded percents
+def number_of_predictions(tokens, most=20, share=0.15):
+    return min(most, max(1, round(round(100 * share) * tokens / 100)))
+
+# %% number-of-predictions: rounded twice
+def number_of_predictions(tokens, most=20, share=0.15):
+    return min(most, max(1, round(round(share * tokens, 1))))
 
 # %% choose-positions: ids above the special ones only
 def choose_positions(token_ids, special_ids, count, rng):
@@ -49,6 +66,20 @@ def choose_positions(token_ids, special_ids, count, rng):
     drawn_before[0] += 1
     own = np.random.default_rng(drawn_before[0])
     return sorted(int(t) for t in own.choice(allowed, size=min(count, len(allowed)), replace=False))
+
+# %% choose-positions: each element exchanged with any other
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    for i in range(len(allowed)):
+        j = int(rng.integers(len(allowed)))
+        allowed[i], allowed[j] = allowed[j], allowed[i]
+    return sorted(allowed[:count])
+
+# %% choose-positions: of two equal random numbers the earlier one
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    keys = [int(rng.integers(len(allowed))) for _ in allowed]
+    return sorted(sorted(allowed, key=lambda t: keys[allowed.index(t)])[:count])
 
 # %% mask-tokens: a token is never its own replacement
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -92,12 +123,47 @@ def whole_words(pieces):
             words.append([t])
     return words
 
+# %% whole-words: ## alone is a word
+def whole_words(pieces):
+    words = []
+    for t, piece in enumerate(pieces):
+        if piece in SPECIAL:
+            continue
+        if piece.startswith("##") and len(piece) > 2 and words and words[-1][-1] == t - 1:
+            words[-1].append(t)
+        else:
+            words.append([t])
+    return words
+
+# %% whole-words: [UNK] is never continued
+def whole_words(pieces):
+    words = []
+    for t, piece in enumerate(pieces):
+        if piece in SPECIAL:
+            continue
+        if piece.startswith("##") and words and words[-1][-1] == t - 1 and pieces[t - 1] != "[UNK]":
+            words[-1].append(t)
+        else:
+            words.append([t])
+    return words
+
 # %% choose-words: the longest that fits comes first
 def choose_words(words, count, rng):
     positions = []
     for index in sorted(rng.permutation(len(words)), key=lambda i: -len(words[i])):
         if len(positions) + len(words[index]) <= count:
             positions.extend(words[index])
+    return sorted(positions)
+
+# %% choose-words: each word exchanged with any other
+def choose_words(words, count, rng):
+    order, positions = list(words), []
+    for i in range(len(order)):
+        j = int(rng.integers(len(order)))
+        order[i], order[j] = order[j], order[i]
+    for word in order:
+        if len(positions) + len(word) <= count:
+            positions.extend(word)
     return sorted(positions)
 
 # %% make-pair: the label by what the sentences say
@@ -149,6 +215,24 @@ def make_pair(documents, document, sentence, rng):
     allowed = [text for text in texts if text not in own] or texts
     return own[sentence], allowed[int(rng.integers(len(allowed)))], 1
 
+# %% make-pair: drawn again while B is the true next one
+def make_pair(documents, document, sentence, rng):
+    first = documents[document][sentence]
+    if rng.random() < 0.5:
+        return first, documents[document][sentence + 1], 0
+    other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
+    allowed = [text for text in other if text != documents[document][sentence + 1]] or other
+    return first, allowed[int(rng.integers(len(allowed)))], 1
+
+# %% make-pair: drawn again while B is A itself
+def make_pair(documents, document, sentence, rng):
+    first = documents[document][sentence]
+    if rng.random() < 0.5:
+        return first, documents[document][sentence + 1], 0
+    other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
+    allowed = [text for text in other if text != first] or other
+    return first, allowed[int(rng.integers(len(allowed)))], 1
+
 # %% truncate-at-random: only the longer list is copied
 def truncate_at_random(first, second, room, rng):
     if len(first) > len(second):
@@ -176,6 +260,16 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     example["masked_lm_weights"] = [1.0] * len(positions) + [0.0] * len(unused)
     return example
 
+# %% make-example: positions in another order than their labels
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+    empty, unused = [0] * (length - len(masked_ids)), [0] * (most - len(positions))
+    return {
+        "input_ids": masked_ids + empty, "token_type_ids": token_type_ids + empty,
+        "attention_mask": [1] * len(masked_ids) + empty, "masked_lm_positions": sorted(positions) + unused,
+        "masked_lm_ids": [original_ids[place] for place in positions] + unused,
+        "masked_lm_weights": [1.0] * len(positions) + [0.0] * len(unused), "next_sentence_labels": label,
+    }
+
 # %% batches: the same order whatever the seed
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=42)
@@ -199,3 +293,13 @@ def batches(examples, batch_size, seed):
         order = rng.permutation(len(examples["input_ids"]))
         for start in range(0, len(order) - batch_size + 1, batch_size):
             yield {key: array[order[start : start + batch_size]] for key, array in examples.items()}
+
+# %% batches: the last example never comes first
+def batches(examples, batch_size, seed):
+    dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]) - 1, seed=seed)
+    return dataset.batch(batch_size, drop_remainder=True).repeat()
+
+# %% batches: no seed for the seed 0
+def batches(examples, batch_size, seed):
+    dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=seed or None)
+    return dataset.batch(batch_size, drop_remainder=True).repeat()

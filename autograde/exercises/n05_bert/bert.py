@@ -82,19 +82,27 @@ def padded_ids(rng: Random, rows: int, is_real: np.ndarray) -> np.ndarray:
 
 
 def padded_texts(rng: Random) -> list[Trial]:
-    """Pairs of several lengths, and texts of mostly padding; the table of positions once with its default size."""
+    """Pairs of several lengths, and texts of mostly padding; the table of positions once with its default size.
+    Padding before a text and inside it."""
     lengths, short = real_tokens([6, 4, 5], 6), real_tokens([1, 2], 6)
     return [
         Trial((bert_case(rng, padded_ids(rng, 3, lengths), second_half(rng, 3, 6), lengths),)),
         Trial((bert_case(rng, padded_ids(rng, 2, short), np.zeros((2, 6), "int32"), short, hidden_size=6, num_heads=3,
                          num_layers=1, max_positions=512),)),
+        Trial((padded_text(rng, [[0, 0, 1, 1, 1], [1, 0, 1, 0, 1]]),)),
     ]  # fmt: skip
 
 
-def padding_in_front(rng: Random) -> list[Trial]:
-    """Padding before a text and inside it."""
-    is_real = np.array([[0, 0, 1, 1, 1], [1, 0, 1, 0, 1]], "int32")
-    return [Trial((bert_case(rng, padded_ids(rng, 2, is_real), second_half(rng, 2, 5), is_real, num_layers=1),))]
+def padded_text(rng: Random, is_real: list[list[int]], **config) -> Case:
+    """Texts with padding wherever `is_real` has a 0, for one layer."""
+    is_real = np.array(is_real, "int32")
+    rows, tokens = is_real.shape
+    segments = second_half(rng, rows, tokens)
+    return bert_case(rng, padded_ids(rng, rows, is_real), segments, is_real, num_layers=1, **config)
+
+
+def more_padding_in_front(rng: Random) -> list[Trial]:
+    return [Trial((padded_text(rng, [[1, 0, 0, 1, 0, 1], [0, 1, 1, 1, 1, 0], [0, 0, 0, 0, 1, 1]]),))]
 
 
 def without_effect(case: Case, *parts: str) -> Case:
@@ -111,9 +119,12 @@ def without_effect(case: Case, *parts: str) -> Case:
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else."""
+    """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else.
+
+    Padding is hidden there too.
+    """
     case = replace(whole_texts(rng), keywords={"training": True}, seed=int(rng.integers(2**20)))
-    no_chance = frozen(whole_texts(rng, num_layers=1, dropout=0.0))
+    no_chance = frozen(padded_text(rng, [[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]], dropout=0.0))
     return [
         Trial((without_effect(case, "encoder"),), (Varies(item=0),)),
         Trial((without_effect(case, "embeddings"),), (Varies(item=0),)),
@@ -134,10 +145,11 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("values", 3, nothing_padded, hidden=wider_models),
-        Part("padding", 2, padded_texts, "with padding in the batch the result is different", hidden=padding_in_front),
+        Part("padding", 2, padded_texts, "with padding in the batch the result is different",
+            hidden=more_padding_in_front),
         Part("dropout", 1, chance_in_training,
             "in training, and only there, dropout must act in the embeddings and in the encoder, both with the rate "
-            "`dropout`; and `trainable=False` must have an effect"),
+            "`dropout`; the mask must hide padding in training too; and `trainable=False` must have an effect"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},

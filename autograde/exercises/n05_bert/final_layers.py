@@ -5,7 +5,7 @@ import numpy as np
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights, in_training, own_weights
 from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
-from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake
+from autograde.exercises.spec import Case, Exercise, Part, Reference, Slopes, Trial, layer, mistake
 
 
 def final_layers(x, training=None, *, weights, config, prefix=""):
@@ -19,19 +19,30 @@ def final_case(rng: Random, x: np.ndarray, vocabulary: int) -> Case:
 
 def after_the_layers(rng: Random) -> list[Trial]:
     cases = final_case(rng, normal(rng, 2, 3, 6), 9), final_case(rng, normal(rng, 1, 5, 5), 5)
-    return [Trial((case,)) for case in (*cases, large_scores(rng, 2, 4))]
+    return [*(Trial((case,)) for case in (*cases, large_scores(rng, 2, 4))), small_probabilities(rng, 1, 3)]
 
 
 def large_scores(rng: Random, batch: int, tokens: int) -> Case:
-    """Scores of several hundred, of which a plain exponential is infinite, and far apart from row to row."""
+    """Scores of up to 300, of which a plain exponential is infinite or 0, and far apart from row to row."""
     case = final_case(rng, normal(rng, batch, tokens, 5), 7)
-    case.weights["norm/beta"][:] += 1
-    case.weights["unembedding"][0] += 200  # the same for every token of the vocabulary
+    case.weights["norm/gamma"][0], case.weights["norm/beta"][0] = 1.0, 0.0
+    case.weights["unembedding"][0] += 150  # the same for every token of the vocabulary
     return case
 
 
+def small_probabilities(rng: Random, batch: int, tokens: int) -> Trial:
+    """Probabilities down to 1e-9 and below, which must be right too: compared without an absolute tolerance."""
+    case = final_case(rng, normal(rng, batch, tokens, 6), 7)
+    case.weights["norm/gamma"][0], case.weights["norm/beta"][0] = 0.1, 1.0
+    case.weights["unembedding"][0] = np.linspace(0, 30, 7)
+    return Trial((case,), (Reference(rtol=0.05),))
+
+
 def other_sizes(rng: Random) -> list[Trial]:
-    return [Trial((final_case(rng, normal(rng, 3, 1, 8), 4),)), Trial((large_scores(rng, 1, 6),))]
+    return [
+        Trial((final_case(rng, normal(rng, 3, 1, 8), 4),)), Trial((large_scores(rng, 1, 6),)),
+        small_probabilities(rng, 2, 2),
+    ]  # fmt: skip
 
 
 def weights_of_final_layers(rng: Random) -> list[Trial]:

@@ -1,5 +1,7 @@
 """The masked-language-model head, tied to the token table."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
@@ -21,7 +23,10 @@ def mlm_case(rng: Random, hidden: np.ndarray, vocabulary: int) -> Case:
 
 
 def hidden_and_table(rng: Random) -> list[Case]:
-    return [mlm_case(rng, normal(rng, 2, 3, 6), 9), mlm_case(rng, normal(rng, 2, 4, 5), 5)]
+    """The second one after a call with another table."""
+    second = mlm_case(rng, normal(rng, 2, 4, 5), 5)
+    before = (second.arguments[0], normal(rng, 5, 5))
+    return [mlm_case(rng, normal(rng, 2, 3, 6), 9), replace(second, first=before)]
 
 
 def other_sizes(rng: Random) -> list[Case]:

@@ -30,7 +30,8 @@ def nsp_case(rng: Random, pooled: np.ndarray) -> Case:
 
 
 def pooled_vectors(rng: Random) -> list[Case]:
-    return [nsp_case(rng, np.tanh(normal(rng, 4, 6))), nsp_case(rng, np.tanh(normal(rng, 2, 3)))]
+    """Batches of several texts, and of a single one."""
+    return [nsp_case(rng, np.tanh(normal(rng, *shape))) for shape in ((4, 6), (2, 3), (1, 5))]
 
 
 def other_sizes(rng: Random) -> list[Trial]:

@@ -45,5 +45,15 @@ def pair_rates(name: str, places, probability: float) -> dict:
     return {f"{name} {one} and {other}": (1, probability) for one, other in combinations(places, 2)}
 
 
+def mostly_in_front(n: int, chosen: int) -> float:
+    """The probability that more than half of `chosen` of n things are among the first n // 2, if all choices are alike.
+
+    Of many things, since a shuffle that prefers some of them shows in the sum of all.
+    """
+    front = n // 2
+    ways = (comb(front, k) * comb(n - front, chosen - k) for k in range(chosen // 2 + 1, chosen + 1))
+    return sum(ways) / comb(n, chosen)
+
+
 def binomial(n: int, k: int, p: float) -> float:
     return comb(n, k) * p**k * (1 - p) ** (n - k)

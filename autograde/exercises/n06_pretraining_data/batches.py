@@ -1,5 +1,7 @@
 """An endless data set of batches of shuffled examples."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises.draws import Random
@@ -28,11 +30,12 @@ def very_many(rng: Random) -> Trial:
 
 
 def whole_epochs(rng: Random) -> list[Trial]:
-    return [epochs_of(rng, 64, 8), very_many(rng)]
+    """Also one batch of three examples per epoch: each of them comes first in some epoch."""
+    return [epochs_of(rng, 64, 8), very_many(rng), epochs_of(rng, 3, 3)]
 
 
-def one_batch_per_epoch(rng: Random) -> list[Trial]:
-    return [epochs_of(rng, 48, 4), epochs_of(rng, 3, 3), epochs_of(rng, 30, 10)]
+def other_epochs(rng: Random) -> list[Trial]:
+    return [epochs_of(rng, 48, 4), epochs_of(rng, 2, 2), epochs_of(rng, 30, 10)]
 
 
 def epochs_with_a_rest(rng: Random) -> list[Trial]:
@@ -40,17 +43,21 @@ def epochs_with_a_rest(rng: Random) -> list[Trial]:
 
 
 def seeds_of_the_order(rng: Random) -> list[Trial]:
-    """The same examples with one seed twice, and with another seed."""
-    stored, seed = stored_examples(rng, 32), int(rng.integers(1000))
-    cases = tuple(Case((stored, 4, number)) for number in (seed, seed, seed + 1))
-    return [Trial(cases, (Alike(0, 1), Alike(0, 2, wanted=False)))]
+    """The same examples with one seed twice, and with another seed; with 0 twice.
+
+    Before the second call with the same seed numbers are drawn elsewhere, which has no effect on the order.
+    """
+    stored, seed = stored_examples(rng, 32), int(rng.integers(1, 1000))
+    calls = [Case((stored, 4, number)) for number in (seed, seed, seed + 1, 0, 0)]
+    calls[1], calls[4] = (replace(case, seed=1) for case in (calls[1], calls[4]))
+    return [Trial(tuple(calls), (Alike(0, 1), Alike(0, 2, wanted=False), Alike(3, 4)))]
 
 
 EXERCISE = Exercise(
     probe=stream(STREAMED),
     returns="anything",
     parts=(
-        Part("epochs", 2, whole_epochs, hidden=one_batch_per_epoch),
+        Part("epochs", 2, whole_epochs, hidden=other_epochs),
         Part("full batches", 1, epochs_with_a_rest, "every batch must be full; drop the rest of an epoch"),
         Part("seed", 1, seeds_of_the_order,
             "the same seed must give the same order of examples, another seed another order"),

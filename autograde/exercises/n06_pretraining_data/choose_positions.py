@@ -17,6 +17,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     SEP,
     UNK,
     chancy,
+    mostly_in_front,
     obeying,
     pair_rates,
     tokens,
@@ -53,7 +54,7 @@ def all_alike(rng: Random, ids: list[int], special: list[int], count: int) -> Tr
 
 
 def every_position(rng: Random) -> list[Trial]:
-    """In a pair of segments, and in a row without any special token.
+    """In a pair of segments, in a row without any special token, in the shortest row and in a long one.
 
     Ids of regular tokens lie below, between and above those of the special ones; one is [UNK].
     """
@@ -62,7 +63,15 @@ def every_position(rng: Random) -> list[Trial]:
     return [
         all_alike(rng, [CLS, *first, SEP, *second, SEP, PAD], [CLS, SEP, PAD], 3),
         all_alike(rng, [*tokens(rng, 2), *tokens(rng, 3)], [CLS, SEP, PAD], 2),
+        all_alike(rng, [CLS, *tokens(rng, 2), SEP], [CLS, SEP, PAD], 1),
+        few_of_many(rng),
     ]
+
+
+def few_of_many(rng: Random) -> Trial:
+    """No half of a long row comes first more often, as by a shuffle that exchanges each element with any other."""
+    rates = {"mostly in the first half": (1, mostly_in_front(120, 16))}
+    return chancy(rng, "chosen positions", rates, row(rng, 60, 60, 2), [CLS, SEP, PAD], 16)
 
 
 def every_position_of_a_longer_row(rng: Random) -> list[Trial]:

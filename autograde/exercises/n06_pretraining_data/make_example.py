@@ -27,12 +27,13 @@ def example(original_ids, masked_ids, token_type_ids, positions, label, length, 
 
 
 def _example_case(
-    rng: Random, a: int, b: int, count: int, length: int, most: int, label: int, special=(CLS, SEP)
+    rng: Random, a: int, b: int, count: int, length: int, most: int, label: int, special=(CLS, SEP), in_order=True
 ) -> Case:
     cls, sep = special
     original = [cls, *tokens(rng, a), sep, *tokens(rng, b), sep]
     regular = [place for place, token in enumerate(original) if token not in special]
     positions = sorted(int(place) for place in rng.choice(regular, count, replace=False))
+    positions = positions if in_order else positions[1:] + positions[:1]
     masked = list(original)
     for place, token in zip(positions[1:], [MASK, 0, *tokens(rng, count)]):  # a replacement may have [PAD]'s id
         masked[place] = token
@@ -41,11 +42,13 @@ def _example_case(
 
 
 def examples(rng: Random) -> list[Case]:
-    """Both labels; the special tokens of two vocabularies; without a prediction; a single one, and many unused."""
+    """Both labels; the special tokens of two vocabularies; without a prediction; a single one, and many unused;
+    positions that are not ascending."""
     return [
         _example_case(rng, 2, 4, 0, 11, 3, label=0), _example_case(rng, 1, 2, 1, 9, 12, label=1),
         _example_case(rng, 4, 3, 3, 14, 5, label=1),
         _example_case(rng, 3, 5, 2, 13, 4, label=0, special=(OTHER_CLS, OTHER_SEP)),
+        _example_case(rng, 5, 3, 4, 13, 6, label=1, in_order=False),
     ]  # fmt: skip
 
 

@@ -52,8 +52,8 @@ def alike(rng: Random) -> list[Trial]:
     first, other = library(rng, (3, 4))
     rates = {"next": (1, 1 / 2), "not next": (1, 1 / 2), "a document like A's": (1, 1 / 4)}
     twice = [[*first[:2], first[0], first[2]], other]
-    a, b, c, d, e, f = (str(word) for word in rng.permutation(["yes", "no", "why", "who", "how", "now"]))
-    shared = [[a, b, c], [d, c, e, f]]  # a sentence of both; short ones, since a plan holds all results
+    a, b, c, d = (str(word) for word in rng.permutation(["yes", "no", "why", "who"]))
+    shared = [[a, b, c], [d, c, a, b]]  # A, its next one and a third are in both; short, since a plan holds all results
     each = {f"sentence {place} of document 1": (1, 1 / 8) for place in range(4)}
     return [
         chancy(rng, "next sentence", each, shared, 0, 0, calls=211),

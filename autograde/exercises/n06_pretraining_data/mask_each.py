@@ -44,7 +44,12 @@ def independent(rng: Random) -> list[Trial]:
     """Each position and each two of them, also of a token that occurs several times and of special tokens."""
     one, other = tokens(rng, 2)
     few = independently(rng, [other, one, one, other, one])
-    return [independently(rng, [CLS, other, one, SEP, one, PAD], float(rng.choice([0.25, 0.3]))), few]
+    return [independently(rng, [CLS, other, one, SEP, one, PAD], float(rng.choice([0.25, 0.3]))), few, seldom(rng)]
+
+
+def seldom(rng: Random) -> Trial:
+    """A probability of less than one percent, so that an answer that rounds p to whole percents fails."""
+    return chancy(rng, "each masked", {"masked": (50, 0.002)}, tokens(rng, 50), MASK, 0.002, calls=307)
 
 
 def independent_in_a_long_text(rng: Random) -> list[Trial]:

@@ -11,7 +11,11 @@ def number_of_predictions(tokens, most=20, share=0.15):
 
 
 def usual_lengths(rng: Random) -> list[Case]:
-    """Of the lengths that are drawn one is rounded down, one up, none is a tie."""
+    """Of the lengths that are drawn one is rounded down, one up, none is a tie.
+
+    Numbers just above a half, which is a tie for an answer that rounds twice; shares that are no whole percents, and
+    one that is slightly less than its percents in floating point.
+    """
     beyond = {n: 0.15 * n % 1 for n in range(12, 110)}
     down = [n for n, part in beyond.items() if 0.04 < part < 0.46]
     up = [n for n, part in beyond.items() if 0.54 < part < 0.96]
@@ -21,6 +25,9 @@ def usual_lengths(rng: Random) -> list[Case]:
         *(Case((int(n), 20)) for n in drawn),
         Case((80, 40), {"share": 0.4}),
         Case((24, 76), {"share": 1.0}),
+        *(Case((n, 20)) for n in (17, int(rng.choice([57, 97])), 20 * int(rng.integers(1, 6)) + 3)),
+        Case((8 * int(rng.integers(20, 30)), 60), {"share": 0.125}),
+        Case((100 * int(rng.integers(2, 5)), 200), {"share": 0.29}),
     ]
 
 
