@@ -6,12 +6,13 @@ from autograde import chances
 from autograde.compare import Difference
 
 FEWEST_ROWS, FEWEST_PAIRS = 20, 50  # below these numbers chance explains nearly everything
+STRETCH = 400  # as many numbers in a row: chance drops the same ones again once in 10¹⁵ times, for rates of 0.1 to 0.9
 LARGEST_CORRELATION = 0.5  # of two tables of one size with numbers of their own
 DEVIATIONS = 5  # standard deviations of chance that a spread may be away
 
 
 def drawn_together(zero: np.ndarray, rate: float) -> str:
-    """A sentence if zeros depend on each other along an axis, more than chance does once in 10⁹ times; else ""."""
+    """A sentence if zeros repeat or depend on each other along an axis, more than chance does once in 10⁹ times."""
     for axis, size in enumerate(zero.shape):
         rows = np.moveaxis(zero, axis, -1).reshape(-1, size)
         if size == 1 or len(rows) == 1 and size < FEWEST_PAIRS:
@@ -26,6 +27,10 @@ def drawn_together(zero: np.ndarray, rate: float) -> str:
             return "neighbouring numbers depend on each other; expected that each number is drawn by itself"
         if len(rows) >= FEWEST_ROWS and size >= FEWEST_ROWS and np.ptp(rows.sum(axis=1)) == 0:
             return "all rows have the same number of zeros; expected that each number is drawn by itself"
+    dropped = zero.tobytes()
+    later = dropped.find(dropped[:STRETCH], 1) if zero.size > STRETCH else -1
+    if later > 0:
+        return f"the zeros repeat after {later} numbers; expected that each number is drawn by itself"
     return ""
 
 

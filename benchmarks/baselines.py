@@ -8,6 +8,7 @@ Finished parts are kept in the folder: the same command resumes. Writes results.
 """
 
 import dataclasses
+from functools import partial
 from pathlib import Path
 
 import click
@@ -31,8 +32,8 @@ def task_of(name: str, rows: int):
     return dataclasses.replace(task, train=task.train[:rows], validation=task.validation[:500], test=[])
 
 
-def results(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path | None = None):
-    """Yields the name and the `FineTuningResult` of each way to do the task."""
+def ways(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path | None = None):
+    """Yields each way to do the task: its name, and a function that trains it and returns the `FineTuningResult`."""
     from bertlab.training.finetuning import (
         Recipe,
         baseline_recipe,
@@ -47,17 +48,17 @@ def results(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: P
         if task.shape == "tagging" and kind in ("bow", "tfidf", "cbow"):
             continue
         recipe = baseline_recipe(kind, **common | (SLOW if kind in RECURRENT else {}))
-        yield kind, train_baseline(kind, task, folder / kind, recipe)
+        yield kind, partial(train_baseline, kind, task, folder / kind, recipe)
     for kind in FROZEN if elmo else ():
-        recipe = baseline_recipe(kind, **common)
-        yield f"{kind} of {elmo.name}", train_baseline(kind, task, folder / kind, recipe, model=elmo)
+        recipe = baseline_recipe(kind, **common | SLOW)
+        yield f"{kind} of {elmo.name}", partial(train_baseline, kind, task, folder / kind, recipe, model=elmo)
     for layers, head in HEADS:
         recipe, settings = feature_recipe(head, **common), FeatureSettings(layers=layers, head=head)
         vectors = folder / f"vectors-{layers}"
-        result = train_features(MODEL, task, folder / f"{layers}-{head}", recipe, settings, vectors=vectors)
-        yield f"frozen {MODEL}, {layers}, {head}", result
+        run = partial(train_features, MODEL, task, folder / f"{layers}-{head}", recipe, settings, vectors=vectors)
+        yield f"frozen {MODEL}, {layers}, {head}", run
     recipe = Recipe(learning_rate=3e-4, epochs=4, **common)
-    yield f"{MODEL} fine-tuned", finetune(MODEL, task, folder / "fine-tuned", recipe)
+    yield f"{MODEL} fine-tuned", partial(finetune, MODEL, task, folder / "fine-tuned", recipe)
 
 
 def line(name: str, result) -> str:
@@ -76,15 +77,18 @@ def line(name: str, result) -> str:
 @click.option(
     "--elmo", type=click.Path(exists=True, path_type=Path), help="Checkpoint of an ELMo for the baseline elmo."
 )
+@click.option("--only", default="", help="Train only the ways whose names begin with this text, such as elmo.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("build/baselines"), show_default=True)
-def main(name, rows, seeds, max_length, elmo, out):
+def main(name, rows, seeds, max_length, elmo, only, out):
     """Print a table of the baselines and bertlab-mini on one task."""
     load_backend()
     folder = out / f"{name}-{rows}-{max_length}-{seeds}"
     task = task_of(name, rows)
-    found = results(task, folder, tuple(range(1, seeds + 1)), max_length, elmo)
     lines = []
-    for way, result in found:
+    for way, train in ways(task, folder, tuple(range(1, seeds + 1)), max_length, elmo):
+        if not way.startswith(only):
+            continue
+        result = train()
         if not lines:
             lines += [f"| {name}, {rows} rows | {result.metric} | seconds | trained parameters |", "|---" * 4 + "|"]
             click.echo("\n".join(lines))

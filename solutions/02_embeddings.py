@@ -357,7 +357,7 @@ print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99:
 # The other way needs no formula: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at
 # first and learned like all other weights (Gehring et al. 2017 did it for translation with convolutions). Vaswani et
 # al. tried both and found "nearly identical results" (their table 3, row E). BERT learns its positions, with
-# $\ell_\text{max} = 512$.
+# $\ell_\text{max} = 512$. Compute with `ops`, not with NumPy, here and in 2.7, so that gradients reach the tables.
 #
 # The price: there is no row 512, and training cannot add one. Your function must refuse a longer text *with an error*,
 # because nothing else does so reliably: a slice beyond the end is no error in Python, and a gather beyond the end is an
@@ -367,7 +367,7 @@ print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99:
 def learned_positions(length: int, w_p: Tensor) -> Tensor:
     """The vectors of the first positions; a table of l_max rows has no more than l_max positions.
 
-    length: number of positions    w_p: (l_max, d_e)
+    length: number of positions, at least 1    w_p: (l_max, d_e)
     returns (length, d_e); raises ValueError if length is greater than l_max
     """
     ### BEGIN SOLUTION
@@ -469,7 +469,7 @@ def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s
     """Token + segment + position for every token of a batch.
 
     token_ids, token_type_ids: (batch, tokens) integers    w_e: (N_V, d_e)    w_s: (2, d_e)
-    w_p: (l_max, d_e)
+    w_p: (l_max, d_e), with at least as many rows as a sentence has tokens
     returns (batch, tokens, d_e)
     """
     ### BEGIN SOLUTION

@@ -27,6 +27,7 @@ def test_zeros_drawn_one_by_one_are_never_suspected(shape, rate):
         (np.broadcast_to(RNG.random((4, 500, 1)) < 0.4, (4, 500, 8)), "together"),  # whole rows
         (np.repeat(RNG.random((20, 50)) < 0.4, 2, axis=-1), "neighbouring"),  # pairs
         (RNG.permuted(np.tile(np.arange(50) < 20, (40, 1)), axis=-1), "same number"),  # exactly 20 in each row
+        (np.tile(RNG.random(512) < 0.4, 3)[:1500], "repeat after 512"),
     ],
 )
 def test_zeros_that_depend_on_each_other_are_found(zero, words):

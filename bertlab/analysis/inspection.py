@@ -1,5 +1,7 @@
 """One HTML page about a model: tokens, attention, the logit lens, its heads, relations and senses.
 
+A model without attention has a page without the parts that show it.
+
 The page is one file without network access; every number in it comes from the model. The attention can be filtered by
 layer and head and followed with the pointer, as in BertViz's head view (Vig 2019, "A Multiscale Visualization of
 Attention in the Transformer Model").
@@ -49,37 +51,25 @@ def inspect_model(
         senses: examples of one word in several senses.
 
     Returns a dict: name, facts, notes, texts, heads, relations, senses.
-    Raises DataError for an empty or too long text, and for a treebank without a sentence that the model can read;
-    ConfigError for a model without attention.
+    Raises DataError for an empty or too long text, and for a treebank without a sentence that the model can read.
     """
     if not texts:
         raise DataError("expected at least one text, got none")
-    from bertlab.models.base import check_attends
-
     encoder = getattr(model, "backbone", model)
-    check_attends(encoder.config)
     notes: list[str] = []
     if encoder is model or getattr(model, "masked_lm_head", None) is None:
         notes.append("This model has no masked-LM head: the logit lens is left out.")
         model = None
     readings = [_named(f"text {number}", encoder, tokenizer, text) for number, text in enumerate(texts, 1)]
-    patterns = [_pattern(reading, tokenizer) for reading in readings]
-    scores: list[RelationScores] = []
-    if treebank:
-        scores, patterns = _treebank(encoder, tokenizer, treebank, notes)
     return {
         "name": name,
         "facts": _facts(encoder.config, readings[0]),
-        "notes": notes,
         "texts": [_text(model, tokenizer, text, reading) for text, reading in zip(texts, readings, strict=True)],
-        "heads": _heads(mean_pattern(patterns), scores),
-        "patterns_from": f"{_counted(len(patterns), 'sentence')} of the treebank"
-        if treebank
-        else _counted(len(patterns), "text"),
+        **_attention_parts(encoder, tokenizer, readings, treebank, notes),
+        "notes": notes,
         "specials": [
             tokenizer.vocabulary.pieces[i] for i in (tokenizer.vocabulary.cls_id, tokenizer.vocabulary.sep_id)
         ],
-        "relations": [_relation(one) for one in scores],
         "senses": _senses(encoder, tokenizer, senses) if senses else None,
     }
 
@@ -115,11 +105,38 @@ def _named(where: str, encoder, tokenizer, text: str) -> TextReading:
         raise DataError(f"{where}: {str(error).removeprefix('the text: ')}") from None
 
 
+def _attention_parts(encoder, tokenizer, readings, treebank, notes) -> dict:
+    """The parts of the page that show attention; empty, with a note, for a model that has none."""
+    if not _attends(readings[0]):
+        relations = ", and the treebank is not read" if treebank else ""
+        notes.append(
+            "This model has no attention: its layers pass on what they read from token to token. The attention of each "
+            f"layer and the table of heads are left out{relations}."
+        )
+        return {"heads": [], "patterns_from": "", "relations": []}
+    patterns = [_pattern(reading, tokenizer) for reading in readings]
+    scores: list[RelationScores] = []
+    source = _counted(len(patterns), "text")
+    if treebank:
+        scores, patterns = _treebank(encoder, tokenizer, treebank, notes)
+        source = f"{_counted(len(patterns), 'sentence')} of the treebank"
+    return {
+        "heads": _heads(mean_pattern(patterns), scores),
+        "patterns_from": source,
+        "relations": [_relation(one) for one in scores],
+    }
+
+
+def _attends(reading: TextReading) -> bool:
+    """Whether the model returned attention weights."""
+    return len(reading.attention) > 0
+
+
 def _facts(config, reading: TextReading) -> dict:
     return {
         "family": config.model_type,
-        "layers": reading.attention.shape[0],
-        "heads": reading.attention.shape[1],
+        "layers": len(reading.states) - 1,
+        "heads": reading.attention.shape[1] if _attends(reading) else 0,
         "hidden": config.hidden_size,
         "tokens": config.max_tokens,
         "vocabulary": config.vocab_size,
@@ -127,31 +144,50 @@ def _facts(config, reading: TextReading) -> dict:
 
 
 def _text(model, tokenizer, text: str, reading: TextReading) -> dict:
-    """One text's tokens, attention and lens."""
-    weights = np.round(reading.attention * WEIGHT_SCALE).astype("<u2")  # (L, A, T, T)
+    """One text's tokens, attention (None: the model has none) and lenses."""
+    lens, *lens_before = _lenses(model, tokenizer, reading) if model is not None else [None]
     return {
         "text": text,
         "tokens": reading.pieces,
         "ids": reading.ids.tolist(),
-        "attention": {"shape": weights.shape, "base64": base64.b64encode(weights.tobytes()).decode("ascii")},
-        "lens": _lens(model, tokenizer, reading) if model is not None else None,
+        "attention": _stored(reading.attention) if _attends(reading) else None,
+        "lens": lens,
+        "lens_before": lens_before[0] if lens_before else None,
     }
 
 
-def _lens(model, tokenizer, reading: TextReading) -> list:
-    """The most likely tokens by layer and position: [[[token, probability], …], …]."""
+def _stored(attention: np.ndarray) -> dict:
+    """Attention (L, A, T, T) as 16-bit integers in a JSON value."""
+    weights = np.round(attention * WEIGHT_SCALE).astype("<u2")
+    return {"shape": weights.shape, "base64": base64.b64encode(weights.tobytes()).decode("ascii")}
+
+
+def _lenses(model, tokenizer, reading: TextReading) -> list:
+    """The most likely tokens by layer and position, [[[token, probability], …], …], one such list for each prediction.
+
+    A model that predicts both neighbours of a token has two, the next token's and that of the one before; others have
+    one.
+    """
     pieces = tokenizer.vocabulary.pieces
-    rows = []
+    blocks = []
     for start in range(0, len(reading.ids), _POSITIONS_TOGETHER):
         probabilities = lens_probabilities(model, reading.states[:, start : start + _POSITIONS_TOGETHER])
-        for of_layers in np.moveaxis(probabilities, 1, 0):  # (L + 1, V)
-            best = np.argsort(-of_layers, axis=-1, kind="stable")[:, :LENS_TOP]
-            rows.append([_guesses(pieces, row, top) for row, top in zip(of_layers, best, strict=True)])
-    return [list(layer) for layer in zip(*rows, strict=True)]
+        by_kind = probabilities.reshape(*probabilities.shape[:2], -1, probabilities.shape[-1])  # (L + 1, P, 1 or 2, V)
+        best = np.argsort(-by_kind, axis=-1, kind="stable")[..., :LENS_TOP]
+        blocks.append((best, np.take_along_axis(by_kind, best, axis=-1)))
+    tokens, values = (np.concatenate(part, axis=1) for part in zip(*blocks, strict=True))  # (L + 1, T, 1 or 2, top)
+    return [_guesses(pieces, tokens[:, :, kind], values[:, :, kind]) for kind in range(tokens.shape[2])]
 
 
-def _guesses(pieces: Sequence[str], probabilities: np.ndarray, best: np.ndarray) -> list:
-    return [[pieces[i], round(float(probabilities[i]), 4)] for i in best]
+def _guesses(pieces: Sequence[str], tokens: np.ndarray, probabilities: np.ndarray) -> list:
+    """[[[token, probability], …], …] of each layer and position. tokens, probabilities: (L + 1, T, top)."""
+    return [
+        [
+            [[pieces[i], round(float(value), 4)] for i, value in zip(top, its_values, strict=True)]
+            for top, its_values in zip(row, its_rows, strict=True)
+        ]
+        for row, its_rows in zip(tokens, probabilities, strict=True)
+    ]
 
 
 def _pattern(reading: TextReading, tokenizer) -> AttentionPattern:

@@ -19,6 +19,8 @@ from bertlab.errors import DataError
 def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
     """The head's probabilities at every layer. states: (L + 1, P, H), the last as the model outputs it → (L + 1, P, V).
 
+    Of a model that predicts both neighbours of a token → (L + 1, P, 2, V): the next token and the one before.
+
     model: a `PreTrainingModel`, or any other with a `backbone` and a `masked_lm_head`. In a pre-LN model the encoder's
     last LayerNorm comes before the head at every layer. Raises DataError for a model without a masked-LM head.
     """
@@ -27,9 +29,6 @@ def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
     head = getattr(model, "masked_lm_head", None)
     if head is None:
         raise DataError(f"expected a model with a masked-LM head, got {type(model).__name__}; load it as pretraining")
-    from bertlab.models.base import check_fills_masks
-
-    check_fills_masks(model.config)
     final_norm = getattr(model.backbone.encoder, "final_norm", None)
     table = model.backbone.embeddings.token.embeddings if head.tied else None
     probabilities = []
@@ -37,7 +36,7 @@ def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
         x = ops.convert_to_tensor(state[None])  # (1, P, H)
         if final_norm is not None and layer < len(states) - 1:
             x = final_norm(x)
-        logits = ops.cast(head(x, table=table), "float32")  # (1, P, V)
+        logits = ops.cast(head(x, table=table), "float32")  # (1, P, V) or (1, P, 2, V)
         probabilities.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1))[0])
     return np.stack(probabilities)
 
@@ -52,7 +51,7 @@ def logit_lens(
         text: [MASK] in it is the special token.   positions: of tokens, [CLS] is 0; default: those of [MASK].
 
     Raises DataError for a model without a masked-LM head, a text without [MASK] where no positions are given, and for
-    an empty or too long text.
+    an empty or too long text; ConfigError for a model that predicts nothing at [MASK].
 
     Example:
         from bertlab import checkpoints
@@ -63,6 +62,9 @@ def logit_lens(
         for layer, blanks in enumerate(logit_lens(model, tokenizer, "He opened the [MASK] and went in.")):
             print(layer, blanks[0][0])
     """
+    from bertlab.models.base import check_fills_masks
+
+    check_fills_masks(model.config)
     reading = read_text(model.backbone, tokenizer, text)
     if positions is None:
         positions = np.flatnonzero(reading.ids == tokenizer.vocabulary.mask_id)

@@ -7,8 +7,8 @@ object per line, with
     UID                             the phenomenon; if it is missing, the file's name
     field, linguistics_term         larger groups of phenomena; optional
 
-and others, which are not read. A pair counts as right if the correct sentence has the larger pseudo-log-likelihood
-(`pseudo_likelihood`); equal ones count as wrong.
+and others, which are not read. A pair counts as right if the correct sentence has the larger score
+(`sentence_likelihood`); equal ones count as wrong.
 """
 
 import csv
@@ -22,7 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood, token_rows
+from bertlab.analysis.pseudo_likelihood import token_rows
+from bertlab.analysis.sentence_likelihood import sentence_scores
 from bertlab.errors import DataError
 from bertlab.files import write_text
 from bertlab.progress import track
@@ -155,13 +156,13 @@ def score_pairs(
     out: str | Path | None = None,
     identity: dict | None = None,
 ) -> np.ndarray:
-    """The pseudo-log-likelihoods of the correct and the incorrect sentence of each pair, (pairs, 2) float64.
+    """The scores of the correct and the incorrect sentence of each pair, (pairs, 2) float64.
 
     All texts are checked before the first one is scored. With `out`, scores are kept in that folder as they are made,
     and a second call resumes; at the end pairs.csv and results.json are written there.
 
     Args:
-        model, tokenizer, masking, batch_size: as in `pseudo_log_likelihood`.
+        model, tokenizer, masking, batch_size: as in `sentence_scores`.
         out: a folder.   identity: JSON values that identify the model; with other ones the folder is refused.
 
     Raises DataError, with file and line, for a sentence with no token or too many, ConfigError for a folder with the
@@ -171,7 +172,7 @@ def score_pairs(
 
     def score(block: Sequence[MinimalPair]) -> list[list[float]]:
         texts = [text for pair in block for text in (pair.good, pair.bad)]
-        sums = pseudo_log_likelihood(model, tokenizer, texts, masking=masking, batch_size=batch_size)
+        sums = sentence_scores(model, tokenizer, texts, masking=masking, batch_size=batch_size)
         return sums.reshape(-1, 2).tolist()
 
     work = None

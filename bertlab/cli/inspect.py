@@ -8,6 +8,7 @@ from bertlab.backend import load_backend
 from bertlab.checkpoints.packaged import MINI
 
 TEXT = "He opened the [MASK] and went into the house."
+WITHOUT_MASK = "He opened the door and went into the house."  # for a model that predicts nothing at [MASK]
 
 
 @click.command()
@@ -37,7 +38,8 @@ TEXT = "He opened the [MASK] and went into the house."
 )
 def inspect(model, texts, treebank, sentences, senses, out):
     """Write one HTML page about what MODEL does with texts: tokens, attention by layer and head, the logit lens, a
-    table of its heads; with a treebank which relations they find, with examples the senses of a word.
+    table of its heads; with a treebank which relations they find, with examples the senses of a word. The page of a
+    model without attention has the parts that need none.
 
     The page is one file, works offline and is opened in any browser. MODEL is bertlab-mini if it is left out.
 
@@ -54,12 +56,12 @@ def inspect(model, texts, treebank, sentences, senses, out):
     load_backend()
     from bertlab import checkpoints
     from bertlab.analysis.inspection import inspect_model, write_page
+    from bertlab.models.base import predicts_neighbours
 
     bert = checkpoints.load(model, _kind(model))
     tokenizer = checkpoints.load_tokenizer(model)
-    inspection = inspect_model(
-        bert, tokenizer, texts or [TEXT], name=Path(model).name, treebank=parsed, senses=examples
-    )
+    texts = texts or [WITHOUT_MASK if predicts_neighbours(bert.config) else TEXT]
+    inspection = inspect_model(bert, tokenizer, texts, name=Path(model).name, treebank=parsed, senses=examples)
     for note in inspection["notes"]:
         click.echo(note, err=True)
     write_page(out, inspection)

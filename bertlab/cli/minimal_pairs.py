@@ -17,7 +17,7 @@ from bertlab.checkpoints.packaged import MINI
     default="token",
     show_default=True,
     type=click.Choice(["token", "word-left-to-right"]),
-    help="Mask one token at a time; or also the tokens to its right in the same word.",
+    help="Mask one token at a time; or also the tokens to its right in the same word. Only for a model with masks.",
 )
 @click.option("--first", type=click.IntRange(1), help="Use only this number of pairs of each phenomenon. [all]")
 @click.option("--batch-size", default=256, show_default=True, type=click.IntRange(1), help="Masked copies per batch.")
@@ -30,8 +30,9 @@ from bertlab.checkpoints.packaged import MINI
 def minimal_pairs(source, model, masking, first, batch_size, out, as_json):
     """Score the minimal pairs in FILE, in BLiMP's format (.jsonl, or a folder of such files).
 
-    A pair is right if MODEL gives the correct sentence the larger pseudo-log-likelihood: the sum of the log
-    probabilities of its tokens, each masked in turn. MODEL is bertlab-mini if it is left out.
+    A pair is right if MODEL gives the correct sentence the larger score: the sum of the log probabilities of its
+    tokens, each masked in turn. A model that predicts both neighbours of a token needs no masks: each token is
+    predicted from its left and from its right. MODEL is bertlab-mini if it is left out.
 
     \b
     Examples:

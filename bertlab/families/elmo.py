@@ -52,6 +52,9 @@ class ElmoConfig(ModelConfig):
         "original": {},
         "medium": dict(hidden_size=512, intermediate_size=2048, num_highway=1),
         "small": dict(hidden_size=256, intermediate_size=1024, num_highway=1),
+        "mini": dict(  # not published: for a processor
+            hidden_size=256, intermediate_size=256, num_highway=1, filters=_FILTERS[:4], max_characters=20
+        ),
     }
     NUMERICS: ClassVar[tuple[str, ...]] = (
         "num_layers", "hidden_act", "characters", "max_characters", "filters", "num_highway", "cell_clip",
@@ -140,7 +143,7 @@ def _head(config: ElmoConfig, tied: bool = False, **options):
     """The scores of both neighbours; the published model has no table of tokens to tie them to."""
     from bertlab.layers import DirectionsHead
 
-    return DirectionsHead(config.vocab_size, config.initializer_range, **options)
+    return DirectionsHead(config.vocab_size, **options)
 
 
 def _own_paths(config: ElmoConfig, paths: set[str]) -> set[str]:

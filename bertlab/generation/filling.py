@@ -20,6 +20,7 @@ from keras import ops
 from bertlab.errors import ConfigError, DataError
 from bertlab.families import family_of
 from bertlab.generation.compiling import traced
+from bertlab.models.base import check_fills_masks
 
 TURNS = 10  # with more, Ghazvininejad et al. 2019 saw little change (section 5.1)
 
@@ -99,8 +100,9 @@ def _most_likely(model, ids, real, places, allowed):
 
 
 def _check(config, rows, mask_id: int, turns: int) -> None:
+    check_fills_masks(config)
     family = family_of(config)
-    if config.causal or family.two_streams or family.both_directions or family.decoder is not None:
+    if config.causal or family.two_streams or family.decoder is not None:
         raise ConfigError(
             "mask-predict fills all masks at once: expected a masked language model that reads to both sides, such as "
             f"BERT, got one of the family {config.model_type}{', left-to-right' if config.causal else ''}"

@@ -50,7 +50,10 @@ class SequenceToSequenceModel(ModelWithHead):
     def __init__(self, config: ModelConfig, **kwargs):
         its_family = family_of(config)
         if its_family.decoder is None:
-            raise ConfigError(f"expected a configuration with a decoder, got one of the family {config.model_type!r}")
+            raise ConfigError(
+                f"expected a configuration with a decoder, got one of the family {config.model_type!r}: choose an "
+                "encoder-decoder"
+            )
         super().__init__(config, pooler=False, **kwargs)
         self.decoder = its_family.decoder(config, dtype=self.dtype_policy, name="decoder")
         self.decoder.build((None, None, config.hidden_size))

@@ -222,6 +222,13 @@ def learned_positions(length, w_p):
         raise TextTooLongError(f"{length} tokens, {len(w_p)} positions")
     return w_p[:length]
 
+# %% learned-positions: the whole table for a length of 0
+def learned_positions(length, w_p):
+    length = length or w_p.shape[0]
+    if length > w_p.shape[0]:
+        raise ValueError(f"the table has {w_p.shape[0]} positions, not {length}")
+    return w_p[:length]
+
 # %% segment-ids: between two places
 def segment_ids(token_ids, sep_id, pad_id):
     first = ops.argmax(ops.cast(token_ids == sep_id, "int32"), axis=1)[:, None]
@@ -307,6 +314,12 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
     for t in range(token_ids.shape[-1]):
         columns.append(token_embeddings(token_ids[:, t], w_e) + token_embeddings(token_type_ids[:, t], w_s) + w_p[t])
     return ops.stack(columns, axis=1)
+
+# %% input-embeddings: the last position again for longer texts
+def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
+    places = ops.minimum(ops.arange(token_ids.shape[1]), w_p.shape[0] - 1)
+    positions = token_embeddings(places, w_p)
+    return token_embeddings(token_ids, w_e) + token_embeddings(token_type_ids, w_s) + positions
 
 # %% bert-embeddings: made in build
 class BertEmbeddings(keras.layers.Layer):

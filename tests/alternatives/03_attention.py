@@ -93,9 +93,10 @@ def softmax_rows(a):
         rows.append(powers / ops.sum(powers))
     return ops.reshape(ops.stack(rows), ops.shape(a))
 
-# %% softmax-rows: through logarithms
+# %% softmax-rows: through logarithms of shifted scores
 def softmax_rows(a):
-    return ops.exp(a - ops.logsumexp(a, axis=-1, keepdims=True))
+    shifted = a - ops.max(a, axis=-1, keepdims=True)
+    return ops.exp(shifted - ops.logsumexp(shifted, axis=-1, keepdims=True))
 
 # %% softmax-rows: turned to columns
 def softmax_rows(a):
@@ -233,13 +234,17 @@ def causal_mask(tokens):
     rows = [[j <= i for j in range(tokens)] for i in range(tokens)]
     return ops.convert_to_tensor(rows, dtype="bool")
 
-# %% masked-attention: added penalty
+# %% masked-attention: from the definition, evenly where nothing is seen
 MASKED_SCORE = -1e9
 
 
 def masked_attention(q, k, v, mask):
-    penalty = (1.0 - ops.cast(mask, "float32")) * MASKED_SCORE
-    return softmax_rows(attention_scores(q, k) + penalty) @ v
+    scores = attention_scores(q, k)
+    mask = ops.broadcast_to(mask, scores.shape)
+    highest = ops.max(ops.where(mask, scores, MASKED_SCORE), axis=-1, keepdims=True)
+    powers = ops.where(mask, ops.exp(ops.minimum(scores - highest, 0.0)), 0.0)
+    powers = ops.where(ops.any(mask, axis=-1, keepdims=True), powers, 1.0)
+    return powers @ v / ops.sum(powers, axis=-1, keepdims=True)
 
 # %% masked-attention: mask of what is hidden
 MASKED_SCORE = -1e9
@@ -363,7 +368,8 @@ class MultiHeadAttention(keras.layers.Layer):
         )
         scores = ops.einsum("btad,bsad->bats", q, k) / size**0.5
         if attention_mask is not None:
-            scores = scores + (1.0 - ops.cast(attention_mask, "float32"))[:, None] * -1e9
+            seen = ops.cast(attention_mask, "float32")[:, None]
+            scores = scores * seen - 1e9 * (1.0 - seen)
         found = ops.einsum("bats,bsad->btad", ops.softmax(scores), v)
         return self.out(ops.reshape(found, (batch, tokens, hidden)))
 

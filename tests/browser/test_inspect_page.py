@@ -114,3 +114,33 @@ def test_nothing_is_wider_than_the_window(page, pictures, width):
     page.locator("#from button").nth(2).click()
     page.screenshot(path=pictures / f"inspect-{width}.png", full_page=True)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def without_attention():
+    """A small language model in both directions."""
+    from bertlab import families
+    from bertlab.models import PreTrainingModel
+
+    return PreTrainingModel(
+        families.family("elmo").config(
+            vocab_size=17, hidden_size=8, intermediate_size=6, max_characters=8, character_size=3, filters=((1, 4),)
+        )
+    )
+
+
+def test_a_page_without_attention_has_two_lenses_and_changes_its_text(page, tmp_path):
+    from bertlab.analysis.inspection import inspect_model, write_page
+
+    path = tmp_path / "other.html"
+    write_page(path, inspect_model(without_attention(), tiny_tokenizer(), ["the river.", "a bird is a robin"]))
+    page.goto(path.as_uri())
+    assert "This model has no attention" in page.locator(".note").inner_text()
+    page.locator("#text").select_option("1")
+    assert page.locator("#tokens b").all_inner_texts() == ["[CLS]", "a", "bird", "is", "a", "robin", "[SEP]"]
+    for name in ("lens", "lens_before"):
+        page.locator(f"#{name} tr").nth(3).locator("td").nth(2).click()
+        assert page.locator(f"#{name}-said").inner_text().startswith("Layer 2, “bird”: ")
+    assert page.locator("#heads-table, #lines").count() == 0
+    page.set_viewport_size({"width": 420, "height": 1000})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 420
+    assert page.requests.pop() == path.as_uri()

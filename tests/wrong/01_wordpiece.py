@@ -123,6 +123,27 @@ def wordpiece(word, vocabulary):
         start = end
     return out
 
+# %% wordpiece: remembered by the word and the size of the vocabulary
+known = {}
+
+
+def wordpiece(word, vocabulary):
+    key = word, len(vocabulary)
+    if key not in known:
+        known[key] = search(word, vocabulary)
+    return list(known[key])
+
+
+def search(word, vocabulary):
+    pieces, start = [], 0
+    while start < len(word) <= 200:
+        found = [end for end in range(start + 1, len(word) + 1) if "##" * (start > 0) + word[start:end] in vocabulary]
+        if not found:
+            return ["[UNK]"]
+        pieces.append("##" * (start > 0) + word[start : found[-1]])
+        start = found[-1]
+    return pieces if len(word) <= 200 else ["[UNK]"]
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
@@ -157,6 +178,18 @@ def tokenize(text, vocabulary, lower_case=True):
         tokens.extend(wordpiece(word, vocabulary))
     return tokens
 
+# %% tokenize: what is in the vocabulary is kept whole, with its punctuation
+def tokenize(text, vocabulary, lower_case=True):
+    pieces = []
+    for chunk in clean_text(text).split():
+        chunk = strip_accents(chunk) if lower_case else chunk
+        if chunk in vocabulary and not chunk.startswith("["):
+            pieces.append(chunk)
+            continue
+        for word in basic_tokenize(chunk, lower_case):
+            pieces.extend(wordpiece(word, vocabulary))
+    return pieces
+
 # %% count-pairs: equal neighbours without overlap
 def count_pairs(spelled):
     counts = {}
@@ -175,6 +208,15 @@ def count_pairs(spelled):
     for pieces, count in spelled:
         for left, right in zip(pieces, pieces[1:]):
             pair = (right, left) if (right, left) in counts else (left, right)
+            counts[pair] = counts.get(pair, 0) + count
+    return counts
+
+# %% count-pairs: the neighbour of a token's first place
+def count_pairs(spelled):
+    counts = {}
+    for tokens, count in spelled:
+        for left in tokens[:-1]:
+            pair = left, tokens[tokens.index(left) + 1]
             counts[pair] = counts.get(pair, 0) + count
     return counts
 
@@ -212,6 +254,15 @@ def pair_scores(spelled):
     how_often = Counter(stream)
     return {pair: n * (1 / (how_often[pair[0]] * how_often[pair[1]])) for pair, n in count_pairs(spelled).items()}
 
+# %% pair-scores: products in 32 bits
+def pair_scores(spelled):
+    singles = {}
+    for tokens, count in spelled:
+        for token in tokens:
+            singles[token] = singles.get(token, 0) + count
+    below = {(a, b): (singles[a] * singles[b] + 2**31) % 2**32 - 2**31 for a, b in count_pairs(spelled)}
+    return {pair: count / below[pair] for pair, count in count_pairs(spelled).items()}
+
 # %% merge-pair: number signs stripped
 def merge_pair(pair, spelled):
     result = []
@@ -237,6 +288,37 @@ def merge_pair(pair, spelled, result=[]):
             place += 2 if found else 1
         result.append((joined, count))
     return result
+
+# %% merge-pair: no further than the first left token without the right one
+def merge_pair(pair, spelled):
+    left, right = pair
+    merged = []
+    for tokens, count in spelled:
+        new, start = list(tokens), 0
+        while left in new[start:]:
+            start = new.index(left, start)
+            if new[start + 1 : start + 2] != [right]:
+                break
+            new[start : start + 2] = [left + right[2:]]
+            start += 1
+        merged.append((new, count))
+    return merged
+
+# %% merge-pair: neighbours whose text is the pair's
+def merge_pair(pair, spelled):
+    joined = pair[0] + pair[1][2:]
+    merged = []
+    for tokens, count in spelled:
+        new, place = [], 0
+        while place < len(tokens):
+            if place + 1 < len(tokens) and tokens[place] + tokens[place + 1][2:] == joined:
+                new.append(joined)
+                place += 2
+            else:
+                new.append(tokens[place])
+                place += 1
+        merged.append((new, count))
+    return merged
 
 # %% learn-vocabulary: more than min_count
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -277,6 +359,83 @@ def learn_vocabulary(word_counts, size, min_count=2):
         spelled = merge_pair(pair, spelled)
         pieces.append(pair[0] + pair[1].removeprefix("##"))
     return pieces
+
+# %% learn-vocabulary: never to a token that exists
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(vocabulary) < size:
+        counts = {
+            pair: count
+            for pair, count in count_pairs(spelled).items()
+            if count >= min_count and pair[0] + pair[1][2:] not in vocabulary
+        }
+        if not counts:
+            break
+        scores = pair_scores(spelled)
+        best = min(counts, key=lambda pair: (-scores[pair], -counts[pair], pair))
+        spelled = merge_pair(best, spelled)
+        vocabulary.append(best[0] + best[1][2:])
+    return vocabulary
+
+# %% learn-vocabulary: the last tie by the new token
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(vocabulary) < size:
+        counts = {pair: count for pair, count in count_pairs(spelled).items() if count >= min_count}
+        if not counts:
+            break
+        scores = pair_scores(spelled)
+        best = min(counts, key=lambda pair: (-scores[pair], -counts[pair], pair[0] + pair[1][2:]))
+        spelled = merge_pair(best, spelled)
+        token = best[0] + best[1][2:]
+        if token not in vocabulary:
+            vocabulary.append(token)
+    return vocabulary
+
+# %% learn-vocabulary: rare words left out
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(vocabulary) < size:
+        counts = count_pairs([(tokens, count) for tokens, count in spelled if count >= min_count])
+        if not counts:
+            break
+        scores, counts_of_all = pair_scores(spelled), count_pairs(spelled)
+        best = min(counts, key=lambda pair: (-scores[pair], -counts_of_all[pair], pair))
+        spelled = merge_pair(best, spelled)
+        token = best[0] + best[1][2:]
+        if token not in vocabulary:
+            vocabulary.append(token)
+    return vocabulary
 
 # %% truncate-pair: a list that fits is returned itself
 def truncate_pair(first, second, room):

@@ -98,6 +98,24 @@ def masked_attention(q, k, v, mask):
 def masked_attention(q, k, v, mask):
     return softmax_rows(ops.where(mask, attention_scores(q, k), -1e6)) @ v
 
+# %% masked-attention: weights hidden and divided again
+def masked_attention(q, k, v, mask):
+    weights = ops.where(mask, softmax_rows(attention_scores(q, k)), 0.0)
+    total = ops.sum(weights, axis=-1, keepdims=True)
+    return ops.where(total > 0, weights / ops.where(total > 0, total, 1.0), 1.0 / k.shape[-2]) @ v
+
+# %% masked-attention: a mask with two axes taken for (batch, keys)
+def masked_attention(q, k, v, mask):
+    if len(mask.shape) == 2 and mask.shape[0] == q.shape[0]:
+        mask = mask[:, None, :]
+    return softmax_rows(ops.where(mask, attention_scores(q, k), -1e9)) @ v
+
+# %% masked-attention: the score made smaller by a hundred
+def masked_attention(q, k, v, mask):
+    scores = attention_scores(q, k)
+    seen = ops.any(ops.broadcast_to(mask, scores.shape), axis=-1, keepdims=True)
+    return softmax_rows(ops.where(seen, ops.where(mask, scores, scores - 100), 0.0)) @ v
+
 # %% mh-attention: eight heads at most
 def mh_attention(x, heads, w_o, b_o):
     found = concat_heads([attention(x, *parameters) for parameters in heads[:8]])
@@ -126,6 +144,48 @@ class MultiHeadAttention(keras.layers.Layer):
             scores = attention_scores(q_h, k_h)
             if attention_mask is not None:
                 scores = ops.where(attention_mask, scores, -1e6)
+            found.append(softmax_rows(scores) @ v_h)
+        return self.out(concat_heads(found))
+
+# %% multi-head-layer: as many tokens as in the first call
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        self.sizes = (-1, x_shape[1], self.num_heads, x_shape[-1] // self.num_heads)
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1]))
+            getattr(self, name).build(x_shape)
+
+    def call(self, x, attention_mask=None):
+        split = [ops.swapaxes(ops.reshape(part(x), self.sizes), 1, 2) for part in (self.query, self.key, self.value)]
+        scores = attention_scores(split[0], split[1])
+        if attention_mask is not None:
+            scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
+        found = ops.swapaxes(softmax_rows(scores) @ split[2], 1, 2)
+        return self.out(ops.reshape(found, (-1, self.sizes[1], x.shape[-1])))
+
+# %% multi-head-layer: the score made smaller by a hundred
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1]))
+            getattr(self, name).build(x_shape)
+
+    def call(self, x, attention_mask=None):
+        q, k, v = (ops.split(part(x), self.num_heads, axis=-1) for part in (self.query, self.key, self.value))
+        found = []
+        for q_h, k_h, v_h in zip(q, k, v):
+            scores = attention_scores(q_h, k_h)
+            if attention_mask is not None:
+                seen = ops.any(attention_mask, axis=-1, keepdims=True)
+                scores = ops.where(seen, ops.where(attention_mask, scores, scores - 100), 0.0)
             found.append(softmax_rows(scores) @ v_h)
         return self.out(concat_heads(found))
 

@@ -175,6 +175,18 @@ def dropout(x, rate, training):
     rate = round(rate, 1)
     return ops.where(keras.random.uniform(x.shape) < rate, 0.0, x / (1 - rate))
 
+# %% dropout: 512 random numbers again and again
+def dropout(x, rate, training):
+    if not training:
+        return x
+    size = int(np.prod(x.shape))
+    drawn = ops.tile(keras.random.uniform((min(size, 512),)), (size // 512 + 1,))[:size]
+    return ops.where(ops.reshape(drawn, x.shape) < rate, ops.zeros_like(x), x / (1 - rate))
+
+# %% residual: no gradient on the direct path
+def residual(x, found, rate, training):
+    return ops.stop_gradient(x) + dropout(found, rate, training)
+
 # %% residual: nothing of x where the change is dropped
 def residual(x, found, rate, training):
     change = dropout(found, rate, training)
@@ -192,6 +204,36 @@ class EncoderLayer(keras.layers.Layer):
         x = self.attention_norm(
             x + self.dropout(self.attention(self.dropout(x, training=training), attention_mask), training=training)
         )
+        return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
+
+# %% encoder-layer: another epsilon at the end
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = keras.layers.LayerNormalization(epsilon=1e-5)
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def call(self, x, attention_mask=None, training=None):
+        x = x + self.dropout(self.attention(x, attention_mask=attention_mask), training=training)
+        x = self.attention_norm(x)
+        return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
+
+# %% encoder-layer: a rate of 0 taken for the usual one
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=None, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = LayerNorm()
+        self.dropout = keras.layers.Dropout(dropout or 0.1)
+
+    def call(self, x, attention_mask=None, training=None):
+        x = x + self.dropout(self.attention(x, attention_mask=attention_mask), training=training)
+        x = self.attention_norm(x)
         return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
 
 # %% encoder-layer: its dtype not handed on
@@ -238,6 +280,17 @@ class Encoder(keras.layers.Layer):
         for layer in lower:
             x = layer(x, attention_mask, training=False)
         return last(x, attention_mask, training=training)
+
+# %% encoder: a rate of 0 taken for the usual one
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout or 0.1) for _ in range(num_layers)]
+
+    def call(self, x, attention_mask=None, training=None):
+        for layer in self.layers_:
+            x = layer(x, attention_mask=attention_mask, training=training)
+        return x
 
 # %% encoder: its input is dropped
 class Encoder(keras.layers.Layer):

@@ -12,6 +12,7 @@ def _sentences(rng: np.random.Generator) -> list[Case]:
         Case((example,), note="the example"),
         *(Case((normal(rng, *shape),)) for shape in ((5, 3), (4, 4), (1, 3), (3, 1))),
         Case((with_zeros(normal(rng, 70, 2)),)),  # a word of zeros is a word
+        Case((normal(rng, 4, 3)[[0, 1, 0, 2, 3]],)),  # the same word twice
     ]
 
 

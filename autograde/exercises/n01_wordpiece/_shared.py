@@ -118,10 +118,12 @@ def repeating_words(rng: Random) -> list[str]:
 
 
 def spelled_words(rng: Random) -> list[Case]:
-    """Also a word with a pair in both orders."""
-    one = syllables(rng)[0]
-    both_orders = counted(rng, ["s" + one + one])
-    return [Case((counted(rng, repeating_words(rng)[:3]) + both_orders,)), Case((counted(rng, repeating_words(rng)),))]
+    """Also a word with a pair in both orders, a token with different neighbours in one word, and large counts."""
+    one, two, _ = syllables(rng)
+    twice = counted(rng, ["s" + one + one, "s" + one[0] + two[0] + one[0] + "x"])
+    often = [(in_letters(word), int(rng.integers(50_000, 90_000))) for word in (one, one + two)]
+    words = [counted(rng, repeating_words(rng)[:3]) + twice, counted(rng, repeating_words(rng)), often]
+    return [Case((spelled,)) for spelled in words]
 
 
 def partly_merged(rng: Random) -> list[Case]:

@@ -88,15 +88,23 @@ def rare_pairs(rng: Random) -> list[Case]:
         Case((usual, fixed_size(usual)), {"min_count": 1}),  # nothing to merge
         Case((usual, fixed_size(usual) + 1), {"min_count": 9}),
         Case(({}, 40)),
+        rare_words(rng),
         *tokens_that_exist(rng),
     ]
+
+
+def rare_words(rng: Random) -> Case:
+    """Words that occur once, with a pair that occurs often enough in all of them together."""
+    a, b, c, d, e, f = some(rng, "abcdefghijklm", 6)
+    return Case(({c + d: 1, a + b: 1, e + a + b: 1, a + b + f: 1}, 40), {"min_count": 2})
 
 
 def tokens_that_exist(rng: Random) -> list[Case]:
     """The word "##a" is merged to the token ##a, which exists already: with space left over, and at the limit."""
     a, b, c = some(rng, "abcdefghijklm", 3)
     words = {"##" + a: int(rng.integers(5, 9)), b + a: 3, c + a + b: 2}
-    return [Case((words, fixed_size(words) + more)) for more in (40, 2, 3)]
+    signs = {a + "###": 3, "#" + a * 3: 5, "###": 3}  # the spelling changes also where the token exists
+    return [*(Case((words, fixed_size(words) + more)) for more in (40, 2, 3)), Case((signs, 40))]
 
 
 def longer_lists(rng: Random) -> list[Case]:
@@ -114,7 +122,10 @@ def ties(rng: Random) -> list[Case]:
     same_count = {c + d: often, a + b: often}  # 1 / often each
     other_count = {a + b: often - 1, e + b: 1, e: 20, c + d: often}  # 1 / often for ab and for cd
     marked = {b + c: often, a + d + e: often}  # the mark counts in the order: ("##d", "##e") is the first
-    return [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (same_count, other_count, marked)]
+    longer = {a + d + d: 4, a + c + d: 4}  # (a, ##d) is before (ac, ##d), although add is after acd
+    left_first = Case((longer, fixed_size(longer) + 3), {"min_count": 2})
+    one_merge = [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (same_count, other_count, marked)]
+    return [*one_merge, left_first]
 
 
 EXERCISE = Exercise(

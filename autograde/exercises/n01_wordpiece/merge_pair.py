@@ -28,10 +28,12 @@ def pairs_to_merge(rng: Random) -> list[Case]:
     words = repeating_words(rng)
     spelled = counted(rng, words)
     first, twice = in_letters(words[0]), in_letters(words[1])
+    a, b, c = some(rng, "abdegilmn", 3)
     return [
         Case((tuple(first[:2]), spelled[:3])),
         Case((tuple(first[1:3]), spelled)),
         Case((tuple(twice[-2:]), spelled)),
+        Case((("##" + a, "##" + b), [([c, "##" + a, "##" + c, "##" + a, "##" + b], 3)])),  # not at the first ##a
     ]
 
 
@@ -46,6 +48,7 @@ def awkward_merges(rng: Random) -> list[Case]:
         Case(((a, "##" + a), same)),
         Case(((a, "##" + b), alike)),
         Case(((b, "##" + a), alike)),  # occurs nowhere
+        Case(((a + b, "##" + c), [*alike, ([a + b, "##" + c], 2)])),  # not where a and ##bc give the same text
         Case(((c, "###"), signs)),
         Case((("###", "##" + a), signs)),
         Case(((a, "##" + b), [])),

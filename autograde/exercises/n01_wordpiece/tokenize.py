@@ -29,7 +29,15 @@ def texts_to_cut(rng: Random) -> list[Case]:
         Case((" \n", vocabulary)),
         Case(("", vocabulary)),
         Case((f"{one} {two}", numbered(rng, [*in_letters(stem), "zoe", "."]))),  # the same words, another vocabulary
+        not_words(stem),
     ]
+
+
+def not_words(stem: str) -> Case:
+    """Tokens of the vocabulary that are not words, since they have punctuation or an accent, or spaces around them."""
+    pieces = [stem, f"{stem}'s", "'", "s", "e.g.", "zoë", "zoe", "字", "字字", f"{stem} {stem}"]
+    vocabulary = {piece: number for number, piece in enumerate(["[UNK]", *pieces])}
+    return Case((f"{stem}'s e.g. zoë 字字 {stem} {stem}", vocabulary))
 
 
 def longer_texts(rng: Random, lower_case: bool = True) -> list[Case]:

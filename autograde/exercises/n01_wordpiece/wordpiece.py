@@ -29,8 +29,11 @@ def words_to_cut(rng: Random) -> list[Case]:
     letter = pick(rng, "xz")
     a, b, c = some(rng, "bcfhj", 3)
     single = numbered_from_zero(rng, [a, "##" + a, "##" + b, a + b, c, "##" + letter])
+    whole = numbered(rng, [stem, stem + endings[0]])
+    parts = numbered(rng, [stem, "##" + endings[0]])
     return [
         Case((stem + endings[0], vocabulary)),
+        Case((stem + endings[0], parts), first=(stem + endings[0], whole)),  # another vocabulary of the same size
         Case((stem + endings[1] + endings[0], vocabulary)),
         Case((stem, vocabulary)),
         Case((stem + endings[0] + letter + endings[1], vocabulary)),

@@ -53,7 +53,7 @@ def layers(rng: Random) -> list[Trial]:
         layer_case(rng, tokens=12, given={}),
         layer_case(rng, batch=4, tokens=7, first=earlier, training=False),
     ]
-    return [*(Trial((case,)) for case in given), Trial((layer_case(rng),), (HandsOn(), OwnWeights()))]
+    return [*(Trial((case,)) for case in given), Trial((layer_case(rng),), (HandsOn(dtype="float64"), OwnWeights()))]
 
 
 TRUNCATED = 0.8796  # standard deviation of a standard normal number that is drawn again beyond ±2

@@ -1,8 +1,10 @@
 """Token + segment + position for every token of a batch."""
 
+import numpy as np
+
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Slopes, Trial, mistake
 
 
 def summed(token_ids, token_type_ids, w_e, w_s, w_p):
@@ -16,9 +18,19 @@ def arguments_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> tuple:
 
 
 def sums(rng: Random) -> list[Case]:
-    """Also a batch of one, a single token, and as many tokens as the position table has rows."""
+    """Also a batch of one, a single token, as many tokens as the position table has rows, and one segment only."""
     sizes = ((2, 5, 4), (3, 3, 6), (1, 4, 4), (2, 1, 3), (8, 8, 8), (1, 1, 1), (2, 70, 2))
-    return [Case(arguments_of_sum(rng, *size)) for size in sizes]
+    token_ids, kinds, *tables = arguments_of_sum(rng, 2, 4, 3)
+    alike = [Case((token_ids, np.full_like(kinds, segment), *tables)) for segment in (0, 1)]
+    return [*(Case(arguments_of_sum(rng, *size)) for size in sizes), *alike]
+
+
+def sums_and_slopes(rng: Random) -> list[Trial]:
+    """All three tables are learned: gradients reach them."""
+    first, *others = sums(rng)
+    directions = {index: normal(rng, *first.arguments[index].shape) for index in (2, 3, 4)}
+    slopes = Slopes(normal(rng, 2, 5, 4), directions)
+    return [Trial((first,), (Reference(), slopes)), *(Trial((case,)) for case in others)]
 
 
 def other_sizes(rng: Random) -> list[Case]:
@@ -44,7 +56,7 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
 EXERCISE = Exercise(
     reference=summed,
     parts=(
-        values(2, sums, hidden=other_sizes),
+        Part("values", 2, sums_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_sizes(rng)]),
         Part("each sentence independently", 1, each_sentence_alone, "a sentence must give the same result alone as in "
                                                                  "a batch"),
     ),

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, Part, Raises, Trial, cases, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Raises, Reference, Slopes, Trial, cases, mistake
 
 
 def first_rows(length, w_p):
@@ -13,6 +13,13 @@ def first_rows(length, w_p):
 
 def shorter_than_the_table(rng: Random) -> list[Case]:
     return [Case((int(length), normal(rng, 7, 4))) for length in rng.choice(np.arange(2, 7), 2, replace=False)]
+
+
+def values_and_slopes(rng: Random) -> list[Trial]:
+    """The table is learned: gradients reach it."""
+    first, *others = shorter_than_the_table(rng)
+    slopes = Slopes(normal(rng, first.arguments[0], 4), {1: normal(rng, 7, 4)})
+    return [Trial((first,), (Reference(), slopes)), *(Trial((case,)) for case in others)]
 
 
 def as_long_as_the_table(rng: Random) -> list[Case]:
@@ -57,7 +64,7 @@ def learned_positions(length, w_p):
 EXERCISE = Exercise(
     reference=first_rows,
     parts=(
-        values(1, shorter_than_the_table, hidden=any_length),
+        Part("values", 1, values_and_slopes, hidden=lambda rng: [Trial((case,)) for case in any_length(rng)]),
         cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must be accepted",
             any_whole_table),
         Part("longer than the table", 1, longer_than_the_table,

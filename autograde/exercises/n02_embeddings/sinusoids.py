@@ -19,11 +19,17 @@ def sinusoids(length, d_e):
 
 def small_tables(rng: Random) -> list[Case]:
     width = int(rng.choice([6, 10]))
-    return [Case((4, 8)), Case((int(rng.integers(5, 9)), width)), Case((width, width)), Case((1, 4)), Case((5, 2))]
+    return [Case((4, 8)), Case((int(rng.integers(5, 9)), width)), Case((width, width)), Case((1, 4)), Case((5, 2)),
+            Case((7, 12), first=(3, 12)), Case((3, 14), first=(7, 14))]  # fmt: skip
 
 
 def long_tables(rng: Random) -> list[Case]:
-    return [Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6)))), Case((600, 6)), Case((3, 130))]
+    return [
+        Case((int(rng.integers(60, 100)), 4 * int(rng.integers(3, 6)))),
+        Case((600, 6)),
+        Case((2060, 2)),
+        Case((3, 130)),
+    ]
 
 
 def other_tables(rng: Random) -> list[Case]:

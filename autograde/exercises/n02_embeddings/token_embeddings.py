@@ -29,6 +29,7 @@ def ids_and_tables(rng: Random) -> list[Case]:
         Case((np.array([2], "int32"), normal(rng, 3, 4))),
         Case((ids(rng, 6, 1, 2, 1, 3), normal(rng, 6, 1))),
         Case((ids(rng, 9, 70), normal(rng, 9, 2))),
+        Case((rng.permutation(np.arange(2040, 2060, dtype="int32")), normal(rng, 2060, 1))),
     ]
 
 

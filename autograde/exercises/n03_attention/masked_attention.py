@@ -6,7 +6,7 @@ from autograde.exercises.draws import Random, normal, some_seen
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
 from autograde.exercises.numpy_bert import masked_attention
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, cases, mistake, values
 
 
 def masked_inputs(rng: Random) -> list[Case]:
@@ -14,8 +14,8 @@ def masked_inputs(rng: Random) -> list[Case]:
         Case((normal(rng, 2, 4, 8), normal(rng, 2, 5, 8), normal(rng, 2, 5, 3), some_seen(rng, 2, 1, 5))),
         Case((normal(rng, 2, 5, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 3), some_seen(rng, 2, 5, 5))),
         *masks_that_broadcast(rng),
-        *rows_that_see_nothing(rng),
         scores_below(rng),
+        hidden_peaks(rng),
         *other_sizes(rng),
     ]
 
@@ -23,16 +23,14 @@ def masked_inputs(rng: Random) -> list[Case]:
 def masks_that_broadcast(rng: Random) -> list[Case]:
     q, k, v = normal(rng, 3, 4, 5), normal(rng, 3, 6, 5), normal(rng, 3, 6, 2)
     masks = [some_seen(rng, *shape) for shape in ((1, 4, 6), (4, 6), (1, 1, 6), (6,))]
-    masks += [
-        np.array([[True], [False], [True], [True]]),
-        np.array([[[True]], [[False]], [[True]]]),
-    ]  # all keys or none
-    return [Case((q, k, v, mask)) for mask in masks]
+    masks.append(np.array([[True]] * 4))
+    as_many = Case((normal(rng, 3, 3, 5), k, v, some_seen(rng, 3, 6)))  # as many sentences as queries
+    return [*(Case((q, k, v, mask)) for mask in masks), as_many]
 
 
 def other_sizes(rng: Random) -> list[Case]:
     """One query, one key, many keys."""
-    sizes = ((1, 1, 4, some_seen(rng, 1, 4)), (2, 3, 1, np.array([[[True]] * 3, [[False]] * 3])), (1, 3, 80, None))
+    sizes = ((1, 1, 4, some_seen(rng, 1, 4)), (2, 3, 1, np.array([[[True]] * 3] * 2)), (1, 3, 80, None))
     return [
         Case((normal(rng, batch, tokens, 3), normal(rng, batch, keys, 3), normal(rng, batch, keys, 2),
               some_seen(rng, batch, 1, keys) if mask is None else mask))
@@ -41,11 +39,23 @@ def other_sizes(rng: Random) -> list[Case]:
 
 
 def rows_that_see_nothing(rng: Random) -> list[Case]:
-    """A query that may see no key gets the same weight for all; so does a whole sentence, whose mask is False."""
+    """A query that may see no key gets the same weight for all, also if the scores are far apart; so does a whole
+    sentence whose mask is False."""
     q, k, v = normal(rng, 2, 4, 3), normal(rng, 2, 5, 3), normal(rng, 2, 5, 3)
-    some, none = some_seen(rng, 2, 4, 5), some_seen(rng, 2, 1, 5)
+    some, none, queries = some_seen(rng, 2, 4, 5), some_seen(rng, 2, 1, 5), np.array([[True], [False], [True], [True]])
     some[0, 1], some[1, 3], none[1] = False, False, False
-    return [Case((q, k, v, some)), Case((q, k, v, none))]
+    cases = [Case((q, k, v, mask)) for mask in (some, none, queries, np.array([[[True]], [[False]]]))]
+    apart = k.copy()
+    apart[..., 0] = rng.permuted(np.float32([[-900, -400, 0, 400, 900]] * 2), axis=-1)
+    one = np.concatenate([np.ones((2, 4, 1), "float32"), q[..., 1:]], axis=-1)
+    return [*cases, *(Case((one, apart, v, mask)) for mask in (some, none))]
+
+
+def hidden_peaks(rng: Random) -> Case:
+    """The hidden keys have by far the highest scores."""
+    q, k, v, mask = normal(rng, 2, 4, 3), normal(rng, 2, 5, 3), normal(rng, 2, 5, 3), some_seen(rng, 2, 1, 5)
+    q[..., 0], k[..., 0] = 1, np.where(mask[:, 0], 0, 2000)
+    return Case((q, k, v, mask))
 
 
 def scores_below(rng: Random) -> Case:
@@ -59,8 +69,7 @@ def other_shapes(rng: Random) -> list[Case]:
     batch, tokens, keys = (int(size) for size in rng.integers(2, 9, size=3))
     made = []
     for shape in ((batch, tokens, keys), (batch, 1, keys), (tokens, keys)):
-        mask = rng.random(shape) < 0.5
-        mask[..., 0, :] = False
+        mask = some_seen(rng, *shape)
         made.append(
             Case((normal(rng, batch, tokens, 3), normal(rng, batch, keys, 3), normal(rng, batch, keys, 5), mask))
         )
@@ -86,7 +95,9 @@ def no_looking_ahead(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=masked_attention,
     parts=(
-        values(2, masked_inputs, hidden=other_shapes),
+        values(1, masked_inputs, hidden=other_shapes),
+        cases("queries that see nothing", 1, rows_that_see_nothing,
+            "a query that may see no key must give the same weight to all keys"),
         Part("padding changes nothing", 1, padding_changes_nothing,
             "masked padding after a sentence must not change its result, for any padding"),
         Part("no token looks ahead", 1, no_looking_ahead,
@@ -110,12 +121,15 @@ EXERCISE = Exercise(
         mistake("minus-infinity", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, -np.inf)",
             hint="You hide with −∞. A query that may see no key then has ∞ − ∞ = NaN; with −10⁹ its weights are all "
                  "equal."),
+        mistake("penalty-added", "ops.where(mask, scores, MASKED_SCORE)", "scores + ops.where(mask, 0.0, MASKED_SCORE)",
+            hint="You add −10⁹ to the scores. In float32 neighbours of −10⁹ are 64 apart, so large scores leave a "
+                 "trace: a query that may see no key then prefers some. Put −10⁹ in place of the score."),
         mistake("inverted", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)",
             hint="You hide exactly the visible keys. True means: may be seen."),
         mistake("mask-ignored", "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
             hint="The mask has no effect on your result. Apply it between scores and softmax."),
         mistake("mask-added", "ops.where(mask, scores, MASKED_SCORE)", "scores + ops.cast(mask, scores.dtype)",
-            hint="You add the mask as 0 and 1: visible keys get a little more weight, and nothing is hidden. Add 0 "
-                 "and −10⁹, or use `ops.where`."),
+            hint="You add the mask as 0 and 1: visible keys get a little more weight, and nothing is hidden. Use "
+                 "`ops.where`."),
     ),
 )  # fmt: skip

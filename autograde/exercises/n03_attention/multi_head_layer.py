@@ -34,7 +34,7 @@ def layer_case(rng: Random, x, num_heads, mask=None) -> Case:
 
 def inputs_of_layer(rng: Random) -> list[Case]:
     """Also one head, heads of one number, large scores, one token, kernels of zeros, large outputs; an earlier call
-    with another batch and mask."""
+    with another batch and mask, and one with fewer tokens."""
     return [
         layer_case(rng, normal(rng, 2, 5, 8), 2),
         layer_case(rng, with_zeros(normal(rng, 3, 4, 12)), 3),
@@ -47,6 +47,7 @@ def inputs_of_layer(rng: Random) -> list[Case]:
         dataclasses.replace(
             layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 3, 6, 8), some_seen(rng, 3, 6, 6))
         ),
+        dataclasses.replace(layer_case(rng, normal(rng, 2, 6, 4), 2), first=(normal(rng, 3, 3, 4),)),
     ]
 
 
@@ -110,6 +111,8 @@ def masked_layer(rng: Random) -> list[Case]:
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
         masked_otherwise_before(layer_case(rng, normal(rng, 1, 5, 4), 2), *some_seen(rng, 2, 1, 5, 5)),
         scores_below(rng),
+        hidden_peaks(rng),
+        scores_far_apart(rng),
     ]
 
 
@@ -127,6 +130,29 @@ def scores_below(rng: Random) -> Case:
     fixed = {"query/bias": np.full(4, root), "key/bias": np.full(4, -root)}
     fixed |= {name: 0 * case.weights[name] for name in ("query/kernel", "key/kernel")}
     return dataclasses.replace(case, weights=case.weights | fixed)
+
+
+def hidden_peaks(rng: Random) -> Case:
+    """The hidden keys have by far the highest scores, about 1400."""
+    x, mask = normal(rng, 2, 5, 4), some_seen(rng, 2, 1, 5)
+    x[..., 0] = np.where(mask[:, 0], 0, 1)
+    return scored_by_first(layer_case(rng, x, 2, mask), 2000)
+
+
+def scores_far_apart(rng: Random) -> Case:
+    """A query that sees no key gives the same weight to all, although their scores are far apart."""
+    x, mask = normal(rng, 2, 5, 4), some_seen(rng, 2, 5, 5)
+    x[..., 0], mask[:, 1] = rng.permuted(np.float32([[-1, -0.5, 0, 0.5, 1]] * 2), axis=-1), False
+    return scored_by_first(layer_case(rng, x, 2, mask), 1000)
+
+
+def scored_by_first(case: Case, size: float) -> Case:
+    """The first number of a key's vector gives its score in each head, times size / √2."""
+    weights, (width, _) = dict(case.weights), case.weights["query/kernel"].shape
+    weights["query/kernel"], weights["query/bias"] = np.zeros((width, width), "float32"), np.ones(width, "float32")
+    weights["key/kernel"] = np.zeros((width, width), "float32")
+    weights["key/kernel"][0, ::2] = size
+    return dataclasses.replace(case, weights=weights)
 
 
 def batch_of_one(rng: Random) -> list[Trial]:
@@ -198,6 +224,10 @@ EXERCISE = Exercise(
         mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
             "ops.where(ops.expand_dims(attention_mask, axis=1), MASKED_SCORE, scores)",
             hint="With a mask you hide exactly the visible keys. True means: may be seen."),
+        mistake("mask-penalty-added", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
+            "scores + ops.where(ops.expand_dims(attention_mask, axis=1), 0.0, MASKED_SCORE)",
+            hint="You add −10⁹ to the scores. In float32 neighbours of −10⁹ are 64 apart, so large scores leave a "
+                 "trace: a query that may see no key then prefers some. Put −10⁹ in place of the score."),
         mistake("mask-ignored", "if attention_mask is not None:", "if False:",
             hint="The mask has no effect. Apply it between scores and softmax, as in 3.8."),
         mistake("mask-without-heads", "ops.expand_dims(attention_mask, axis=1)", "attention_mask",

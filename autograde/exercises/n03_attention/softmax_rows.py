@@ -16,15 +16,18 @@ def usual_rows(rng: Random) -> list[Trial]:
 
 
 def large_scores(rng: Random) -> list[Trial]:
-    """Scores whose exp exceeds float32, and such a row beside an ordinary one."""
+    """Scores whose exp exceeds float32, such a row beside an ordinary one, and equal scores so large that float32
+    loses a small number added to them."""
     rows = normal(rng, 3, 6) + np.array([[100], [500], [1000]], "float32")
     peaks = normal(rng, 3, 6)
     peaks[[0, 1, 2], [1, 4, 2]] = [1000, 300, 95]  # one large score among small ones: also far above the mean
     masked = normal(rng, 2, 3, 5)
     masked[0, 1, :4], masked[1, :, 2:] = -1e9, -1e9
     both = np.stack([rows, -peaks])
+    equal = np.repeat(np.array([[1e8], [-1e9], [3e4], [1e30]], "float32"), 5, axis=1)
     return [
-        Trial((Case((scores,)),), (Reference(), Sums(1.0))) for scores in (rows, peaks, -rows, -peaks, masked, both)
+        Trial((Case((scores,)),), (Reference(), Sums(1.0)))
+        for scores in (rows, peaks, -rows, -peaks, masked, both, equal)
     ]
 
 
@@ -46,7 +49,8 @@ EXERCISE = Exercise(
     reference=softmax,
     parts=(
         Part("values", 1, usual_rows),
-        Part("large scores", 1, large_scores, "scores of 100 to 1000 must give weights that sum to 1", other_scores),
+        Part("large scores", 1, large_scores, "large scores must give weights that sum to 1, also equal ones",
+            other_scores),
         Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),
     forbidden=Forbidden(
@@ -78,6 +82,11 @@ EXERCISE = Exercise(
         mistake("sum-lost-its-axis", "ops.sum(powers, axis=-1, keepdims=True)", "ops.sum(powers, axis=-1)",
             hint="The sums have shape (m,) and are aligned with the columns: row i is divided by the sums of all "
                  "rows in turn. `keepdims=True` keeps them as a column."),
+        mistake("logarithm-of-the-sum",
+            "a - ops.max(a, axis=-1, keepdims=True)", "a - ops.logsumexp(a, axis=-1, keepdims=True)",
+            "powers / ops.sum(powers, axis=-1, keepdims=True)", "powers",
+            hint="You subtract the logarithm of the row's sum. It is small beside large scores and lost in float32: "
+                 "for a row of equal scores of 10⁸ every weight becomes 1. Subtract the largest score, and divide."),
         mistake("no-exp",
             "a - ops.max(a, axis=-1, keepdims=True)", "a",
             "ops.exp(shifted)", "shifted",

@@ -83,11 +83,10 @@ def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, which:
 
 
 def small_inputs(case: Case) -> Case:
-    """The same case with numbers so small that Keras's ε in the first LayerNorm changes the result."""
-    weights = {
-        role: array / 100 if role.startswith("attention/out/") else array for role, array in case.weights.items()
-    }
-    return replace(case, arguments=(case.arguments[0] / 100,), weights=weights)
+    """The same case with numbers so small that another ε in either LayerNorm changes the result, also 10⁻⁷."""
+    small = ("attention/out/", "attention_norm/", "feed_forward/outer/")
+    weights = {role: array / 1000 if role.startswith(small) else array for role, array in case.weights.items()}
+    return replace(case, arguments=(case.arguments[0] / 1000,), weights=weights)
 
 
 def any_layers(rng: Random) -> list[Case]:
@@ -145,10 +144,11 @@ def slopes(rng: Random, case: Case) -> Slopes:
 
 
 def inputs_of_layer(rng: Random) -> list[Case]:
-    """Also another number of heads, a token of zeros, small numbers, an earlier call with another batch and mask."""
+    """Also another number of heads, a token of zeros, small numbers, an earlier call with another batch and mask
+    and fewer tokens."""
     return [
         layer_case(rng, normal(rng, 2, 5, 8)),
         layer_case(rng, with_zeros(normal(rng, 1, 3, 6)), heads=3, inner=7, training=False),
         small_inputs(layer_case(rng, normal(rng, 2, 3, 4))),
-        replace(layer_case(rng, normal(rng, 3, 2, 4)), first=(normal(rng, 2, 2, 4), some_seen(rng, 2, 1, 2))),
+        replace(layer_case(rng, normal(rng, 3, 6, 4)), first=(normal(rng, 2, 2, 4), some_seen(rng, 2, 1, 2))),
     ]

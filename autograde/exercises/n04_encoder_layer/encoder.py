@@ -31,15 +31,17 @@ def stack_case(rng: Random, x, layers: int, inner: int, mask=None, more: dict | 
 
 
 def inputs_of_stack(rng: Random) -> list[Trial]:
-    """Also a single layer, an earlier call with a mask.
+    """Also a single layer, an earlier call with a mask and fewer tokens.
 
-    In training dropout with the rate that the constructor is given and the usual one, only behind the sub-layers.
+    In training dropout with the rate that the constructor is given, also 0, and the usual one, only behind the
+    sub-layers.
     """
     given = [
         stack_case(rng, normal(rng, 2, 4, 6), 3, 8),
         nothing_to_add(stack_case(rng, normal(rng, 2, 4, 4), 1, 5, more={"dropout": 0.5}, training=True)),
+        stack_case(rng, normal(rng, 2, 3, 4), 2, 3, more={"dropout": 0.0}, training=True),
         replace(
-            stack_case(rng, normal(rng, 3, 2, 4), 2, 3, training=False),
+            stack_case(rng, normal(rng, 3, 4, 4), 2, 3, training=False),
             first=(normal(rng, 1, 2, 4), some_seen(rng, 1, 1, 2)),
         ),
     ]

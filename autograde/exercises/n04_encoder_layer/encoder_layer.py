@@ -23,7 +23,7 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """Dropout of the given rate, or of the usual 0.1, acts on the result of each sub-layer.
+    """Dropout of the given rate, also 0, or of the usual 0.1, acts on the result of each sub-layer.
 
     If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped.
     """
@@ -37,6 +37,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
         dropped_by_signs(given, "feed_forward", 0.4),
         dropped_by_signs(usual, "feed_forward", 0.1),
         Trial((silent,)),
+        Trial((layer_case(rng, normal(rng, 2, 3, 4), dropout={"dropout": 0.0}, training=True),)),
     ]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
-from autograde.exercises.spec import Case, Dropped, Exercise, Part, Trial, cases, mistake
+from autograde.exercises.spec import Case, Dropped, Exercise, Part, Slopes, Trial, cases, mistake
 
 
 def residual(x, found, rate, training):
@@ -28,6 +28,7 @@ def road_and_change(rng: Random) -> list[Trial]:
         Trial((Case((empty, full, 0.4, True), seed=SEED),), (Dropped(0.4),)),
         Trial((Case((full, empty, 0.4, True), seed=SEED),)),
         both(rng),
+        direct_path(rng),
         *of_rate(rng, 0.1, 4, 9, 50),
         *of_rate(rng, 0.725, 20, 60),
     ]
@@ -37,6 +38,13 @@ def both(rng: Random) -> Trial:
     """x is whole also where the change is 0."""
     x, found = np.full((4, 500), 2, "float32"), away_from_zero(rng, 4, 500)
     return Trial((Case((x, found, 0.5, True), seed=SEED),), (Dropped(0.5, beside=x),))
+
+
+def direct_path(rng: Random) -> Trial:
+    """The gradients of both: that of x is whole."""
+    case = Case((normal(rng, 3, 4), normal(rng, 3, 4), 0.0, True), seed=SEED)
+    slopes = Slopes(normal(rng, 3, 4), {0: normal(rng, 3, 4), 1: normal(rng, 3, 4)})
+    return Trial((case,), (slopes,))
 
 
 def of_rate(rng: Random, rate: float, *shape: int) -> list[Trial]:
@@ -56,7 +64,8 @@ EXERCISE = Exercise(
     reference=residual,
     parts=(
         cases("outside training", 1, added_outside_training, ""),
-        Part("training", 1, road_and_change, "in training dropout must be applied to `found`, and never to x",
+        Part("training", 1, road_and_change,
+            "in training dropout must be applied to `found`, and never to x; gradients must reach both",
             other_rates),
     ),
     forbidden=LIBRARY,

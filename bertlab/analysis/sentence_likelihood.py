@@ -1,0 +1,107 @@
+"""How likely a model finds a whole sentence, by what it was trained to predict.
+
+A masked model predicts each token from all others: its score is the pseudo-log-likelihood (`pseudo_likelihood`). A
+language model in each direction (Peters et al. 2018, "Deep contextualized word representations", section 3.1)
+predicts each token twice, from the tokens before it and from those behind it. Its score is the paper's objective, the
+sum of both log-probabilities over all tokens.
+
+Letters: B texts, T tokens, V vocabulary.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+
+from bertlab.analysis.pseudo_likelihood import MASKINGS, TokenRow, pseudo_log_likelihood, token_rows
+from bertlab.errors import DataError
+from bertlab.wordpiece.encoding import text_segments
+
+
+def sentence_scores(
+    model, tokenizer, texts: Sequence[str], *, masking: str = "token", batch_size: int = 256
+) -> np.ndarray:
+    """The score of each text: `directions_log_likelihood` or `pseudo_log_likelihood`. Returns (texts,) float64.
+
+    Arguments as in `pseudo_log_likelihood`. Raises what these two raise, and DataError for another masking than
+    "token" with a model that needs no masks.
+    """
+    from bertlab.models.base import predicts_neighbours
+
+    if not predicts_neighbours(model.config):
+        return pseudo_log_likelihood(model, tokenizer, texts, masking=masking, batch_size=batch_size)
+    if masking != MASKINGS[0]:
+        raise DataError(
+            f"masking {masking!r}: a model of {model.config.model_type} predicts each token from its left and from its "
+            "right, without masks; leave it out"
+        )
+    return directions_log_likelihood(model, tokenizer, texts, batch_size=batch_size)
+
+
+def directions_log_likelihood(
+    model,
+    tokenizer,
+    texts: Sequence[str],
+    *,
+    batch_size: int = 256,
+    advance: Callable[[int], object] = lambda texts: None,
+) -> np.ndarray:
+    """Σ log p(token | those before it) + log p(token | those behind it), for each text. Returns (texts,) float64.
+
+    The tokens [CLS] and [SEP] around the text are read but not predicted, as in `pseudo_log_likelihood`: in rows that
+    hold parts of documents they are not the ends of sentences.
+
+    Args:
+        model: a `PreTrainingModel` that predicts both neighbours of a token.   tokenizer: its tokenizer.
+        batch_size: tokens that the model reads together, at least one text. It does not change the result.
+        advance: called with the number of texts that were read.
+
+    Raises DataError, with the number of the text, for a text without tokens or with more than the model reads;
+    ConfigError for a model that predicts no neighbours.
+    """
+    from bertlab.models.base import check_predicts_neighbours
+
+    check_predicts_neighbours(model.config)
+    rows = token_rows(tokenizer, texts, model.config.max_tokens)
+    sums = np.zeros(len(rows))
+    for chosen in _batches(rows, batch_size):
+        sums[chosen] = _log_probabilities(model, [rows[i] for i in chosen], tokenizer.vocabulary)
+        advance(len(chosen))
+    return sums
+
+
+def _batches(rows: Sequence[TokenRow], tokens: int) -> Iterator[list[int]]:
+    """The numbers of the rows, rows of similar length together, so many tokens (with padding) at a time."""
+    chosen: list[int] = []
+    for i in sorted(range(len(rows)), key=lambda i: len(rows[i].ids)):
+        if chosen and (len(chosen) + 1) * len(rows[i].ids) > tokens:
+            yield chosen
+            chosen = []
+        chosen.append(i)
+    if chosen:
+        yield chosen
+
+
+def _log_probabilities(model, rows: Sequence[TokenRow], vocabulary) -> np.ndarray:
+    """The sum of both directions' log-probabilities of each row, (B,) float64."""
+    from keras import ops
+
+    longest = max(len(row.ids) for row in rows)
+    ids = np.full((len(rows), longest), model.config.pad_token_id, "int32")  # (B, T)
+    real, scored = np.zeros_like(ids), np.zeros(ids.shape, bool)
+    for i, row in enumerate(rows):
+        count = len(row.ids)
+        ids[i, :count], real[i, :count], scored[i, :count] = row.ids, 1, np.asarray(row.words) >= 0
+    inputs = {"input_ids": ids, "attention_mask": real, "token_type_ids": text_segments(vocabulary, real)}
+    logits = ops.cast(model(inputs, training=False)["masked_lm_logits"], "float32")  # (B, T, 2, V)
+    logs = ops.log_softmax(logits, axis=-1)
+    after = _chosen(logs[:, :-1, 0], ids[:, 1:])  # (B, T − 1): at each token, the next one
+    before = _chosen(logs[:, 1:, 1], ids[:, :-1])  # (B, T − 1): at each token, the one before
+    return (after * scored[:, 1:] + before * scored[:, :-1]).sum(axis=1)
+
+
+def _chosen(logs, ids: np.ndarray) -> np.ndarray:
+    """The log-probabilities of the ids. logs: (B, S, V), ids: (B, S) → (B, S) float64."""
+    from keras import ops
+
+    picked = ops.take_along_axis(logs, ops.convert_to_tensor(ids[..., None]), axis=-1)  # (B, S, 1)
+    return ops.convert_to_numpy(picked)[..., 0].astype("float64")
