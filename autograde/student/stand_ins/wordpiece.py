@@ -32,6 +32,10 @@ class _AnyVocabulary(Vocabulary):
         self._index = numbers
         self.pieces = tuple(numbers)
 
+    @property
+    def unk_id(self) -> int:
+        return 0  # as all numbers of `_tokenizer`
+
 
 @functools.lru_cache(maxsize=8)
 def _tokenizer(pieces: tuple[str, ...], lower_case: bool = True) -> WordPieceTokenizer:
