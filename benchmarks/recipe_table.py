@@ -37,7 +37,7 @@ class Candidate:
 
     Args:
         name: of its folder and its line in the table.
-        model: fields of `BertConfig`.
+        model: fields of the configuration. family: the model's.
         vocabulary: 8k stands for vocab-8k.txt of the prepared text.
         masked: the fraction of tokens that is predicted. whole_words: whether all tokens of a word are masked together.
         phases: tokens per row and fraction of the updates, of each phase.
@@ -57,6 +57,12 @@ class Candidate:
     recipe: dict = field(default_factory=dict)
     pairs: str = ""
     text: str = "standard"
+    family: str = "bert"
+
+    @property
+    def finds_replaced_tokens(self) -> bool:
+        """Whether the model is ELECTRA's discriminator, which predicts no tokens."""
+        return self.recipe.get("objective") == "replaced-tokens"
 
 
 def shape(layers: int, hidden: int, heads: int | None = None) -> dict:
@@ -72,24 +78,28 @@ def shape(layers: int, hidden: int, heads: int | None = None) -> dict:
 CANDIDATES = (
     Candidate("reference"),
     Candidate("reference, other seed", recipe={"seed": 2}),  # differences smaller than this one mean nothing
+    Candidate("rate 2e-3", recipe={"learning_rate": 2e-3}),
     Candidate("15 % masked", masked=0.15),
-    Candidate("whole words", whole_words=True),
-    Candidate("6 x 256", model=shape(6, 256)),
-    Candidate("stable rate, late decay", recipe={"stable_share": 0.7}),
-    Candidate("late decay, mean of 3 states", recipe={"stable_share": 0.9, "average_states": 3}),
     Candidate("Muon", recipe={"optimizer": "muon"}),
+    Candidate("6 x 256", model=shape(6, 256)),
     Candidate("12k vocabulary", vocabulary="12k"),
+    Candidate("stable rate, late decay", recipe={"stable_share": 0.7}),
+    Candidate("next sentence", pairs="next-sentence"),
+    Candidate("whole words", whole_words=True),
+    Candidate("1,024 tokens per update", tokens_per_update=1024),
+    Candidate("replaced tokens", family="electra", model=shape(4, 256) | {"embedding_size": 256},
+              recipe={"objective": "replaced-tokens"}),
+    Candidate("tables of 128", family="electra", model=shape(4, 256) | {"embedding_size": 128},
+              recipe={"objective": "masked-lm"}),
     Candidate("40 % masked", masked=0.4),
-    Candidate("4 x 312", model=shape(4, 312, 12)),
     Candidate("8 x 192", model=shape(8, 192)),
     Candidate("rows of 128 only", phases=((128, 1.0),)),
     Candidate("rows of 16, 32, 64, 128", phases=((16, 0.25), (32, 0.25), (64, 0.25), (128, 0.25))),
-    Candidate("rate 2e-3", recipe={"learning_rate": 2e-3}),
+    Candidate("late decay, mean of 3 states", recipe={"stable_share": 0.9, "average_states": 3}),
+    Candidate("4 x 312", model=shape(4, 312, 12)),
     Candidate("rate 5e-4", recipe={"learning_rate": 5e-4}),
-    Candidate("1,024 tokens per update", tokens_per_update=1024),
     Candidate("4,096 tokens per update", tokens_per_update=4096),
     Candidate("16k vocabulary", vocabulary="16k"),
-    Candidate("next sentence", pairs="next-sentence"),
     Candidate("sentence order", pairs="sentence-order"),
     Candidate("LayerNorm first", model=shape(4, 256) | {"pre_norm": True}),
     Candidate("no novels", text="no novels"),
@@ -98,4 +108,4 @@ CANDIDATES = (
     Candidate("6 x 192", model=shape(6, 192)),
     Candidate("12 x 192", model=shape(12, 192)),
     Candidate("weight decay 0.1", recipe={"weight_decay": 0.1}),
-)
+)  # fmt: skip

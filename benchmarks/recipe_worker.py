@@ -7,6 +7,7 @@ WORK/examples/…/          rows, shared by all candidates that read the same
 WORK/runs/NAME/           candidate.json, the run, the fine-tunings, result.json
 """
 
+import fcntl
 import hashlib
 import json
 import math
@@ -25,7 +26,7 @@ EVALUATIONS = 8  # states that are saved on the way
 # Task → (the folder of its files, the options of `bertlab finetune`).
 TASKS = {
     "sst2": ("SST-2", "--train-rows 3000 --epochs 2 --learning-rate 5e-4 --max-length 64 --seeds 2"),
-    "wnut17": ("wnut17", "--train-rows 2000 --epochs 3 --learning-rate 1e-3 --max-length 64 --seeds 2"),
+    "wnut17": ("wnut17", "--train-rows 2000 --epochs 3 --learning-rate 1e-3 --max-length 64 --seeds 1"),
 }
 
 
@@ -35,7 +36,8 @@ class Job:
 
     data: the prepared text (`scripts.make_mini_text`). work: where everything is written. budget: floating-point
     operations of each candidate's training. words: of the text that is trained on. sentences: held-out ones of each
-    kind. tasks: names of `TASKS`. xla: whether training is compiled. text: the digest of the prepared text's report.
+    kind. tasks: names of `TASKS`. xla: whether training is compiled. precision: of the training's computation. text:
+    the digest of the prepared text's report.
     """
 
     data: str
@@ -45,6 +47,7 @@ class Job:
     sentences: int
     tasks: tuple[str, ...]
     xla: bool = True
+    precision: str = "float32"
     text: str = ""
 
 
@@ -138,7 +141,9 @@ def examples(candidate: Candidate, phase: int, job: Job) -> Path:
     kind = "-".join(filter(None, [candidate.vocabulary, str(tokens), pairs, "words" if candidate.whole_words else ""]))
     folder = Path(job.work) / "examples" / folder_name(candidate.text) / kind
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(Path(job.data) / f"vocab-{candidate.vocabulary}.txt"))
-    make_data(chosen_text(candidate.text, job), tokenizer, folder, settings)
+    with (Path(job.work) / "examples.lock").open("w") as lock:  # candidates that run at the same time share rows
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        make_data(chosen_text(candidate.text, job), tokenizer, folder, settings)
     return folder
 
 
@@ -147,14 +152,14 @@ def examples(candidate: Candidate, phase: int, job: Job) -> Path:
 
 def train(candidate: Candidate, job: Job, folder: Path) -> dict:
     """Pre-trains for the job's operations, or resumes. Returns what was spent."""
-    from bertlab.config import BertConfig
+    from bertlab.families import family
     from bertlab.models.outline import parameter_count
     from bertlab.training.pretraining import pretrain
     from bertlab.wordpiece import Vocabulary
 
     pieces = len(Vocabulary.from_file(Path(job.data) / f"vocab-{candidate.vocabulary}.txt"))
     width = candidate.model["hidden_size"]
-    config = BertConfig(
+    config = family(candidate.family).config(
         vocab_size=pieces, max_position_embeddings=max(tokens for tokens, _ in candidate.phases), hidden_dropout=0.0,
         attention_dropout=0.0, initializer_range=0.02 * math.sqrt(768 / width), **candidate.model,
     )  # fmt: skip
@@ -174,21 +179,17 @@ def settings_of(candidate: Candidate, steps: int, job: Job):
     values = {
         "learning_rate": LEARNING_RATE, "batch_size": candidate.tokens_per_update // longest, "same_tokens": True,
         "phase_shares": tuple(share for _, share in candidate.phases), "masked_lm_probability": candidate.masked,
-        "steps": steps, "interval": max(1, steps // EVALUATIONS), "xla": job.xla, "precision": "float32", "seed": 1,
+        "steps": steps, "interval": max(1, steps // EVALUATIONS), "xla": job.xla, "precision": job.precision, "seed": 1,
     }  # fmt: skip
     return preset("small", **(values | candidate.recipe))
 
 
 def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job) -> tuple[int, float]:
     """The number of updates that need the job's operations, by the library's own count, and the operations."""
-    from bertlab.training.devices.utilisation import training_flops
     from bertlab.training.pretraining import PretrainingRun
 
     run = PretrainingRun(config, rows, Path(job.work) / "unused", settings_of(candidate, EVALUATIONS, job))
-    per_step = sum(
-        share * training_flops(config, run.rows(phase), tokens, run.predictions(phase))
-        for phase, (tokens, share) in enumerate(candidate.phases)
-    )
+    per_step = sum(share * run.update_flops(phase) for phase, (_, share) in enumerate(candidate.phases))
     steps = max(1, round(job.budget / per_step / EVALUATIONS)) * EVALUATIONS
     return steps, steps * per_step
 
@@ -197,12 +198,16 @@ def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job) -> t
 
 
 def judged(candidate: Candidate, job: Job, folder: Path) -> dict:
-    """The results of `benchmarks.mini` without the blanks kept for the end, and the development metric of each task."""
+    """The results of `benchmarks.mini` without the blanks kept for the end, and the development metric of each task.
+
+    A model that finds replaced tokens is judged by the tasks alone.
+    """
     from benchmarks.mini import judge
 
-    checkpoint = folder / "run" / "checkpoint"
-    result = judge(checkpoint, Path(job.data) / "held_out", job.sentences)
-    del result["blanks"]["judgement"]
+    checkpoint, result = folder / "run" / "checkpoint", {}
+    if not candidate.finds_replaced_tokens:
+        result = judge(checkpoint, Path(job.data) / "held_out", job.sentences)
+        del result["blanks"]["judgement"]
     for task in job.tasks:
         result[task] = finetuned(task, checkpoint, job, folder / task)
     return result

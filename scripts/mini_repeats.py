@@ -21,7 +21,7 @@ ONE_IN = 8
 SHARED = 0.5
 LEAST_SHINGLES = 4  # a document with fewer sampled shingles is too short to judge
 MOST_DOCUMENTS = 50  # a shingle in more documents than this is a common phrase
-SUFFIXES = (".json", ".jsonl", ".tsv", ".conllu", ".txt")  # of a benchmark's files
+SUFFIXES = (".json", ".jsonl", ".tsv", ".conllu", ".conll", ".txt")  # of a benchmark's files
 
 _WORDS = re.compile(r"[a-z0-9]+")
 _FACTOR = 0x9E3779B97F4A7C15 | 1
@@ -127,6 +127,7 @@ def benchmark_texts(path: Path) -> Iterator[str]:
     """The texts of a benchmark's file, or of all files in a folder; empty ones are left out.
 
     .json: every "context", as in SQuAD; .jsonl: every string; .tsv: every cell; .conllu: every "# text"; .txt: lines.
+    .conll and .conll.txt: every sentence, from the first column.
     Exits in one line at a missing path and at a file of another kind.
     """
     if path.is_dir():
@@ -152,6 +153,9 @@ def _file_texts(path: Path) -> Iterator[str]:
             yield from (cell for row in csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE) for cell in row)
     elif path.suffix == ".conllu":
         yield from (line.removeprefix("# text = ") for line in _lines(path) if line.startswith("# text = "))
+    elif ".conll" in path.suffixes:
+        for sentence in "\n".join(_lines(path)).split("\n\n"):
+            yield " ".join(line.split()[0] for line in sentence.split("\n") if line.strip())
     else:
         for line in _lines(path):
             yield from line.split("\t")

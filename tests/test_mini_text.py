@@ -110,8 +110,11 @@ def test_texts_of_benchmarks_are_found_in_every_format(tmp_path):
     (tmp_path / "pairs.jsonl").write_text('{"sentence_good": "A good one.", "pair_id": 3}\n')
     (tmp_path / "glue.tsv").write_text('sentence\tlabel\na "bad film\t0\n')
     (tmp_path / "ewt.conllu").write_text("# sent_id = 1\n# text = Web text.\n1\tWeb\n")
+    (tmp_path / "names.conll").write_text("Rome\tB-LOC\nfell\tO\n\nNobody\tO\nsaw\tO\n")
+    (tmp_path / "wiki.conll.txt").write_text("010 I-MISC\nis O\n\n")
     found = list(mini_repeats.benchmark_texts(tmp_path))
-    assert found == ["Web text.", "sentence", "label", 'a "bad film', "0", "A good one.", "A passage."]
+    assert found == ["Web text.", "sentence", "label", 'a "bad film', "0", "Rome fell", "Nobody saw", "A good one.",
+                     "A passage.", "010 is"]  # fmt: skip
 
 
 def test_a_line_separator_within_a_text_does_not_end_its_line(tmp_path):

@@ -3,6 +3,8 @@
 import csv
 import json
 import math
+import os
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -14,7 +16,7 @@ from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate, shape
 from bertlab.analysis.minimal_pairs import read_pairs
 from bertlab.errors import ConfigError
 from bertlab.wordpiece.learner import learn_vocabulary
-from bertlab.work_folder import WorkFolder, write_json
+from bertlab.work_folder import WorkFolder, read_json, write_json
 
 TINY = shape(1, 16, 2)
 
@@ -98,6 +100,8 @@ def prepared(tmp_path_factory):
 
 SAME = {"tokens_per_update": 128, "phases": ((16, 0.5), (32, 0.5)), "model": TINY}
 TWO = (Candidate("tiny", **SAME), Candidate("tiny, wider", **(SAME | {"model": shape(1, 32, 2)})))
+ELECTRA = {"family": "electra", "model": TINY | {"embedding_size": 16}, "recipe": {"objective": "replaced-tokens"}}
+DISCRIMINATOR = Candidate("replaced tokens", **(SAME | ELECTRA))
 
 
 def assert_operations(job, steps, operations):
@@ -143,11 +147,42 @@ def test_two_tiny_recipes_end_with_a_table_and_are_not_run_twice(prepared, tmp_p
         assert set(result["blanks"]) == {"development"}  # the others are for the end
     assert recipe_worker.run_candidate(TWO[0], job) == results[0]
 
-    recipes.write_report([*TWO, Candidate("not finished")], tmp_path)
+    detected = recipe_worker.run_candidate(DISCRIMINATOR, job)
+    assert_operations(job, detected["steps"], detected["operations"])  # the generator's among them
+
+    recipes.write_report([DISCRIMINATOR, *TWO, Candidate("not finished")], tmp_path)
     rows = list(csv.DictReader((tmp_path / "recipes.csv").open()))
-    assert [row["name"] for row in rows] == ["tiny", "tiny, wider"]
-    assert float(rows[0]["minimal pairs"]) == results[0]["pairs"]["all"]
-    assert (tmp_path / "recipes.md").read_text().count("\n") == 4
+    assert [row["name"] for row in rows] == ["replaced tokens", "tiny", "tiny, wider"]
+    assert [row["minimal pairs"] for row in rows[:2]] == ["", str(results[0]["pairs"]["all"])]
+    assert (tmp_path / "recipes.md").read_text().count("\n") == 5
+
+
+@pytest.fixture
+def worker_that_notes(monkeypatch):
+    """Runs a program that writes its name and its cores instead of the worker; that of "fails" exits with 1."""
+    noting = "import os, sys; print(sys.argv[1], sorted(os.sched_getaffinity(0))); sys.exit(sys.argv[1] == 'fails')"
+    run = recipes.subprocess.run
+
+    def started(command, **options):
+        *start, _, _, name, _ = command  # … python -m benchmarks.recipe_worker NAME JOB
+        return run([*start, "-c", noting, name], **options)
+
+    monkeypatch.setattr(recipes.subprocess, "run", started)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS cannot give a process cores of its own")
+def test_candidates_at_a_time_have_their_own_cores_and_a_failed_one_is_named(worker_that_notes, tmp_path):
+    cores = sorted(os.sched_getaffinity(0))
+    jobs = min(2, len(cores))
+    names = ["first", "fails", "third"]
+    shares = recipes.shares_of_cores(jobs)
+    assert recipes.run_all([Candidate(name) for name in names], tmp_path, shares) == ["fails"]
+    said = [(tmp_path / "logs" / f"{name}.log").read_text().strip() for name in names]
+    possible = {f"{name} {cores[start::jobs]}" for name in names for start in range(jobs)}
+    assert set(said) <= possible and [line.split()[0] for line in said] == names
+    assert read_json(tmp_path / "state.json")["running"] == []
+    with pytest.raises(SystemExit, match=r"--jobs 0: expected 1 to \d+, the number of cores"):
+        recipes.shares_of_cores(0)
 
 
 def test_bits_per_character_are_those_of_the_chosen_sentences(prepared):
