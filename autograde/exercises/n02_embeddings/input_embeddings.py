@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Slopes, Trial, mistake
+from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, mistake, values
 
 
 def summed(token_ids, token_type_ids, w_e, w_s, w_p):
@@ -25,12 +25,11 @@ def sums(rng: Random) -> list[Case]:
     return [*(Case(arguments_of_sum(rng, *size)) for size in sizes), *alike]
 
 
-def sums_and_slopes(rng: Random) -> list[Trial]:
-    """All three tables are learned: gradients reach them."""
-    first, *others = sums(rng)
-    directions = {index: normal(rng, *first.arguments[index].shape) for index in (2, 3, 4)}
-    slopes = Slopes(normal(rng, 2, 5, 4), directions)
-    return [Trial((first,), (Reference(), slopes)), *(Trial((case,)) for case in others)]
+def slopes_of_tables(rng: Random) -> list[Trial]:
+    """How the result changes with small changes of the three tables."""
+    case = sums(rng)[0]
+    directions = {index: normal(rng, *case.arguments[index].shape) for index in (2, 3, 4)}
+    return [Trial((case,), (Slopes(normal(rng, 2, 5, 4), directions),))]
 
 
 def other_sizes(rng: Random) -> list[Case]:
@@ -56,9 +55,10 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
 EXERCISE = Exercise(
     reference=summed,
     parts=(
-        Part("values", 2, sums_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_sizes(rng)]),
+        values(1.5, sums, hidden=other_sizes),
         Part("each sentence independently", 1, each_sentence_alone, "a sentence must give the same result alone as in "
                                                                  "a batch"),
+        Part("gradients", 0.5, slopes_of_tables, "the tables cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(
@@ -80,6 +80,10 @@ EXERCISE = Exercise(
             "ops.expand_dims(learned_positions(token_ids.shape[0], w_p), axis=1)",
             hint="Every token of a sentence gets the same position vector: you count the sentences of the batch. "
                  "Count the tokens of a sentence, the last axis of the ids."),
+        mistake("out-of-the-graph", "return tokens + segments + positions",
+            "return ops.convert_to_tensor(tokens.numpy() + segments.numpy() + positions.numpy())",
+            hint="The values are right, but the tables cannot learn: no gradient flows through NumPy. Use only "
+                 "`keras.ops` from the first line to the last."),
         mistake("position-by-id", "learned_positions(token_ids.shape[-1], w_p)", "token_embeddings(token_ids, w_p)",
             hint="You look positions up by token id. The position of a token is its index in the sentence: 0, 1, 2, …"),
     ),

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, Part, Raises, Reference, Slopes, Trial, cases, mistake
+from autograde.exercises.spec import Case, Exercise, Part, Raises, Slopes, Trial, cases, mistake, values
 
 
 def first_rows(length, w_p):
@@ -15,11 +15,10 @@ def shorter_than_the_table(rng: Random) -> list[Case]:
     return [Case((int(length), normal(rng, 7, 4))) for length in rng.choice(np.arange(2, 7), 2, replace=False)]
 
 
-def values_and_slopes(rng: Random) -> list[Trial]:
-    """The table is learned: gradients reach it."""
-    first, *others = shorter_than_the_table(rng)
-    slopes = Slopes(normal(rng, first.arguments[0], 4), {1: normal(rng, 7, 4)})
-    return [Trial((first,), (Reference(), slopes)), *(Trial((case,)) for case in others)]
+def slopes_of_table(rng: Random) -> list[Trial]:
+    """How the result changes with small changes of the table."""
+    case = shorter_than_the_table(rng)[0]
+    return [Trial((case,), (Slopes(normal(rng, case.arguments[0], 4), {1: normal(rng, 7, 4)}),))]
 
 
 def as_long_as_the_table(rng: Random) -> list[Case]:
@@ -64,11 +63,12 @@ def learned_positions(length, w_p):
 EXERCISE = Exercise(
     reference=first_rows,
     parts=(
-        Part("values", 1, values_and_slopes, hidden=lambda rng: [Trial((case,)) for case in any_length(rng)]),
-        cases("the whole table", 1, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must be accepted",
+        values(1, shorter_than_the_table, hidden=any_length),
+        cases("the whole table", 0.5, as_long_as_the_table, "a sequence of exactly ℓ_max tokens must be accepted",
             any_whole_table),
         Part("longer than the table", 1, longer_than_the_table,
             "more tokens than the table has rows must raise a ValueError"),
+        Part("gradients", 0.5, slopes_of_table, "the table cannot be trained: its gradient is wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(
@@ -91,6 +91,9 @@ EXERCISE = Exercise(
                  "of them has a row."),
         mistake("rows-from-one", "w_p[:length]", "w_p[1 : length + 1]",
             hint="You return the rows from 1 on. The first token has position 0."),
+        mistake("out-of-the-graph", "return w_p[:length]", "return ops.convert_to_tensor(w_p.numpy()[:length])",
+            hint="The values are right, but the table cannot learn: no gradient flows through NumPy. Take the rows of "
+                 "the tensor itself."),
         mistake("asserted", cell=ASSERTED,
             hint="An `assert` is removed when Python runs with -O, and its error is less clear for callers. Raise a "
                  "ValueError."),
