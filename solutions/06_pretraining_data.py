@@ -226,10 +226,10 @@ check(choose_positions)
 def mask_tokens(
     token_ids: list[int], positions: list[int], mask_id: int, replacements: list[int], rng: np.random.Generator
 ) -> list[int]:
-    """The model's input: each chosen token becomes [MASK] (80 %), another token (10 %) or stays (10 %).
+    """The model's input: each chosen token becomes [MASK] (80 %), a random token (10 %) or stays (10 %).
 
     positions: the chosen positions
-    replacements: the ids from which another token is drawn, all with the same probability (it may
+    replacements: the ids from which the random token is drawn, all with the same probability (it may
     happen to be the original)
     returns new ids; does not change token_ids
     """
@@ -351,7 +351,7 @@ check(whole_words)
 def choose_words(words: list[list[int]], count: int, rng: np.random.Generator) -> list[int]:
     """Positions to predict, ascending: whole words, at most `count` tokens, until no other word fits.
 
-    words: as `whole_words` returns them
+    words: as `whole_words` returns them; the function does not change them
     """
     ### BEGIN SOLUTION
     positions = []

@@ -1,4 +1,4 @@
-"""The model's input: each chosen token becomes [MASK] (80 %), another token (10 %) or stays (10 %)."""
+"""The model's input: each chosen token becomes [MASK] (80 %), a random token (10 %) or stays (10 %)."""
 
 import numpy as np
 
@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     forbidden=LIBRARY,
     hints=(
         "One draw per chosen token is enough: divide the range from 0 to 1 into 0.8, 0.1 and 0.1.",
-        "Which draws mean [MASK]? Which mean another token? For the rest there is nothing to do.",
+        "Which draws mean [MASK]? Which mean a random token? For the rest there is nothing to do.",
         "Start from a copy. Compare one and the same draw with 0.8, then with 0.9.",
     ),
     misconceptions=(
