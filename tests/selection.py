@@ -20,6 +20,7 @@ NUMERICAL = (
     "test_course_",
     "test_demo",
     "test_distillation",
+    "test_distillation_parts",
     "test_electra",
     "test_elmo",
     "test_export",
