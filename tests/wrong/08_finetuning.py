@@ -160,6 +160,13 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     i, j = max(spans, key=lambda span: start[span[0]] + end[span[1]])
     return (i, j) if start[i] + end[j] > null + threshold else (0, 0)
 
+# %% best-span: the best start, then the best end behind it
+def best_span(start, end, first, last, longest, threshold=0.0):
+    i = first + int(np.argmax(start[first : last + 1]))
+    j = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+
+
 # %% span-scores: a shared word counted as often as the prediction has it
 def span_scores(prediction, answers):
     guess, exact, f1 = normal_words(prediction), 0.0, 0.0
