@@ -239,7 +239,8 @@ check(split_punctuation)
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
     """Splits a text into words.
 
-    lower_case: True for uncased vocabularies; False leaves capitals and accents as they are
+    lower_case: True for uncased vocabularies; False leaves capitals and accents as they are;
+    all other steps stay
     returns the words in order
     """
     ### BEGIN SOLUTION

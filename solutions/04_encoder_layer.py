@@ -597,7 +597,7 @@ check(PreNormEncoderLayer)
 
 # %% nbgrader={"grade": false, "grade_id": "encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Encoder(keras.layers.Layer):
-    """`num_layers` encoder layers, one after the other.
+    """`num_layers` encoder layers, one after the other, each with this dropout.
 
     call, returns: as `EncoderLayer`
     """

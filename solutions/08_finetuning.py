@@ -1144,7 +1144,7 @@ for number in range(3):
 # | 0.0125 | 0.025 | 0.05 | 0.1 |
 #
 # **Freezing** is the extreme case: the lowest `frozen` rates are 0. `frozen=1` freezes the embeddings, `frozen=2` also
-# layer 0, and so on; `frozen=num_layers + 2` freezes everything, and more is not asked for.
+# layer 0, and so on; `frozen=num_layers + 2` freezes everything; it is never larger.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-rates", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> list[float]:

@@ -1,4 +1,4 @@
-"""`num_layers` encoder layers, one after the other."""
+"""`num_layers` encoder layers, one after the other, each with this dropout."""
 
 from dataclasses import replace
 
