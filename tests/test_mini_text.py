@@ -3,13 +3,14 @@
 import json
 import random
 import string
+import sys
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from benchmarks import mini
-from scripts import make_mini_text, mini_repeats
+from scripts import make_mini_text, make_next_mini, mini_repeats
 from scripts.mini_cleaning import clean_paragraphs, fault, join_broken_lines
 
 HOLES = [
@@ -213,3 +214,39 @@ def test_a_stopped_preparation_ends_with_the_same_bytes(folders, tmp_path):
     assert len(files) > 8
     for name in files:
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "stopped" / name).read_bytes(), name
+
+
+# === The training ===
+
+
+@pytest.mark.exhaustive
+def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(tmp_path, monkeypatch):
+    """With eight updates for each stage, on two hundred sentences."""
+    from bertlab import checkpoints
+    from bertlab.wordpiece.learner import learn_vocabulary
+
+    text = tmp_path / "text"
+    nouns, places, words = (
+        ("king", "sea", "wall", "book"),
+        ("Rome", "Kent", "Bern", "Oslo"),
+        ("old", "grey", "far", "new"),
+    )
+    sentences = [f"The {n} of {place} is {word}." for n in nouns for place in places for word in words]
+    text.mkdir()
+    learn_vocabulary(sentences, 120, progress=False).save(text / "vocab-8k.txt")
+    for part in ("train", "held_out"):
+        (text / part).mkdir()
+        documents = [{"id": f"{part}-{n}", "source": "own", "paragraphs": [sentences[n : n + 20]]} for n in range(40)]
+        (text / part / "own.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
+    eight = "--batch-size 4 --steps 8 --interval 4"
+    recipe = make_next_mini.RECIPE.replace("--batch-size 32 --steps 11000 --interval 250", eight)
+    assert eight in recipe
+    monkeypatch.setattr(make_next_mini, "RECIPE", recipe)
+    work = tmp_path / "work"
+    monkeypatch.setattr(sys, "argv", ["make_next_mini", str(text), "--work", str(work), "--stages", "2", "--no-xla"])
+    make_next_mini.main()
+    model = checkpoints.load(work / "bertlab-mini", "pretraining")
+    assert (model.config.num_layers, model.config.hidden_size, model.config.hidden_dropout) == (4, 256, 0.1)
+    assert not model.config.pre_norm and model.config.max_tokens == 128
+    names = {path.name for path in (work / "bertlab-mini").iterdir()}
+    assert names >= {"stage-1.csv", "stage-2.csv", "curve.png", "vocab.txt"}
