@@ -9,7 +9,7 @@ tasks after a short fine-tuning. The default budget takes about 20 CPU minutes w
 --data is what `python -m scripts.make_mini_text` wrote; the folder tasks/ in it has the files of the tasks (SST-2/,
 wnut17/). After each candidate WORK/recipes.csv and WORK/recipes.md are written again, and WORK/state.json names the one
 that is running. A finished candidate is not run again, and an interrupted one resumes: stop the command at any moment
-and start it again. --jobs 2 trains two candidates at a time, each on its share of the cores: the operations are the
+and start it again. --jobs 2 trains two candidates at a time, each on cores of its own: the operations are the
 same, and small products use one core better than two. Where the processor has 16-bit products (avx512_bf16),
 `--precision bfloat16 --no-xla` needs two thirds of the time.
 """
