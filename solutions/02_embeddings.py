@@ -461,8 +461,8 @@ print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
 # > 4: $X \leftarrow$ stack row-wise $[e_1, e_2, \dots, e_\ell]$
 #
 # BERT adds one more term, $W_s[s[t], :]$ with $W_s \in \mathbb{R}^{2 \times d_e}$ and segment ids $s$ (`token_type_ids`
-# everywhere in published code). Compute it for a whole batch at once, with your own functions. Tokens and segments are
-# both look-ups, so one of your functions serves two of the three terms.
+# everywhere in published code). Compute it for a whole batch at once, with your own functions and `ops`: gradients must
+# reach all three tables. Tokens and segments are both look-ups, so one of your functions serves two of the three terms.
 
 # %% nbgrader={"grade": false, "grade_id": "input-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s: Tensor, w_p: Tensor) -> Tensor:
