@@ -11,7 +11,7 @@ wnut17/). After each candidate WORK/recipes.csv and WORK/recipes.md are written 
 that is running. A finished candidate is not run again, and an interrupted one resumes: stop the command at any moment
 and start it again. --jobs 2 trains two candidates at a time, each on cores of its own: the operations are the
 same, and small products use one core better than two. Where the processor has 16-bit products (avx512_bf16),
-`--precision bfloat16 --no-xla` is a little faster (1.15 times for the reference, on two AMD EPYC cores).
+`--precision bfloat16 --no-xla` is a little faster (1.14 times for the reference, on two AMD EPYC cores).
 """
 
 import argparse
