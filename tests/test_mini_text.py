@@ -233,7 +233,7 @@ def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(tmp_path, monke
     )
     sentences = [f"The {n} of {place} is {word}." for n in nouns for place in places for word in words]
     text.mkdir()
-    learn_vocabulary(sentences, 120, progress=False).save(text / "vocab-8k.txt")
+    learn_vocabulary(sentences, 120, progress=False).save(text / make_next_mini.VOCABULARY)
     for part in ("train", "held_out"):
         (text / part).mkdir()
         documents = [{"id": f"{part}-{n}", "source": "own", "paragraphs": [sentences[n : n + 20]]} for n in range(40)]
