@@ -4,8 +4,8 @@
 
 mini-text is what `scripts.make_mini_text` wrote. Every step is a command of `bertlab`, printed before it runs. After a
 kill the same line resumes, in data and training. A stage starts from the model of the one before, reads the text again
-with other rows and other masks, and takes about 100 minutes on two cores; the optimizer, its rate and the vocabulary
-are the best ones of `benchmarks.recipes`. Stage 1 reads short rows of running text first, then pairs with the
+with other rows and other masks, 45 million tokens of them; the optimizer, its rate and the vocabulary are the best ones
+that `benchmarks.recipes` has found so far. Stage 1 reads short rows of running text first, then pairs with the
 next-sentence question; later stages read pairs of 64 tokens, then of 128. The model of the last finished stage is
 written to WORK/bertlab-mini, with 16-bit weights, the records of the stages and their curve.
 
