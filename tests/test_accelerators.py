@@ -8,7 +8,10 @@ import pytest
 
 from benchmarks.accelerators import __main__ as command
 from benchmarks.accelerators.cards import A100, CARDS, T4, V5E
+from benchmarks.accelerators.compiling import axis_to_divide
+from benchmarks.accelerators.exchanges import exchanged
 from benchmarks.accelerators.hlo import Array, Cost, Counter, Program, arrays_of
+from benchmarks.accelerators.largest import largest_rows
 from benchmarks.accelerators.roofline import Line, least_seconds, lines_of, plain_name, seconds_of
 from benchmarks.accelerators.tables import COLUMNS, csv_of, markdown_of
 
@@ -190,31 +193,37 @@ def test_kernels_of_all_layers_are_one_line_and_the_costliest_is_first():
 
 
 def test_cards_are_described_for_their_compilers():
-    assert set(CARDS) == {"v5e-1", "T4", "A100", "H100"}
+    assert set(CARDS) == {"v5e-1", "T4", "A100", "H100", "v5e-16", "v5e-256"}
+    assert [CARDS[name].chips for name in ("v5e-1", "v5e-16", "v5e-256")] == [1, 16, 256]
+    assert CARDS["v5e-256"].topology == "v5e:16x16" and CARDS["v5e-256"].memory == V5E.memory
     assert "cuda_compute_capability { major: 7 minor: 5 }" in T4.target and V5E.topology == "v5e:1x1"
     assert (T4.precision, A100.precision, V5E.precision) == ("float16", "bfloat16", "bfloat16")
     assert Array("f32", (2, 3)).bytes == 24
 
 
-CELL = {"card": "T4", "size": "base", "tokens": 128, "rows": 32}
+CELL = {"card": "T4", "size": "base", "task": "pretraining", "tokens": 128, "rows": 32, "sharding": "replicated"}
 FIGURES = {
     **CELL, "precision": "float16", "compiles": "yes", "memory": 2**32, "card_memory": 2**33, "model_flops": 2e12,
     "program_flops": 3e12, "bytes": 5e9, "arithmetic_seconds": 0.05, "memory_seconds": 0.1, "roofline_seconds": 0.125,
     "peak_fraction": 0.4, "kernels": 7, "xla_flops": 0.0, "xla_bytes": 0.0, "versions": {"jax": "0.10.2"},
+    "sent_bytes": 0, "link_seconds": 0.0, "efficiency": 1.0,
     "costliest": [{"name": "forward: a/b->c", "kernels": 2, "flops": 1e9, "bytes": 2e9, "seconds": 0.05}],
 }  # fmt: skip
 
 
 def test_the_table_has_every_cell_and_the_costliest_kernels():
-    cells = [FIGURES, {**CELL, "rows": 999, "compiles": "too large"}, {**FIGURES, "memory": 2**34}]
-    first, large, over = csv.DictReader(csv_of(cells).splitlines())
+    pod = {"card": "v5e-16", "sharding": "optimizer", "sent_bytes": 2e9, "link_seconds": 0.0125, "efficiency": 10 / 11}
+    cells = [FIGURES, {**CELL, "rows": 999, "compiles": "too large"}, {**FIGURES, "memory": 2**34}, {**FIGURES, **pod}]
+    first, large, over, sharded = csv.DictReader(csv_of(cells).splitlines())
     assert tuple(first) == COLUMNS and first["waste"] == "1.5" and first["bytes"] == "5000000000.0"
     assert large["compiles"] == "too large" and large["waste"] == large["memory"] == "" and over["rows"] == "32"
+    assert sharded["sharding"] == "optimizer" and sharded["sent_bytes"] == "2000000000.0"
     lines = markdown_of(cells).splitlines()
     assert lines[2].startswith("| T4 | base | 32 × 128 | yes | 4.00 | 50% | 2.000 | 3.000 | 1.500 | 5.0 | 50.0 |")
-    assert lines[2].endswith("| 100.0 | 125.0 | 40% |")
+    assert lines[2].endswith("| 100.0 | 125.0 | 40% |  |  |  |")
     assert "| too large |" in lines[3] and "| yes, too large | 16.00 | 200% |" in lines[4]
-    assert len({line.count("|") for line in lines[:5]}) == 1
+    assert lines[5].startswith("| v5e-16 | base, optimizer divided |") and lines[5].endswith("| 2.00 | 12.5 | 91% |")
+    assert len({line.count("|") for line in lines[:6]}) == 1
     assert "| `forward: a/b->c` | 2 | 1.0 | 2.00 | 50.00 | 40% |" in lines and lines[-1] == "Compiled with jax 0.10.2."
 
 
@@ -224,18 +233,125 @@ def test_cells_are_asked_for_small_first_and_stored_ones_are_not_compiled_again(
     assert [(cell["card"], cell["size"], cell["rows"]) for cell in cells] == [
         ("T4", "small", 256), ("v5e-1", "small", 256), ("T4", "base", 32), ("v5e-1", "base", 32),
     ]  # fmt: skip
-    assert [cell["rows"] for cell in command.cells_of(command.options_of(["--tokens", "512", "--sizes", "base"]))] == [
-        8
-    ] * 3
+    longer = command.cells_of(command.options_of(["--tokens", "512", "--sizes", "base"]))
+    assert [cell["rows"] for cell in longer] == [8] * 3
     path = command.file_of(cells[2], tmp_path)
-    assert path.name == "T4-base-128-32.json"
+    assert path.name == "T4-base-pretraining-128-32-replicated.json"
     path.write_text(json.dumps(FIGURES), encoding="utf-8")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
-    assert command.compile_cell(cells[2], tmp_path)
+    assert command.compiled(cells[2], tmp_path) == FIGURES
+
+
+def test_only_pods_divide_their_state():
+    options = command.options_of(
+        ["--cards", "T4", "v5e-16", "--sizes", "base", "--tasks", "finetuning", "--sharding", "replicated", "optimizer"]
+    )
+    assert [(cell["card"], cell["task"], cell["sharding"]) for cell in command.cells_of(options)] == [
+        ("T4", "finetuning", "replicated"), ("v5e-16", "finetuning", "replicated"),
+        ("v5e-16", "finetuning", "optimizer"),
+    ]  # fmt: skip
+    assert axis_to_divide((30522, 768), 256) == 1 and axis_to_divide((3072, 768), 16) == 0
+    assert axis_to_divide((2,), 16) is None and axis_to_divide((), 16) is None
+
+
+@pytest.mark.parametrize("most", [0, 1, 7, 8, 31, 32, 100, 1000])
+@pytest.mark.parametrize("first", [1, 8, 32])
+def test_the_largest_batch_is_found_within_a_sixteenth(most, first):
+    asked = []
+    found = largest_rows(lambda rows: asked.append(rows) or rows <= most, first)
+    assert found <= most <= found + max(1, found / 16)
+    assert len(asked) == len(set(asked)) <= 16
+
+
+def test_the_largest_batch_is_the_one_whose_memory_leaves_a_tenth_of_the_card(tmp_path, monkeypatch):
+    def compile_one(cell, work):
+        return {**FIGURES, **cell, "memory": cell["rows"] * 2**27}
+
+    monkeypatch.setattr(command, "compiled", compile_one)
+    assert command.largest(CELL, tmp_path)["rows"] == 56  # of 64 that would fill the card
+    monkeypatch.setattr(command, "compiled", lambda cell, work: {**cell, "compiles": "too large"})
+    assert command.largest(CELL, tmp_path) == {**CELL, "compiles": "too large"}
+    monkeypatch.setattr(command, "compiled", lambda cell, work: {**cell, "compiles": "failed"})
+    with pytest.raises(SystemExit, match="did not compile"):
+        command.largest(CELL, tmp_path)
 
 
 def test_a_cell_that_fails_is_told_and_not_stored(tmp_path, capsys):
     cell = {**CELL, "card": "no such card"}
-    assert not command.compile_cell(cell, tmp_path)
+    assert command.compiled(cell, tmp_path)["compiles"] == "failed"
     assert "failed with status 1, \"KeyError: 'no such card'\"" in capsys.readouterr().err
     assert [path.suffix for path in tmp_path.iterdir()] == [".log"]
+
+
+# === Pods ===
+
+COUNTER = """\
+%condition (state: (s32[], f32[64])) -> pred[] {
+  %limit = s32[] constant(LIMIT)
+  %state.1 = (s32[], f32[64]) parameter(0)
+  %counter.1 = s32[] get-tuple-element(%state.1), index=0
+  ROOT %compare.1 = pred[] compare(%counter.1, %limit), direction=LT
+}
+
+%body (state: (s32[], f32[64])) -> (s32[], f32[64]) {
+  %state.2 = (s32[], f32[64]) parameter(0)
+  %counter.2 = s32[] get-tuple-element(%state.2), index=0
+  %two = s32[] constant(2)
+  %next = s32[] add(%counter.2, %two)
+  %part = f32[64]{0} get-tuple-element(%state.2), index=1
+  %permute = (f32[64]{0}, f32[64]{0}, u32[]) collective-permute-start(%part), channel_id=3
+  %permuted = f32[64]{0} collective-permute-done(%permute)
+  ROOT %tuple.2 = (s32[], f32[64]) tuple(%next, %permuted)
+}
+"""
+LOOP = """\
+  %zero = s32[] constant(FIRST)
+  %copy.1 = s32[] copy(%zero)
+  %a = f32[64]{0} parameter(0)
+  %start = (s32[], f32[64]{0}) tuple(%copy.1, %a)
+  ROOT %while.1 = (s32[], f32[64]{0}) while(%start), condition=%condition, body=%body
+"""
+
+
+@pytest.mark.parametrize("first, limit, turns", [(0, 8, 4), (0, 7, 4), (1, 8, 4), (2, 8, 3)])
+def test_a_loop_without_a_number_runs_as_often_as_its_counter_says(first, limit, turns):
+    looping = program(LOOP.replace("FIRST", str(first)), COUNTER.replace("LIMIT", str(limit)))
+    assert exchanged(looping) == {"collective-permute": turns * 64 * 4}
+
+
+def test_a_loop_that_cannot_be_counted_is_refused():
+    with pytest.raises(ValueError, match="expected a loop that counts up"):
+        exchanged(program(LOOP, COUNTER.replace("LIMIT", "8").replace("direction=LT", "direction=GT")))
+
+
+@pytest.mark.parametrize(
+    "line, sent",
+    [
+        ("f32[64]{0} all-reduce(%a), channel_id=1, replica_groups=mesh['axis_0'=16] {'axis_0'}", 2 * 15 / 16 * 256),
+        ("f32[1024]{0} all-gather(%a), channel_id=1, replica_groups=[1,16]<=[16]", 15 * 256),
+        ("f32[4]{0} reduce-scatter(%a), channel_id=1, replica_groups={{0,1,2,3},{4,5,6,7}}", 3 / 4 * 256),
+        ("f32[64]{0} all-to-all(%a), channel_id=1, replica_groups=[1,16]<=[16]", 15 / 16 * 256),
+        ("(f32[64]{0}, f32[64]{0}) collective-permute-start(%a), channel_id=1, source_target_pairs={{0,1}}", 256),
+    ],
+)
+def test_a_chip_sends_what_the_shortest_way_needs(line, sent):
+    assert sum(exchanged(program(f"  %a = f32[64]{{0}} parameter(0)\n  ROOT %x = {line}\n")).values()) == sent
+
+
+def test_an_exchange_that_is_spread_over_fusions_counts_once():
+    fused = """\
+%fused (p: f32[64]) -> f32[1024] {
+  %p = f32[64]{0} parameter(0)
+  ROOT %gather = f32[1024]{0} all-gather(%p), channel_id=7, replica_groups=[1,16]<=[16]
+}
+"""
+    entry = (
+        "  %a = f32[64]{0} parameter(0)\n  %begin = f32[1024]{0} fusion(%a), kind=kCustom, calls=%fused\n"
+        "  ROOT %end = f32[1024]{0} fusion(%a), kind=kCustom, calls=%fused\n"
+    )
+    assert exchanged(program(entry, fused)) == {"all-gather": 15 * 256}
+
+
+def test_an_exchange_without_groups_is_refused():
+    with pytest.raises(ValueError, match="expected replica_groups in x"):
+        exchanged(program("  %a = f32[64]{0} parameter(0)\n  ROOT %x = f32[64]{0} all-reduce(%a), channel_id=1\n"))

@@ -5,22 +5,29 @@ Peaks are the makers', dense (no sparsity), at the highest clock:
 T4: NVIDIA, "NVIDIA T4 Tensor Core GPU" data sheet (65 TFLOP/s float16, 8.1 float32, 16 GB, 320 GB/s).
 A100: NVIDIA, "NVIDIA A100 Tensor Core GPU" data sheet, 40 GB SXM (312 TFLOP/s bfloat16, 156 TF32, 1,555 GB/s).
 H100: NVIDIA, "NVIDIA H100 Tensor Core GPU" data sheet, SXM (989 TFLOP/s bfloat16, 495 TF32, 3.35 TB/s).
-v5e: Google Cloud, "TPU v5e" (197 TFLOP/s bfloat16, 16 GB, 819 GB/s). A product of float32 matrices is one of bfloat16
-there by default, and on the A100 and the H100 one in TF32.
+v5e: Google Cloud, "TPU v5e" (197 TFLOP/s bfloat16, 16 GB, 819 GB/s; between chips 400 GB/s in both directions
+together, over 4 links). A product of float32 matrices is one of bfloat16 there by default, and on the A100 and the H100
+one in TF32.
+
+How fast the chips of a v5e pod exchange: each sends 50 GB/s over each of its 4 links. All 256 chips form a torus, and
+all 4 links carry data; 16 chips form a grid, whose corners have 2 links, so that a ring of all chips uses 2 of each.
 
 The numbers of threads, registers and the like of the GPUs are those of their compute capability in NVIDIA's "CUDA C++
 Programming Guide", table of technical specifications; the usable memory is what the driver reports.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 GIB = 2**30
 
 
 @dataclass(frozen=True)
 class Card:
-    """One kind of accelerator. `flops` in 16 bits and `flops_32` of float32 products, per second; `bandwidth` in bytes
-    per second, `memory` in bytes."""
+    """One kind of accelerator, or a pod of TPU chips.
+
+    `flops` in 16 bits and `flops_32` of float32 products, per second; `bandwidth` in bytes per second, `memory` in
+    bytes: all of one chip. `links`: bytes per second that a chip sends while all chips exchange.
+    """
 
     name: str
     kind: str  # cuda | tpu
@@ -37,6 +44,8 @@ class Card:
     threads: int = 2048  # per core
     shared: int = 0  # bytes per core
     topology: str = ""  # of a TPU
+    chips: int = 1
+    links: float = 0.0
 
     @property
     def target(self) -> str:
@@ -75,5 +84,7 @@ H100 = Card(
 V5E = Card(
     "v5e-1", "tpu", "bfloat16", memory=16 * 10**9, flops=197e12, flops_32=197e12, bandwidth=819e9, topology="v5e:1x1"
 )
+V5E_16 = replace(V5E, name="v5e-16", topology="v5e:4x4", chips=16, links=100e9)
+V5E_256 = replace(V5E, name="v5e-256", topology="v5e:16x16", chips=256, links=200e9)
 
-CARDS = {card.name: card for card in (V5E, T4, A100, H100)}
+CARDS = {card.name: card for card in (V5E, T4, A100, H100, V5E_16, V5E_256)}

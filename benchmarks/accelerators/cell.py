@@ -11,6 +11,7 @@ from pathlib import Path
 
 from benchmarks.accelerators import compiling
 from benchmarks.accelerators.cards import CARDS
+from benchmarks.accelerators.exchanges import exchanged
 from benchmarks.accelerators.hlo import Program
 from benchmarks.accelerators.roofline import COSTLIEST, arithmetic_seconds, least_seconds, lines_of
 from bertlab.files import write_text
@@ -19,28 +20,33 @@ PACKAGES = ("jax", "libtpu", "keras")
 
 
 def measure(cell: dict) -> dict:
-    """Compiles one step and counts its program. cell: card, size, tokens, rows."""
+    """Compiles one step and counts its program. cell: card, size, task, tokens, rows (of one chip), sharding."""
     from benchmarks.accelerators.steps import Work, step_of
 
-    card, work = CARDS[cell["card"]], Work(cell["size"], cell["tokens"], cell["rows"])
+    card = CARDS[cell["card"]]
+    work = Work(cell["size"], cell["tokens"], cell["rows"] * card.chips, cell["task"])
+    model_flops = float(work.flops) / card.chips
     known = {
-        **cell, "precision": card.precision, "card_memory": card.memory, "model_flops": float(work.flops),
+        **cell, "precision": card.precision, "card_memory": card.memory, "model_flops": model_flops,
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
     }  # fmt: skip
     step = step_of(work, card.precision)
     try:
-        compiled = compiling.compile_for(card, step)
+        compiled = compiling.compile_for(card, step, cell["sharding"])
     except compiling.DoesNotFit as error:
         return {**known, "compiles": "too large", "message": str(error)}
-    return {**known, "compiles": "yes", **figures(compiled, card, work.flops)}
+    return {**known, "compiles": "yes", **figures(compiled, card, model_flops)}
 
 
 def figures(compiled: compiling.Compiled, card, model_flops: float) -> dict:
-    """The numbers of the table and the costliest kernels."""
-    kernels = Program(compiled.text).kernels()
+    """The numbers of the table and the costliest kernels, all of one chip."""
+    program = Program(compiled.text)
+    kernels = program.kernels()
     lines = lines_of(kernels, card)
     seconds = least_seconds(kernels, card)
     moved = sum(line.bytes for line in lines)
+    sent = exchanged(program)
+    link_seconds = sum(sent.values()) / card.links if card.links else 0.0
     return {
         "memory": compiled.memory,
         "arguments": compiled.arguments,
@@ -53,6 +59,10 @@ def figures(compiled: compiling.Compiled, card, model_flops: float) -> dict:
         "memory_seconds": moved / card.bandwidth,
         "roofline_seconds": seconds,
         "peak_fraction": model_flops / card.flops / seconds,
+        "sent": dict(sent),
+        "sent_bytes": sum(sent.values()),
+        "link_seconds": link_seconds,
+        "efficiency": seconds / (seconds + link_seconds),
         "compile_seconds": round(compiled.seconds, 1),
         "costliest": [dataclasses.asdict(line) for line in lines[:COSTLIEST]],
     }

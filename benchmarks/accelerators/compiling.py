@@ -16,6 +16,8 @@ from benchmarks.accelerators.cards import Card
 if TYPE_CHECKING:
     from benchmarks.accelerators.steps import Step
 
+# The parts of the state (weights, seeds, the optimizer's variables, metrics) that the chips of a pod divide among them.
+SHARDED = {"replicated": (), "optimizer": (2,), "parameters": (0, 2)}
 GPU_OPTIONS = {"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False}
 TOO_LARGE = re.compile(r"RESOURCE_EXHAUSTED|Ran out of memory|exceeded? (?:hbm|memory)", re.IGNORECASE)
 
@@ -56,9 +58,11 @@ def devices_of(card: Card) -> tuple:
     )
 
 
-def compile_for(card: Card, step: "Step") -> Compiled:
-    """Compiles a step for one card; the memory of its state is reused for the new one.
+def compile_for(card: Card, step: "Step", sharding: str = "replicated") -> Compiled:
+    """Compiles a step for a card, or for each chip of a pod; the memory of its state is reused for the new one.
 
+    sharding: what the chips divide among them beside the rows of the batch, a key of `SHARDED`. Divided weights are
+    gathered before they are used.
     Raises DoesNotFit.
     """
     import jax
@@ -66,13 +70,19 @@ def compile_for(card: Card, step: "Step") -> Compiled:
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
     start = time.perf_counter()
-    here = NamedSharding(Mesh(np.array(devices_of(card)), ("chips",)), PartitionSpec())
-    state, batch = jax.tree.map(
-        lambda leaf: jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=here), (step.state, step.batch)
-    )
+    mesh = Mesh(np.array(devices_of(card)), ("chips",))
+    whole = NamedSharding(mesh, PartitionSpec())
+    state, batch = _placed(mesh, step, SHARDED[sharding])
+
+    def function(state, batch):
+        weights = [jax.lax.with_sharding_constraint(weight, whole) for weight in state[0]]
+        return step.function((weights, *state[1:]), batch)
+
+    places = jax.tree.map(lambda leaf: leaf.sharding, state)
     options = GPU_OPTIONS if card.kind == "cuda" else None
     try:
-        compiled = jax.jit(step.function, donate_argnums=(0,)).lower(state, batch).compile(compiler_options=options)
+        program = jax.jit(function, donate_argnums=(0,), out_shardings=(None, places))
+        compiled = program.lower(state, batch).compile(compiler_options=options)
     except jax.errors.JaxRuntimeError as error:
         if TOO_LARGE.search(str(error)):
             raise DoesNotFit(str(error).splitlines()[0]) from None
@@ -87,3 +97,30 @@ def compile_for(card: Card, step: "Step") -> Compiled:
         float(cost.get("flops", 0.0)),
         float(cost.get("bytes accessed", 0.0)),
     )
+
+
+def _placed(mesh, step: "Step", divided: tuple[int, ...]) -> tuple:
+    """State and batch with the chips that hold them. divided: the numbers of the state's parts that are divided."""
+    import jax
+    from jax.sharding import NamedSharding, PartitionSpec
+
+    def put(leaf, axis):
+        place = PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, "chips")
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=NamedSharding(mesh, place))
+
+    state = tuple(
+        [put(leaf, axis_to_divide(leaf.shape, mesh.size) if number in divided else None) for leaf in part]
+        for number, part in enumerate(step.state)
+    )
+    return state, jax.tree.map(lambda leaf: put(leaf, 0), step.batch)
+
+
+def axis_to_divide(shape: tuple[int, ...], chips: int) -> int | None:
+    """The longest axis whose size is a multiple of the number of chips; None if there is none.
+
+    Example:
+        >>> axis_to_divide((30522, 768), 256)
+        1
+    """
+    fitting = [axis for axis, size in enumerate(shape) if size % chips == 0]
+    return max(fitting, key=lambda axis: shape[axis], default=None)

@@ -5,8 +5,8 @@ of the card's main memory that are read and written, with their layout's padding
 (`S(1)` in its layout) costs none; bringing it there does. Of an operand that is only looked up or sliced, what is taken
 counts.
 
-A loop is counted once if the text does not give its number of iterations. A custom call has no operations unless it is
-a cuBLAS product. A program with one of these seems to do less than the model.
+A loop counts as often as it runs (`loops`). A custom call has no operations unless it is a cuBLAS product: a program
+with another one that multiplies seems to do less than the model.
 
 How a convolution's operations are counted follows XLA's HloCostAnalysis: a TPU's compiler writes products of a batch of
 matrices as convolutions most of whose window lies in padding.
@@ -18,12 +18,13 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 
+from benchmarks.accelerators.loops import turns_of
+
 INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%(?P<name>\S+) = (?P<shape>.+?) (?P<opcode>[a-z][\w\-]*)\(")
 COMPUTATION = re.compile(r"^(?:ENTRY )?%(?P<name>\S+) \(.*\{$")
 ARRAY = re.compile(r"\b(?P<type>[a-z]+\d*\w*)\[(?P<sizes>[\d,]*)\](?:\{(?P<layout>[^}]*)\})?")
 LABELS = re.compile(r"dim_labels=(\w+)_(\w+)->(\w+)")
 CALLED = re.compile(r"\b(?:calls|body|to_apply)=%([\w.\-]+)")
-TRIPS = re.compile(r'"known_trip_count":\{"n":"(\d+)"\}')
 OP_NAME = re.compile(r'op_name="([^"]*)"')
 PRODUCT_CALLS = ("__cublas$gemm", "__cublas$lt$matmul")
 
@@ -130,7 +131,7 @@ def parse(text: str) -> tuple[dict[str, dict[str, Instruction]], str]:
             inside, rest = _split(line[found.end() :])
             operands = re.findall(r"%([\w.\-]+)", inside)
             arrays, root = arrays_of(found["shape"]), line.lstrip().startswith("ROOT")
-            rest = inside + rest if found["opcode"] == "parameter" else rest
+            rest = inside + rest if found["opcode"] in ("parameter", "constant") else rest
             current[found["name"]] = Instruction(found["name"], found["opcode"], arrays, operands, rest, root)
     if not entry:
         raise ValueError("expected an optimised HLO program, got a text without ENTRY; pass compiled.as_text()")
@@ -157,6 +158,10 @@ class Program:
         """(operation's name as JAX gives it, cost) of every kernel of one step; one in a loop has all its turns."""
         return self._kernels(self.entry, 1)
 
+    def turns(self, instruction: Instruction, inside: str) -> int:
+        """How often what an instruction calls runs, each time that the computation `inside` does."""
+        return turns_of(instruction, self.computations, inside) if instruction.opcode == "while" else 1
+
     def _kernels(self, name, times):
         found = []
         for instruction in self.computations[name].values():
@@ -166,8 +171,7 @@ class Program:
                     f"expected no {instruction.opcode} in the program, got {instruction.name}; count it here"
                 )
             if instruction.opcode in ("while", "call"):
-                turns = TRIPS.search(instruction.rest)
-                found += self._kernels(called[1], times * int(turns[1] if turns else 1))
+                found += self._kernels(called[1], times * self.turns(instruction, name))
             elif not _is_free(instruction):
                 label = OP_NAME.search(instruction.rest)
                 found.append((label[1] if label else instruction.opcode, self._cost(instruction, name, called, times)))

@@ -1,7 +1,8 @@
 """The training steps that are compiled, each a pure function (state, batch) → (logs, state).
 
-It is the very step that `fit` runs on JAX: `PreTrainer.train_step`, with its metrics, AdamW and clipping, and with
-Keras's loss scaling in float16. Models have no values here: shapes and types are all that a compiler needs.
+They are the very steps that `fit` runs on JAX: `PreTrainer.train_step`, or for fine-tuning on two classes
+`FineTuner.train_step`, with their metrics, AdamW and clipping, and with Keras's loss scaling in float16. Models have no
+values here: shapes and types are all that a compiler needs.
 
 Letters: B batch, T tokens, P predictions.
 """
@@ -12,21 +13,25 @@ from dataclasses import dataclass
 from bertlab.config import BertConfig
 
 DROPPED = {"small": 0.1, "base": 0.0, "large": 0.0}
+TASKS = ("pretraining", "finetuning")
+CLASSES = 2
 
 
 @dataclass(frozen=True)
 class Work:
-    """A training step's work: a model's size, rows of a batch, tokens of a row."""
+    """A training step's work: a model's size, rows of a batch, tokens of a row, and one of `TASKS`."""
 
     size: str
     tokens: int
     rows: int
+    task: str = "pretraining"
 
     @property
     def config(self) -> BertConfig:
-        """`small` is notebook 07's model on a GPU; base and large as published. Dropout: 07's run has 0.1, the one-day
-        recipe none."""
-        rates = dict(hidden_dropout=DROPPED[self.size], attention_dropout=DROPPED[self.size])
+        """`small` is notebook 07's model on a GPU; base and large as published. Dropout: 07's run and fine-tuning have
+        0.1, the one-day recipe none."""
+        rate = 0.1 if self.task == "finetuning" else DROPPED[self.size]
+        rates = dict(hidden_dropout=rate, attention_dropout=rate)
         if self.size == "small":
             return BertConfig(
                 vocab_size=4096, num_layers=6, hidden_size=256, num_heads=4, intermediate_size=1024,
@@ -44,19 +49,23 @@ class Work:
         """Operations of the products that the model's formula needs for one step, forward and backward."""
         from bertlab.training.devices.utilisation import training_flops
 
-        return training_flops(self.config, self.rows, self.tokens, self.predictions)
+        predictions = self.predictions if self.task == "pretraining" else None
+        return training_flops(self.config, self.rows, self.tokens, predictions)
 
     @property
-    def batch(self) -> dict:
+    def batch(self) -> dict[str, tuple[tuple[int, ...], str]]:
         """name → shape and type of every array of a batch."""
-        import jax
-
-        rows = {name: ((self.rows, self.tokens), "int32") for name in ("input_ids", "token_type_ids", "attention_mask")}
+        names = ("input_ids", "token_type_ids", "attention_mask")
+        arrays = {name: ((self.rows, self.tokens), "int32") for name in names}
+        if self.task == "finetuning":
+            return arrays | {"targets": ((self.rows,), "int32")}
         predicted = (self.rows, self.predictions)
-        rows |= {name: (predicted, "int32") for name in ("masked_lm_positions", "masked_lm_ids")}
-        rows["masked_lm_weights"] = (predicted, "float32")
-        rows["next_sentence_labels"] = ((self.rows,), "int32")
-        return {name: jax.ShapeDtypeStruct(*shape_and_type) for name, shape_and_type in rows.items()}
+        return arrays | {
+            "masked_lm_positions": (predicted, "int32"),
+            "masked_lm_ids": (predicted, "int32"),
+            "masked_lm_weights": (predicted, "float32"),
+            "next_sentence_labels": ((self.rows,), "int32"),
+        }
 
 
 @dataclass(frozen=True)
@@ -69,20 +78,51 @@ class Step:
 
 
 def step_of(work: Work, precision: str) -> Step:
-    """The pre-training step on JAX; precision: float32, bfloat16 or float16."""
-    from bertlab.models import PreTrainingModel
+    """The step of a work on JAX; precision: float32, bfloat16 or float16."""
     from bertlab.models.outline import outline
+
+    trainer = trainer_of(work, precision, outline)
+    outline(lambda: trainer.optimizer.build(trainer.trainable_variables))  # variables without values
+    return Step(trainer.train_step, _keras_state(trainer), _shapes(work.batch))
+
+
+def trainer_of(work: Work, precision: str, build: Callable = lambda make: make()):
+    """The compiled Keras model that `fit` trains. build: makes the model from a function that does, or an outline."""
+    make = _pretrainer if work.task == "pretraining" else _finetuner
+    trainer, optimizer = make(work.config, _policy(precision), build)
+    trainer.compile(optimizer, jit_compile=True)
+    return trainer
+
+
+def _pretrainer(config, policy, build):
+    from bertlab.models import PreTrainingModel
     from bertlab.training.recipes.optimizer import adamw
     from bertlab.training.runs.pretrainer import PreTrainer
 
-    trainer = PreTrainer(outline(lambda: PreTrainingModel(work.config, dtype=_policy(precision))))
-    trainer.compile(adamw(1e-4, trainer), jit_compile=True)
-    outline(lambda: trainer.optimizer.build(trainer.trainable_variables))  # variables without values
-    return Step(trainer.train_step, _keras_state(trainer), work.batch)
+    trainer = PreTrainer(build(lambda: PreTrainingModel(config, dtype=policy)))
+    return trainer, adamw(1e-4, trainer)
+
+
+def _finetuner(config, policy, build):
+    from bertlab.models import SequenceClassifier
+    from bertlab.training.finetuning.optimizer import finetuning_optimizer
+    from bertlab.training.finetuning.problems import Problem, TaskInfo
+    from bertlab.training.finetuning.trainer import FineTuner
+
+    labels = tuple(str(number) for number in range(CLASSES))
+    problem = Problem(TaskInfo("sentences", "sentence", labels, ("accuracy",)), tokenizer=None)
+    trainer = FineTuner(build(lambda: SequenceClassifier(config, CLASSES, dtype=policy)), problem)
+    return trainer, finetuning_optimizer(trainer, weight_decay=0.01, layer_decay=1.0)
 
 
 def _policy(precision: str) -> str:
     return "float32" if precision == "float32" else f"mixed_{precision}"
+
+
+def _shapes(batch: dict) -> dict:
+    import jax
+
+    return {name: jax.ShapeDtypeStruct(*shape_and_type) for name, shape_and_type in batch.items()}
 
 
 def _keras_state(trainer) -> tuple:

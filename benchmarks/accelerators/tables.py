@@ -6,15 +6,16 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.accelerators.cards import GIB
 
-KEYS = ("card", "size", "tokens", "rows")
+KEYS = ("card", "size", "task", "tokens", "rows", "sharding")
 COLUMNS = (
     *KEYS, "precision", "compiles", "memory", "card_memory", "model_flops", "program_flops", "waste", "bytes",
     "arithmetic_seconds", "memory_seconds", "roofline_seconds", "peak_fraction", "kernels", "xla_flops", "xla_bytes",
+    "sent_bytes", "link_seconds", "efficiency",
 )  # fmt: skip
 HEADS = (
-    "card", "size", "rows × tokens", "compiles", "memory, GiB", "of the card's", "model, TFLOP",
+    "card", "step", "rows × tokens", "compiles", "memory, GiB", "of the card's", "model, TFLOP",
     "program, TFLOP", "program / model", "moved, GB", "products, ms", "memory, ms", "least time, ms",
-    "fraction of the peak",
+    "fraction of the peak", "sent, GB", "links, ms", "efficiency",
 )  # fmt: skip
 
 
@@ -45,7 +46,7 @@ def markdown_of(cells: Sequence[dict]) -> str:
 
 
 def _row(cell):
-    start = [cell["card"], cell["size"], f"{cell['rows']} × {cell['tokens']}"]
+    start = [cell["card"], _step(cell), f"{cell['rows']} × {cell['tokens']}"]
     if cell["compiles"] != "yes":
         return [*start, cell["compiles"], *[""] * (len(HEADS) - len(start) - 1)]
     share = cell["memory"] / cell["card_memory"]
@@ -54,11 +55,27 @@ def _row(cell):
         f"{cell['model_flops'] / 1e12:.3f}", f"{cell['program_flops'] / 1e12:.3f}", f"{cell['waste']:.3f}",
         f"{cell['bytes'] / 1e9:.1f}", f"{cell['arithmetic_seconds'] * 1e3:.1f}", f"{cell['memory_seconds'] * 1e3:.1f}",
         f"{cell['roofline_seconds'] * 1e3:.1f}", f"{cell['peak_fraction']:.0%}",
+        *_exchange(cell),
     ]  # fmt: skip
 
 
+def _step(cell):
+    """The size, and what is not pre-training with the whole state on each chip."""
+    others = [
+        cell["task"] * (cell["task"] != "pretraining"),
+        f"{cell['sharding']} divided" * (cell["sharding"] != "replicated"),
+    ]
+    return ", ".join([cell["size"], *filter(None, others)])
+
+
+def _exchange(cell):
+    if not cell["sent_bytes"]:
+        return ["", "", ""]
+    return [f"{cell['sent_bytes'] / 1e9:.2f}", f"{cell['link_seconds'] * 1e3:.1f}", f"{cell['efficiency']:.0%}"]
+
+
 def _costliest(cell):
-    title = f"{cell['card']}, {cell['size']}, {cell['rows']} × {cell['tokens']}"
+    title = f"{cell['card']}, {_step(cell)}, {cell['rows']} × {cell['tokens']}"
     rows = [
         [f"`{line['name']}`", line["kernels"], f"{line['flops'] / 1e9:.1f}", f"{line['bytes'] / 1e9:.2f}",
          f"{line['seconds'] * 1e3:.2f}", f"{line['seconds'] / cell['roofline_seconds']:.0%}"]
