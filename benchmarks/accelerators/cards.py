@@ -3,11 +3,13 @@
 Peaks are the makers', dense (no sparsity), at the highest clock:
 
 T4: NVIDIA, "NVIDIA T4 Tensor Core GPU" data sheet (65 TFLOP/s float16, 8.1 float32, 16 GB, 320 GB/s).
+L4: NVIDIA, "NVIDIA L4 Tensor Core GPU" data sheet (121 TFLOP/s bfloat16, 60 TF32, half of what it gives with sparsity;
+24 GB, 300 GB/s).
 A100: NVIDIA, "NVIDIA A100 Tensor Core GPU" data sheet, 40 GB SXM (312 TFLOP/s bfloat16, 156 TF32, 1,555 GB/s).
 H100: NVIDIA, "NVIDIA H100 Tensor Core GPU" data sheet, SXM (989 TFLOP/s bfloat16, 495 TF32, 3.35 TB/s).
 v5e: Google Cloud, "TPU v5e" (197 TFLOP/s bfloat16, 16 GB, 819 GB/s; between chips 400 GB/s in both directions
-together, over 4 links). A product of float32 matrices is one of bfloat16 there by default, and on the A100 and the H100
-one in TF32.
+together, over 4 links). A product of float32 matrices is one of bfloat16 there by default, and on the L4, the
+A100 and the H100 one in TF32.
 
 How fast the chips of a v5e pod exchange: each sends 50 GB/s over each of its 4 links. All 256 chips form a torus, and
 all 4 links carry data; 16 chips form a grid, whose corners have 2 links, so that a ring of all chips uses 2 of each.
@@ -73,6 +75,10 @@ T4 = Card(
     "T4", "cuda", "float16", memory=15_843_721_216, flops=65e12, flops_32=8.1e12, bandwidth=320e9,
     capability=(7, 5), cores=40, units=64, clock=1.59, cache=4 * 2**20, threads=1024, shared=65_536,
 )  # fmt: skip
+L4 = Card(
+    "L4", "cuda", "bfloat16", memory=23_667_671_040, flops=121e12, flops_32=60e12, bandwidth=300e9,
+    capability=(8, 9), cores=58, units=128, clock=2.04, cache=48 * 2**20, threads=1536, shared=102_400,
+)  # fmt: skip
 A100 = Card(
     "A100", "cuda", "bfloat16", memory=42_331_013_120, flops=312e12, flops_32=156e12, bandwidth=1555e9,
     capability=(8, 0), cores=108, units=64, clock=1.41, cache=40 * 2**20, shared=167_936,
@@ -87,4 +93,4 @@ V5E = Card(
 V5E_16 = replace(V5E, name="v5e-16", topology="v5e:4x4", chips=16, links=100e9)
 V5E_256 = replace(V5E, name="v5e-256", topology="v5e:16x16", chips=256, links=200e9)
 
-CARDS = {card.name: card for card in (V5E, T4, A100, H100, V5E_16, V5E_256)}
+CARDS = {card.name: card for card in (V5E, T4, L4, A100, H100, V5E_16, V5E_256)}

@@ -1,0 +1,103 @@
+"""One measurement of `benchmarks.gpu` in a process of its own; prints one JSON line.
+
+KERAS_BACKEND=jax python -m benchmarks.gpu_worker '{"machine": true}'
+"""
+
+import json
+import math
+import sys
+import time
+
+import keras
+import numpy as np
+
+from benchmarks.accelerators.steps import Work, trainer_of
+from benchmarks.pretrain_worker import device, keras_memory
+from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.precision import resolve_precision
+from bertlab.training.devices.utilisation import measured_peak
+
+TOGETHER = 10  # steps in one call of the compiled program
+BYTES = {"cpu": 2**26, "other": 2**30}  # of the array that is copied to measure the memory's bandwidth
+
+
+def machine() -> dict:
+    """What this machine computes on, how fast, and how much of its memory is free."""
+    kind = device()
+    half = resolve_precision("auto") if kind != "cpu" else "bfloat16"
+    name, capability = _facts(kind)
+    return {
+        "gpu": kind != "cpu", "name": name, "capability": capability, "memory": available_memory(),
+        "precision_16": half, "peak_16": measured_peak(half), "peak_32": measured_peak("float32"),
+        "bandwidth": bandwidth(BYTES.get(kind, BYTES["other"])),
+    }  # fmt: skip
+
+
+def _facts(kind: str) -> tuple[str, str]:
+    """The device's name and its compute capability."""
+    if kind == "cpu":
+        return "a processor", ""
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return jax.devices()[0].device_kind, getattr(jax.devices()[0], "compute_capability", "")
+    import tensorflow as tf
+
+    details = tf.config.experimental.get_device_details(tf.config.list_physical_devices("GPU")[0])
+    return details.get("device_name", "a GPU"), ".".join(map(str, details.get("compute_capability", ())))
+
+
+def bandwidth(size: int) -> float:
+    """Bytes per second that an element-wise operation reads and writes, the best of five."""
+    array = keras.ops.ones((size // 4,), "float32")
+    best = math.inf
+    for _ in range(6):
+        start = time.perf_counter()
+        float(keras.ops.convert_to_numpy((array * 2.0)[:1])[0])  # waits for the device
+        best = min(best, time.perf_counter() - start)
+    return 2 * size / best
+
+
+def measure(job: dict) -> dict:
+    """Seconds of a step, its part of the measured peak, memory and the time of compiling."""
+    import tensorflow as tf
+
+    work = Work(job["size"], job["tokens"], job["rows"], job["task"])
+    precision = resolve_precision(job["precision"])
+    peak = measured_peak(precision)
+    trainer = trainer_of(work, precision, steps_per_execution=TOGETHER)
+    ends, start = [], time.perf_counter()
+
+    def end_of_part(epoch, logs):
+        ends.append(time.perf_counter())
+        trainer.stop_training = len(ends) > 1 and ends[-1] - ends[0] >= job["seconds"]
+
+    batches = tf.data.Dataset.from_tensors(random_batch(work)).repeat()
+    clock = keras.callbacks.LambdaCallback(on_epoch_end=end_of_part)
+    trainer.fit(batches, steps_per_epoch=TOGETHER, epochs=10**6, shuffle=False, verbose=0, callbacks=[clock])
+    seconds = (ends[-1] - ends[0]) / (TOGETHER * (len(ends) - 1))
+    return {
+        "seconds": seconds, "precision": precision, "peak_fraction": work.flops / seconds / peak,
+        "memory": keras_memory(), "compile_seconds": max(0.0, ends[0] - start - TOGETHER * seconds),
+    }  # fmt: skip
+
+
+def random_batch(work: Work) -> dict[str, np.ndarray]:
+    """Arrays that a step of this work can read."""
+    rng = np.random.default_rng(0)
+    most = {"input_ids": work.config.vocab_size, "masked_lm_ids": work.config.vocab_size,
+            "masked_lm_positions": work.tokens, "next_sentence_labels": 2, "targets": 2}  # fmt: skip
+    batch = {}
+    for name, (shape, dtype) in work.batch.items():
+        values = rng.integers(most[name], size=shape) if name in most else np.ones(shape)
+        batch[name] = np.zeros(shape, dtype) if name == "token_type_ids" else values.astype(dtype)
+    return batch
+
+
+def main() -> None:
+    job = json.loads(sys.argv[1])
+    print(json.dumps(machine() if job.get("machine") else measure(job)))
+
+
+if __name__ == "__main__":
+    main()
