@@ -22,7 +22,7 @@ BYTES = {"cpu": 2**26, "other": 2**30}  # of the array that is copied to measure
 
 
 def machine() -> dict:
-    """What this machine computes on, how fast, and how much of its memory is free."""
+    """The device of this machine, its speed, and how much of its memory is free."""
     kind = device()
     half = resolve_precision("auto") if kind != "cpu" else "bfloat16"
     name, capability = _facts(kind)

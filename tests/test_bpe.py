@@ -248,7 +248,7 @@ def test_other_names_of_special_tokens_are_kept(tmp_path):
         ("vocab.json", '{"a": 0}', "'<pad>' is missing"),
         ("merges.txt", "#version: 0.2\na b c\n", "line 2: expected two tokens"),
         ("merges.txt", "#version: 0.2\nq q\n", "merge 1 makes 'qq'"),
-        ("merges.txt", b"\xff\xfe", "cannot be read"),
+        ("merges.txt", b"\xff\xfe", "not UTF-8"),
         ("tokenizer_config.json", "{", "cannot be read as JSON"),
         ("tokenizer_config.json", '{"add_prefix_space": 3}', "must be true or false"),
     ],
@@ -257,6 +257,13 @@ def test_a_damaged_file_is_named(tmp_path, name, content, message):
     TOKENIZER.save(tmp_path)
     (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises((VocabularyError, ConfigError), match=message):
+        BytePairTokenizer.load(tmp_path)
+
+
+def test_a_missing_merges_file_is_named(tmp_path):
+    TOKENIZER.save(tmp_path)
+    (tmp_path / "merges.txt").unlink()
+    with pytest.raises(VocabularyError, match=r"merges\.txt: cannot be read .* expected it beside vocab\.json"):
         BytePairTokenizer.load(tmp_path)
 
 

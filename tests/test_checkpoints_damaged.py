@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bertlab.checkpoints import load, load_into, read_config, save
-from bertlab.errors import BertLabError, CheckpointError, ConfigError, MissingDependencyError
+from bertlab.errors import BertLabError, CheckpointError, ConfigError, MissingDependencyError, in_shell
 from bertlab.models import BertForPreTraining
 
 WORDS = "bert.embeddings.word_embeddings.weight"
@@ -154,6 +154,14 @@ def test_a_config_without_a_size_is_named(model, folder):
 def test_a_vocabulary_that_is_off_by_one_is_refused(model, folder, pieces, advice):
     tokenizer(pieces).vocabulary.save(folder / "vocab.txt")
     assert_refused(model, folder, f"vocab.txt: has {pieces} tokens, but the config's vocab_size is 61; .*{advice}")
+
+
+def test_in_a_shell_the_advice_is_a_command(folder):
+    tokenizer(60).vocabulary.save(folder / "vocab.txt")
+    with in_shell(), pytest.raises(CheckpointError, match=r"bertlab convert … --to bertlab --padded-vocabulary"):
+        load(folder)
+    with in_shell(), pytest.raises(CheckpointError, match=r"with a new head, use `bertlab finetune`"):
+        load(GOLDEN / "gelu", "sequence_classification", num_labels=3)
 
 
 def test_a_padded_token_table_loads_when_asked_for(folder):

@@ -1,6 +1,7 @@
 """The `bertlab` command as a user meets it: help, errors, and the commands that read a checkpoint."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -73,6 +74,14 @@ def test_summary_prints_the_published_number_and_json():
 def test_summary_reads_the_config_of_a_checkpoint_folder(checkpoint):
     values = json.loads(CliRunner().invoke(cli, ["summary", str(checkpoint), "--json"]).output)
     assert values["config"]["hidden_size"] == 16
+
+
+def test_summary_refuses_weights_of_another_family_than_the_config_names(checkpoint, tmp_path):
+    folder = shutil.copytree(checkpoint, tmp_path / "model")
+    values = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(values | {"model_type": "roberta"}))
+    result = run("summary", folder)
+    assert result.returncode == 2 and "has no weight of the family 'roberta'" in result.stderr, result.stderr
 
 
 def test_summary_counts_what_a_checkpoint_holds_and_no_more(checkpoint, tmp_path):

@@ -10,7 +10,7 @@ No card is needed: XLA compiles for one by its description, and nothing is execu
 one after the other (libtpu allows one at a time), and is stored in --work when it is done; the same command resumes.
 The table is of all cells that were asked for, as CSV and Markdown in --work. The program's operations are those of its
 products; its least time comes from each kernel's operations and bytes (`roofline`). A run on a card is slower. Cards
-named after a number of chips, as v5e-16, are pods: rows are those of one chip, and so are all figures.
+named after a number of chips, as v5e-16, are pods: rows, memory and times are those of one chip.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""What the chips of a pod send each other in one step, read from the text of the program of each chip.
+"""The bytes that the chips of a pod send each other in one step, read from the text of each chip's program.
 
 Counted are the bytes that one chip sends, in the shortest way for n chips: n − 1 of n parts of what is gathered,
 scattered or passed round, and twice that of what is added up (Thakur et al. 2005, "Optimization of Collective
 Communication Operations in MPICH", sections 4 and 5). A TPU's compiler writes one exchange into several fusions, which
-begin it, go on with it and end it: they have one channel, and count once.
+start, continue and end it: they have one channel, and count once.
 """
 
 import re

@@ -136,8 +136,12 @@ class BytePairVocabulary(TokenTable):
         numbers = read_json(path)
         try:
             lines = (folder / MERGES_FILE).read_bytes().decode("utf-8").split("\n")  # not splitlines: \x85 is a token
-        except (OSError, UnicodeDecodeError) as error:
-            raise VocabularyError(f"{folder / MERGES_FILE}: cannot be read ({error})") from None
+        except OSError as error:
+            raise VocabularyError(
+                f"{folder / MERGES_FILE}: cannot be read ({error.strerror}); expected it beside {VOCABULARY_FILE}"
+            ) from None
+        except UnicodeDecodeError as error:
+            raise VocabularyError(f"{folder / MERGES_FILE}: not UTF-8 ({error}); copy it again") from None
         if lines[0].startswith("#version"):
             del lines[0]
         pairs = [_pair(line, folder / MERGES_FILE, number) for number, line in enumerate(lines, 2) if line.strip()]

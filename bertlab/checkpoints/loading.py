@@ -13,7 +13,7 @@ from bertlab.checkpoints.report import LoadReport, Origin
 from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
 from bertlab.checkpoints.tokenizers import check_vocabulary
 from bertlab.config import ModelConfig
-from bertlab.errors import CheckpointError
+from bertlab.errors import CheckpointError, asked
 from bertlab.families import family_of
 from bertlab.families.names import BACKBONE
 
@@ -227,7 +227,7 @@ def _missing_problem(missing: list[str], model) -> str:
     names = {place.ours: place.theirs for place in places}
     text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
     if not any(path.startswith(f"{BACKBONE}/") for path in missing):
-        text += "; to fine-tune with a new head, load with fresh_head=True"
+        text += f"; to fine-tune with a new head, {asked('use `bertlab finetune`', 'load with fresh_head=True')}"
     return text
 
 

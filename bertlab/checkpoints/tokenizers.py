@@ -12,7 +12,7 @@ from pathlib import Path
 from bertlab.checkpoints import options_hdf5
 from bertlab.checkpoints.opening import find
 from bertlab.checkpoints.stored import StoredCheckpoint, read_json
-from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError
+from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError, asked
 from bertlab.families import family_of, load_config
 from bertlab.tokenizer import Tokenizer
 from bertlab.tokenizer_kinds import (
@@ -121,7 +121,7 @@ def _pieces_of_tokenizer_json(path: Path) -> list[str]:
 def _from_tokenizer_json(path: Path):
     from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
-    vocabulary = Vocabulary(_pieces_of_tokenizer_json(path))
+    vocabulary = Vocabulary(_pieces_of_tokenizer_json(path), where=f"{path}, token")
     values = read_json(path)
     normalizer = values.get("normalizer")
     if not isinstance(normalizer, dict) or normalizer.get("type") != "BertNormalizer":
@@ -217,11 +217,13 @@ def _check_loaded(checkpoint: StoredCheckpoint, vocabulary, padded: bool) -> Non
 def _check_count(path: Path, pieces: int, rows: int, padded: bool) -> None:
     if pieces == rows or (padded and pieces < rows):
         return
-    advice = (
-        "if the rows beyond it are padding, load with padded_vocabulary=True"
-        if pieces < rows
-        else "take the vocabulary that belongs to the weights"
-    )
+    if pieces < rows:
+        convert = (
+            "convert the checkpoint with `bertlab convert … --to bertlab --padded-vocabulary` and take that folder"
+        )
+        advice = f"if the rows beyond it are padding, {asked(convert, 'load with padded_vocabulary=True')}"
+    else:
+        advice = "take the vocabulary that belongs to the weights"
     raise CheckpointError(f"{path}: has {pieces} tokens, but the config's vocab_size is {rows}; {advice}")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from bertlab.backend import load_backend
+from bertlab.errors import CheckpointError
 
 
 @click.command()
@@ -41,6 +42,11 @@ def _counts(model: str, heads: bool) -> tuple:
 
         checkpoint = open_checkpoint(model)
         shapes = {path: tensor.shape for path, tensor in checkpoint.tensors.items()}
+        if not shapes:
+            raise CheckpointError(
+                f"{model}: {checkpoint.weights_name} has no weight of the family {checkpoint.config.model_type!r}; "
+                "expected the config.json that belongs to these weights"
+            )
         return checkpoint.config, stored_counts(shapes, checkpoint.config, heads)
     is_file = path.is_file() or path.suffix == ".json"
     its_family, size = size_names().get(model, (DEFAULT, model))

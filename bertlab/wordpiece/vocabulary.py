@@ -19,12 +19,12 @@ class Vocabulary(TokenTable):
     The special tokens are found by their text, at any id: the multilingual and Chinese vocabularies
     have a hundred [unused] tokens between [PAD] and [UNK].
 
-    pieces: all tokens, in the order of their ids.
+    pieces: all tokens, in the order of their ids.   where: the words before the number of a token in error messages.
     Raises VocabularyError for an empty, repeated or missing special token.
     """
 
-    def __init__(self, pieces: Iterable[str]):
-        self._fill(tuple(pieces), where="vocabulary, token")
+    def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token"):
+        self._fill(tuple(pieces), where)
 
     file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
     pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
