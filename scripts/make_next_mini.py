@@ -3,11 +3,12 @@
     python -m scripts.make_next_mini mini-text --work build/next-mini --stages 1 [--precision bfloat16 --no-xla]
 
 mini-text is what `scripts.make_mini_text` wrote. Every step is a command of `bertlab`, printed before it runs. After a
-kill the same line resumes, in data and training. A stage starts from the model of the one before, reads the text again
-with other rows and other masks, 45 million tokens of them; the optimizer, its rate and the vocabulary are the best ones
-that `benchmarks.recipes` has found so far. Stage 1 reads short rows of running text first, then pairs with the
-next-sentence question; later stages read pairs of 64 tokens, then of 128. The model of the last finished stage is
-written to WORK/bertlab-mini, with 16-bit weights, the records of the stages and their curve.
+kill the same line resumes, in data and training. The first stage starts with random weights, or with those of a trained
+mini (`--start bertlab-mini`) and the new vocabulary; a later one with the model of the one before. Each reads the text
+again with other rows and other masks, 45 million tokens of them; the optimizer, its rate and the vocabulary are the best
+ones that `benchmarks.recipes` has found so far. From random weights a stage reads short rows of running text first, then
+pairs with the next-sentence question; all other stages read pairs of 64 tokens, then of 128. The model of the last
+finished stage is written to WORK/bertlab-mini, with 16-bit weights, the records of the stages and their curve.
 
 The layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads wherever a published BERT
 does, including a student's model.
@@ -21,6 +22,8 @@ import sys
 from pathlib import Path
 
 from bertlab import checkpoints
+from bertlab.checkpoints.other_vocabulary import with_vocabulary
+from bertlab.wordpiece import Vocabulary
 
 VOCABULARY = "vocab-12k.txt"
 ROWS = "--vocab {vocabulary} --no-packing --short-sequence-probability 0 --dynamic-masking --seed {stage}"
@@ -41,9 +44,9 @@ def main() -> None:
         sys.exit(f"{options.text}: expected the text that `python -m scripts.make_mini_text` writes; give its folder")
     more = [f"--precision {options.precision}"] + (["--no-xla"] if options.no_xla else [])
     held_out = rows(options, "held-out", "held_out", PAIRS.format(tokens=128), 0)
-    start = "mini"
+    start = "mini" if options.start is None else quoted(with_new_vocabulary(options))
     for stage in range(1, options.stages + 1):
-        plan = FIRST if stage == 1 else LATER
+        plan = FIRST if stage == 1 and options.start is None else LATER
         data = " ".join(f"--data {rows(options, name, 'train', kind, stage)}" for name, kind, _ in plan)
         shares = ",".join(str(share) for _, _, share in plan)
         out = options.work / f"stage-{stage}"
@@ -57,10 +60,22 @@ def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     result.add_argument("text", type=Path, help="folder of the prepared text")
     result.add_argument("--work", type=Path, default=Path("build/next-mini"), help="where rows and runs are kept")
+    result.add_argument("--start", help="checkpoint of a trained mini to start from; random weights if left out")
     result.add_argument("--stages", type=int, default=3, help="number of stages")
     result.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="of the training")
     result.add_argument("--no-xla", action="store_true", help="do not compile the training step")
     return result
+
+
+def with_new_vocabulary(options) -> Path:
+    """The checkpoint of --start with the vocabulary of the text, and without the dropout that fine-tuning needs."""
+    folder = options.work / "start"
+    config = checkpoints.read_config(options.start).replace(hidden_dropout=0.0, attention_dropout=0.0)
+    trained = checkpoints.load(options.start, "pretraining", config=config)
+    vocabulary = Vocabulary.from_file(options.text / VOCABULARY)
+    model, tokenizer, counts = with_vocabulary(trained, checkpoints.load_tokenizer(options.start), vocabulary)
+    print(f"{folder}: {counts}", flush=True)
+    return checkpoints.save(model, folder, tokenizer)
 
 
 def quoted(path: Path) -> str:

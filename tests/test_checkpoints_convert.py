@@ -7,12 +7,17 @@ from checkpoint_files import GOLDEN, golden_copy, same_weights, tokenizer, weigh
 from click.testing import CliRunner
 
 from bertlab.checkpoints import load, load_tokenizer
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.cli import cli
 from bertlab.errors import CheckpointError
 
 
 def convert(*arguments):
     return CliRunner().invoke(cli, ["convert", *map(str, arguments)], catch_exceptions=False)
+
+
+def by_path(model):
+    return {path: variable.numpy() for path, variable in variables_of(model).items()}
 
 
 def test_there_and_back_gives_the_same_weights_and_vocabulary(tmp_path):
@@ -50,3 +55,48 @@ def test_a_folder_with_something_in_it_is_not_touched_unless_told_to(tmp_path):
 def test_the_help_shows_an_example():
     done = convert("--help")
     assert "bertlab convert uncased_L-12_H-768_A-12 bert-base --to huggingface" in done.stdout
+
+
+def test_another_vocabulary_keeps_known_tokens_and_starts_others_with_the_mean_of_their_parts(tmp_path):
+    from tiny_model import tiny_model, tiny_tokenizer
+
+    from bertlab.checkpoints import save
+    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
+
+    model, old = tiny_model(), tiny_tokenizer()
+    save(model, tmp_path / "old", old)
+    pieces = [*SPECIAL_TOKENS, "river", "banks", "##sed", "the", "zebra"]
+    Vocabulary(pieces).save(tmp_path / "vocab.txt")
+    done = convert(tmp_path / "old", tmp_path / "new", "--to", "huggingface", "--vocab", tmp_path / "vocab.txt")
+    assert "10 tokens: 7 keep their vector, 2 start with a mean" in done.stdout and "1 with a random one" in done.stdout
+    before, after = by_path(load(tmp_path / "old")), by_path(load(tmp_path / "new"))
+    assert load_tokenizer(tmp_path / "new").tokenize("The banks") == ["the", "banks"]
+    parts_of = [*([piece] for piece in SPECIAL_TOKENS), ["river"], ["bank", "##s"], ["##s", "##ed"]]
+    for path in ("backbone/embeddings/token/embeddings", "masked_lm_head/bias"):
+        theirs, ours = before.pop(path), after.pop(path)
+        for row, parts in enumerate(parts_of):
+            expected = theirs[[old.vocabulary.index(part) for part in parts]].astype("float64").mean(axis=0)
+            assert abs(ours[row] - expected).max() < 1e-6, (path, parts)
+    assert all((before[path] == after[path]).all() for path in before | after)
+
+
+def test_a_vocabulary_of_the_same_size_is_changed_too():
+    from tiny_model import tiny_model, tiny_tokenizer
+
+    from bertlab.checkpoints.other_vocabulary import with_vocabulary
+    from bertlab.wordpiece import Vocabulary
+
+    model, old = tiny_model(), tiny_tokenizer()
+    turned = Vocabulary(old.vocabulary.pieces[::-1])
+    new, _, counts = with_vocabulary(model, old, turned)
+    path = "backbone/embeddings/token/embeddings"
+    assert (by_path(new)[path] == by_path(model)[path][::-1]).all()
+    assert counts.same == len(turned) and new.config.pad_token_id == turned.pad_id == len(turned) - 1
+
+
+def test_a_vocabulary_needs_a_model_that_reads_wordpiece(tmp_path):
+    source = golden_copy("gelu", tmp_path / "source")
+    tokenizer().vocabulary.save(tmp_path / "vocab.txt")
+    (source / "vocab.txt").unlink(missing_ok=True)
+    with pytest.raises(CheckpointError, match="has no vocabulary to start from"):
+        convert(source, tmp_path / "out", "--to", "bertlab", "--vocab", tmp_path / "vocab.txt")

@@ -220,7 +220,8 @@ def test_a_stopped_preparation_ends_with_the_same_bytes(folders, tmp_path):
 
 
 @pytest.mark.exhaustive
-def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(tmp_path, monkeypatch):
+@pytest.mark.parametrize("start, stages", [([], 2), (["--start", "bertlab-mini"], 1)])
+def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(start, stages, tmp_path, monkeypatch):
     """With eight updates for each stage, on two hundred sentences."""
     from bertlab import checkpoints
     from bertlab.wordpiece.learner import learn_vocabulary
@@ -243,10 +244,11 @@ def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(tmp_path, monke
     assert eight in recipe
     monkeypatch.setattr(make_next_mini, "RECIPE", recipe)
     work = tmp_path / "work"
-    monkeypatch.setattr(sys, "argv", ["make_next_mini", str(text), "--work", str(work), "--stages", "2", "--no-xla"])
+    arguments = [str(text), "--work", str(work), "--stages", str(stages), "--no-xla", *start]
+    monkeypatch.setattr(sys, "argv", ["make_next_mini", *arguments])
     make_next_mini.main()
     model = checkpoints.load(work / "bertlab-mini", "pretraining")
     assert (model.config.num_layers, model.config.hidden_size, model.config.hidden_dropout) == (4, 256, 0.1)
     assert not model.config.pre_norm and model.config.max_tokens == 128
     names = {path.name for path in (work / "bertlab-mini").iterdir()}
-    assert names >= {"stage-1.csv", "stage-2.csv", "curve.png", "vocab.txt"}
+    assert names >= {"curve.png", "vocab.txt", *(f"stage-{stage}.csv" for stage in range(1, stages + 1))}

@@ -15,10 +15,16 @@ from bertlab.checkpoints.saving import DTYPES, FORMATS
 @click.option(
     "--dtype", default="float32", show_default=True, type=click.Choice(DTYPES), help="Data type of the written weights."
 )
+@click.option(
+    "--vocab",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Replace the model's vocabulary by this vocab.txt. A new token starts with the mean vector of the old tokens "
+    "that its text splits into. Then train the model further.",
+)
 @click.option("--overwrite", is_flag=True, help="Write into FOLDER even if it is not empty.")
 @click.option("--padded-vocabulary", is_flag=True, help="Accept a token table with more rows than vocab.txt has lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the source of each variable as JSON.")
-def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json):
+def convert(source, folder, format, dtype, vocab, overwrite, padded_vocabulary, as_json):
     """Read the checkpoint SOURCE and write it to FOLDER, with its vocabulary if it has one.
 
     SOURCE is a Hugging Face folder, an original TensorFlow 1 checkpoint, a BertLab folder or the name of a published
@@ -27,6 +33,7 @@ def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json
     \b
     Example:
       bertlab convert uncased_L-12_H-768_A-12 bert-base --to huggingface
+      bertlab convert bertlab-mini start --to huggingface --vocab medicine-vocab.txt
     """
     import dataclasses
     import json
@@ -39,10 +46,26 @@ def convert(source, folder, format, dtype, overwrite, padded_vocabulary, as_json
         raise CheckpointError(f"{folder}: expected an empty folder; choose another one, or add --overwrite")
     model = checkpoints.load(source, padded_vocabulary=padded_vocabulary)
     tokenizer = checkpoints.load_tokenizer(source) if checkpoints.has_tokenizer(source) else None
+    report, new_tokens = model.load_report, None
+    if vocab is not None:
+        model, tokenizer, new_tokens = _with_vocabulary(model, tokenizer, vocab, source)
     checkpoints.save(model, folder, tokenizer=tokenizer, format=format, dtype=dtype)
     if as_json:
-        click.echo(json.dumps(dataclasses.asdict(model.load_report) | {"written": str(folder)}, indent=2))
+        tokens = {} if new_tokens is None else {"new_tokens": dataclasses.asdict(new_tokens)}
+        click.echo(json.dumps(dataclasses.asdict(report) | tokens | {"written": str(folder)}, indent=2))
         return
-    click.echo(str(model.load_report))
+    click.echo(str(report))
+    if new_tokens is not None:
+        click.echo(str(new_tokens))
     vocabulary = "with its vocabulary" if tokenizer is not None else "without a vocabulary, since the source has none"
     click.echo(f"{folder}: written in the format {format}, {vocabulary}")
+
+
+def _with_vocabulary(model, tokenizer, vocab: Path, source: str):
+    from bertlab.checkpoints.other_vocabulary import with_vocabulary
+    from bertlab.errors import CheckpointError
+    from bertlab.wordpiece import Vocabulary
+
+    if tokenizer is None:
+        raise CheckpointError(f"{source}: has no vocabulary to start from; put its vocab.txt into the folder")
+    return with_vocabulary(model, tokenizer, Vocabulary.from_file(vocab))

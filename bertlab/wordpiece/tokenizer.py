@@ -102,15 +102,18 @@ class WordPieceTokenizer(BaseTokenizer):
             words += [Word(word.text, [start + position for position in word.positions]) for word in found]
         return words
 
-    def split_word(self, word: str) -> list[str]:
-        """Greedy longest match: the longest token that begins the word, then the longest that continues it, …"""
+    def split_word(self, word: str, continues: bool = False) -> list[str]:
+        """Greedy longest match: the longest token that begins the word, then the longest that continues it, …
+
+        continues: `word` is the rest of a word, so that its first token begins with ##, too.
+        """
         if word in SPECIAL_TOKENS:  # only with special_tokens=True: otherwise a bracket is a separate word
             return [word]
         if len(word) > self.max_chars_per_word:
             return [UNK]
         pieces, start = [], 0
         while start < len(word):
-            prefix = "##" if start else ""
+            prefix = "##" if start or continues else ""
             end = min(len(word), start + self.vocabulary.longest)
             while end > start and prefix + word[start:end] not in self.vocabulary:
                 end -= 1
