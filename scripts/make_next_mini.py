@@ -2,13 +2,14 @@
 
     python -m scripts.make_next_mini mini-text --work build/next-mini --stages 1 [--precision bfloat16 --no-xla]
 
-mini-text is what `scripts.make_mini_text` wrote. Every step is a command of `bertlab`, printed before it runs. After a
-kill the same line resumes, in data and training. The first stage starts with random weights, or with those of a trained
-mini (`--start bertlab-mini`) and the new vocabulary; a later one with the model of the one before. Each reads the text
-again with other rows and other masks, 45 million tokens of them; the optimizer, its rate and the vocabulary are the best
-ones that `benchmarks.recipes` has found so far. From random weights a stage reads short rows of running text first, then
-pairs with the next-sentence question; all other stages read pairs of 64 tokens, then of 128. The model of the last
-finished stage is written to WORK/bertlab-mini, with 16-bit weights, the records of the stages and their curve.
+mini-text is what `scripts.make_mini_text` wrote. Every step is a command of `bertlab`, printed before it runs. After
+a kill the same line resumes, in data and training. The first stage starts with random weights, or with those of a
+trained mini (`--start bertlab-mini`) and the new vocabulary; a later one with the model of the one before. Each reads
+the text again with other rows and other masks, 45 million tokens of them; the optimizer, its rate and the vocabulary
+are the best ones that `benchmarks.recipes` has found so far. From random weights a stage reads short rows of running
+text first, then pairs with the next-sentence question; all other stages read pairs of 64 tokens, then of 128. The
+model of the last finished stage is written to WORK/bertlab-mini, with 16-bit weights, the records of the stages and
+their curve.
 
 The layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads wherever a published BERT
 does, including a student's model.
