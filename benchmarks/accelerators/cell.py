@@ -33,6 +33,7 @@ def measure(cell: dict, program: Path) -> dict:
         **cell, "precision": card.precision, "card_memory": card.memory, "model_flops": model_flops,
         "versions": {name: importlib.metadata.version(name) for name in PACKAGES},
     }  # fmt: skip
+    compiling.choose_kernels_of(card)
     step = step_of(work, card.precision, cell["engine"])
     try:
         compiled = compiling.compile_for(card, step, cell["sharding"])
