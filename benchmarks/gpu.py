@@ -85,9 +85,10 @@ def card_of(name: str) -> str | None:
 
 @cache
 def computed_cells() -> dict[tuple, dict]:
-    """(card, size, task, tokens, rows) → a row of the table that was computed, of one card."""
+    """(card, size, task, tokens, rows) → a row of the table that was computed: of BertLab on one card."""
     with COMPUTED.open(encoding="utf-8", newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["sharding"] == "replicated" and row["compiles"] == "yes"]
+        rows = [row for row in csv.DictReader(file) if row["compiles"] == "yes"]
+    rows = [row for row in rows if row["sharding"] == "replicated" and row["engine"] == "bertlab"]
     names = ("card", "size", "task", "tokens", "rows")
     return {tuple(row[name] for name in names): row for row in rows}
 

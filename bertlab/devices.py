@@ -1,4 +1,4 @@
-"""The devices that share a training step, for layers that depend on them."""
+"""The devices that compute or share a training step, for layers that depend on them."""
 
 import keras
 
@@ -15,3 +15,20 @@ def replica_number():
 
     context = tf.distribute.get_replica_context()
     return context.replica_id_in_sync_group if context else 0
+
+
+def has_fused_kernel() -> bool:
+    """Whether `keras.ops.dot_product_attention` is to be used on this device, rather than the formula written out.
+
+    TensorFlow has no fused kernel. On JAX, cuDNN has one for GPUs from capability 8.0. Where it has none, that function
+    keeps the scores in float32, which in 16 bits moves more bytes than the formula; on a TPU it takes the mask of the
+    first row for all rows, or hides the future if there is no mask (Keras 3.15). Processors use that function.
+    """
+    if keras.backend.backend() != "jax":
+        return keras.backend.backend() != "tensorflow"
+    import jax
+
+    device = jax.devices()[0]
+    if device.platform != "gpu":
+        return device.platform == "cpu"
+    return tuple(int(part) for part in device.compute_capability.split(".")) >= (8, 0)

@@ -201,7 +201,8 @@ def test_cards_are_described_for_their_compilers():
     assert Array("f32", (2, 3)).bytes == 24
 
 
-CELL = {"card": "T4", "size": "base", "task": "pretraining", "tokens": 128, "rows": 32, "sharding": "replicated"}
+CELL = {"card": "T4", "size": "base", "task": "pretraining", "tokens": 128, "rows": 32, "sharding": "replicated",
+        "engine": "bertlab"}  # fmt: skip
 FIGURES = {
     **CELL, "precision": "float16", "compiles": "yes", "memory": 2**32, "card_memory": 2**33, "model_flops": 2e12,
     "program_flops": 3e12, "bytes": 5e9, "arithmetic_seconds": 0.05, "memory_seconds": 0.1, "roofline_seconds": 0.125,
@@ -236,7 +237,7 @@ def test_cells_are_asked_for_small_first_and_stored_ones_are_not_compiled_again(
     longer = command.cells_of(command.options_of(["--tokens", "512", "--sizes", "base"]))
     assert [cell["rows"] for cell in longer] == [8] * 3
     path = command.file_of(cells[2], tmp_path)
-    assert path.name == "T4-base-pretraining-128-32-replicated.json"
+    assert path.name == "T4-base-pretraining-128-32-replicated-bertlab.json"
     path.write_text(json.dumps(FIGURES), encoding="utf-8")
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     assert command.compiled(cells[2], tmp_path) == FIGURES

@@ -29,7 +29,8 @@ def test_a_card_is_found_by_its_name(name, card):
 def test_a_row_has_the_measured_step_beside_the_computed_one(tmp_path, monkeypatch):
     table = dict.fromkeys(COLUMNS, "") | {
         **{name: str(JOB[name]) for name in ("size", "task", "tokens", "rows")}, "card": "T4", "sharding": "replicated",
-        "compiles": "yes", "precision": "float16", "roofline_seconds": "0.05", "memory": str(2**30),
+        "engine": "bertlab", "compiles": "yes", "precision": "float16", "roofline_seconds": "0.05",
+        "memory": str(2**30),
     }  # fmt: skip
     file = tmp_path / "table.csv"
     file.write_text(",".join(table) + "\n" + ",".join(table.values()) + "\n", encoding="utf-8")

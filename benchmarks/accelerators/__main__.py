@@ -22,10 +22,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+from benchmarks.accelerators import cell as cells_file
 from benchmarks.accelerators.cards import CARDS
 from benchmarks.accelerators.compiling import SHARDED
 from benchmarks.accelerators.largest import largest_rows
-from benchmarks.accelerators.steps import TASKS
+from benchmarks.accelerators.steps import ENGINES, TASKS
 from benchmarks.accelerators.tables import KEYS, csv_of, markdown_of
 from bertlab.files import write_text
 
@@ -45,6 +46,9 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
         "--sharding", nargs="+", choices=tuple(SHARDED), default=["replicated"],
         help="what the chips of a pod divide, beside the rows: nothing, the optimizer's variables, or the weights, too",
     )  # fmt: skip
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=["bertlab"], help="whose step (pre-training)")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="compile nothing: write all cells of --work as CSV")
+    parser.add_argument("--count-again", action="store_true", help="with --table: count the kept programs once more")
     parser.add_argument("--work", type=Path, default=Path("build/accelerators"), help="where cells and tables are kept")
     return parser.parse_args(arguments)
 
@@ -53,13 +57,15 @@ def cells_of(options: argparse.Namespace) -> list[dict]:
     """The cells that were asked for, small models first."""
     found = []
     sizes = [size for size in ROWS if size in options.sizes]
-    for size, task, tokens, card, sharding in itertools.product(
-        sizes, options.tasks, options.tokens, options.cards, options.sharding
+    for size, task, tokens, card, sharding, engine in itertools.product(
+        sizes, options.tasks, options.tokens, options.cards, options.sharding, options.engines
     ):
         if sharding != "replicated" and CARDS[card].chips == 1:
             continue  # one chip has nothing to divide
+        if engine != "bertlab" and task != "pretraining":
+            continue  # peers have no other step
         for rows in options.rows or [max(1, ROWS[size] * 128 // tokens)]:
-            found.append(dict(zip(KEYS, (card, size, task, tokens, rows, sharding))))
+            found.append(dict(zip(KEYS, (card, size, task, tokens, rows, sharding, engine))))
     return found
 
 
@@ -85,6 +91,18 @@ def compiled(cell: dict, work: Path) -> dict:
     return found
 
 
+def stored_cells(work: Path, count_again: bool = False) -> list[dict]:
+    """All cells that are stored, ordered as a table shows them. count_again: count what their programs do once more."""
+    paths = sorted(work.glob("*.json"))
+    cells = [cells_file.count_again(path) if count_again else json.loads(path.read_text("utf-8")) for path in paths]
+    ordered = (list(CARDS), list(ROWS), list(TASKS), None, None, list(SHARDED), list(ENGINES))
+
+    def place(found):
+        return [found[key] if names is None else names.index(found[key]) for key, names in zip(KEYS, ordered)]
+
+    return sorted(cells, key=lambda found: [place(found)[i] for i in (1, 2, 3, 0, 5, 4, 6)])
+
+
 def _reason(log: str) -> str:
     """The line of the last error in what a process printed; its last line if no line names one."""
     lines = log.strip().splitlines() or [""]
@@ -106,6 +124,9 @@ def largest(cell: dict, work: Path) -> dict:
 
 def main() -> None:
     options = options_of()
+    if options.table:
+        write_text(options.table, csv_of(stored_cells(options.work, options.count_again)))
+        return
     missing = [name for name in ("jax", "libtpu") if importlib.util.find_spec(name) is None]
     if missing:
         sys.exit(

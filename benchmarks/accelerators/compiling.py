@@ -2,7 +2,8 @@
 
 XLA for TPUs (libtpu) and for NVIDIA's GPUs run on a processor: the one reads the name of a chip, the other a
 description of the card. Nothing is executed. For a GPU no candidate kernels can be timed, so autotuning is off and
-products are cuBLAS calls; Triton's, into which XLA could fuse what surrounds a product, need that timing.
+products are cuBLAS calls; Triton's, into which XLA could fuse what surrounds a product, need that timing. Which kernel
+of attention a step has depends on the device that JAX finds when it runs: here it is told of the card.
 """
 
 import os
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 # The parts of the state (weights, seeds, the optimizer's variables, metrics) that the chips of a pod divide among them.
 SHARDED = {"replicated": (), "optimizer": (2,), "parameters": (0, 2)}
 GPU_OPTIONS = {"xla_gpu_autotune_level": 0, "xla_gpu_enable_triton_gemm": False}
+CUDNN = 90800  # the version that the description of a GPU names
 TOO_LARGE = re.compile(r"RESOURCE_EXHAUSTED|Ran out of memory|exceeded? (?:hbm|memory)", re.IGNORECASE)
 
 
@@ -28,6 +30,21 @@ def prepare_environment() -> None:
     os.environ["TPU_SKIP_MDS_QUERY"] = "1"
     os.environ.setdefault("TPU_WORKER_HOSTNAMES", "localhost")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+def choose_kernels_of(card: Card) -> None:
+    """Lets BertLab, Keras and JAX choose the kernel of attention as on the card, for the rest of this process."""
+    from jax._src.cudnn import fused_attention_stablehlo as cudnn  # Keras asks these functions, too
+
+    from bertlab.layers import attention
+
+    def is_at_least(capability: str) -> bool:
+        return card.capability >= tuple(int(part) for part in capability.split("."))
+
+    cudnn.check_cudnn_version = lambda: CUDNN
+    cudnn.check_compute_capability = is_at_least
+    cudnn.is_cuda_compute_capability_equal = lambda capability: False  # asked about a newer card only
+    attention.has_fused_kernel = lambda: is_at_least("8.0")
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """Reads the text of an optimised HLO program: what each of its kernels multiplies and moves.
 
-Counted are the products (dot, convolution, cuBLAS calls; 2 operations per multiplication and addition) and the bytes
-of the card's main memory that are read and written, with their layout's padding. An array in a TPU's fast memory
-(`S(1)` in its layout) costs none; bringing it there does. Of an operand that is only looked up or sliced, what is taken
-counts.
+Counted are the products (dot, convolution, calls of cuBLAS and of cuDNN's attention; 2 operations per multiplication
+and addition) and the bytes of the card's main memory that are read and written, with their layout's padding. An array
+in a TPU's fast memory (`S(1)` in its layout) costs none; bringing it there does. Of an operand that is only looked up
+or sliced, what is taken counts.
 
-A loop counts as often as it runs (`loops`). A custom call has no operations unless it is a cuBLAS product: a program
-with another one that multiplies seems to do less than the model.
+A loop counts as often as it runs (`loops`). A custom call has no operations unless it is a product: a program with
+another one that multiplies seems to do less than the model. cuDNN's attention multiplies twice forward, and five times
+backward: it computes the scores again, which it never writes. Its workspace is not in the text.
 
 How a convolution's operations are counted follows XLA's HloCostAnalysis: a TPU's compiler writes products of a batch of
 matrices as convolutions most of whose window lies in padding.
@@ -27,6 +28,7 @@ LABELS = re.compile(r"dim_labels=(\w+)_(\w+)->(\w+)")
 CALLED = re.compile(r"\b(?:calls|body|to_apply)=%([\w.\-]+)")
 OP_NAME = re.compile(r'op_name="([^"]*)"')
 PRODUCT_CALLS = ("__cublas$gemm", "__cublas$lt$matmul")
+ATTENTION_CALL = re.compile(r'custom_call_target="__cudnn\$fmha\w*?(?P<backward>Backward)?"')
 
 FREE = {
     "parameter", "constant", "tuple", "get-tuple-element", "bitcast", "after-all", "partition-id", "replica-id",
@@ -282,6 +284,9 @@ def flops_of(instruction: Instruction, around: dict[str, Instruction]) -> float:
     if instruction.opcode == "custom-call" and any(f'"{name}"' in instruction.rest for name in PRODUCT_CALLS):
         numbers = json.loads(re.search(r'"lhs_contracting_dimensions":(\[[^\]]*\])', instruction.rest)[1])
         return _dot(result, around[instruction.operands[0]].arrays[0].sizes, [int(i) for i in numbers])
+    if instruction.opcode == "custom-call" and (attention := ATTENTION_CALL.search(instruction.rest)):
+        (B, T, A, d), (_, S, _, _) = (around[name].arrays[0].sizes for name in instruction.operands[:2])
+        return 2.0 * (5 if attention["backward"] else 2) * B * A * T * S * d
     if instruction.opcode == "convolution":
         return _convolution(instruction, *(around[name].arrays[0].sizes for name in instruction.operands[:2]))
     return 0.0

@@ -14,6 +14,7 @@ from bertlab.config import BertConfig
 
 DROPPED = {"small": 0.1}  # of the hidden numbers and the weights of attention; 0 in other sizes
 TASKS = ("pretraining", "finetuning")
+ENGINES = ("bertlab", "keras-hub", "jax")  # ours, and the peers of `peers.py`, which have pre-training only
 CLASSES = 2
 
 
@@ -77,19 +78,23 @@ class Step:
     batch: object
 
 
-def step_of(work: Work, precision: str) -> Step:
-    """The step of a work on JAX; precision: float32, bfloat16 or float16."""
+def step_of(work: Work, precision: str, engine: str = "bertlab") -> Step:
+    """The step of a work on JAX; precision: float32, bfloat16 or float16; engine: one of `ENGINES`."""
+    if engine != "bertlab":
+        from benchmarks.accelerators import peers
+
+        return peers.STEPS[engine](work, precision)
     from bertlab.models.outline import outline
 
     trainer = trainer_of(work, precision, outline)
     outline(lambda: trainer.optimizer.build(trainer.trainable_variables))  # variables without values
-    return Step(trainer.train_step, _keras_state(trainer), _shapes(work.batch))
+    return Step(trainer.train_step, state_of(trainer), shapes_of(work.batch))
 
 
 def trainer_of(work: Work, precision: str, build: Callable = lambda make: make(), steps_per_execution: int = 1):
     """The compiled Keras model that `fit` trains. build: makes the model from a function that does, or an outline."""
     make = _pretrainer if work.task == "pretraining" else _finetuner
-    trainer, optimizer = make(work.config, _policy(precision), build)
+    trainer, optimizer = make(work.config, policy_of(precision), build)
     trainer.compile(optimizer, jit_compile=True, steps_per_execution=steps_per_execution)
     return trainer
 
@@ -115,17 +120,17 @@ def _finetuner(config, policy, build):
     return trainer, finetuning_optimizer(trainer, weight_decay=0.01, layer_decay=1.0)
 
 
-def _policy(precision: str) -> str:
+def policy_of(precision: str) -> str:
     return "float32" if precision == "float32" else f"mixed_{precision}"
 
 
-def _shapes(batch: dict) -> dict:
+def shapes_of(batch: dict) -> dict:
     import jax
 
     return {name: jax.ShapeDtypeStruct(*shape_and_type) for name, shape_and_type in batch.items()}
 
 
-def _keras_state(trainer) -> tuple:
+def state_of(trainer) -> tuple:
     """Everything that Keras's step on JAX reads and gives back: weights, seeds, the optimizer's variables, metrics."""
     import jax
 

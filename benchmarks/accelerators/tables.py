@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.accelerators.cards import GIB
 
-KEYS = ("card", "size", "task", "tokens", "rows", "sharding")
+KEYS = ("card", "size", "task", "tokens", "rows", "sharding", "engine")
 COLUMNS = (
     *KEYS, "precision", "compiles", "memory", "card_memory", "model_flops", "program_flops", "waste", "bytes",
     "arithmetic_seconds", "memory_seconds", "roofline_seconds", "peak_fraction", "kernels", "xla_flops", "xla_bytes",
@@ -60,8 +60,9 @@ def _row(cell):
 
 
 def _step(cell):
-    """The size, and what is not pre-training with the whole state on each chip."""
+    """The size, and what is not BertLab's pre-training with the whole state on each chip."""
     others = [
+        cell["engine"] * (cell["engine"] != "bertlab"),
         cell["task"] * (cell["task"] != "pretraining"),
         f"{cell['sharding']} divided" * (cell["sharding"] != "replicated"),
     ]

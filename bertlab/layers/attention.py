@@ -8,6 +8,7 @@ import math
 import keras
 from keras import ops
 
+from bertlab.devices import has_fused_kernel
 from bertlab.errors import ConfigError
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.masks import with_heads
@@ -53,7 +54,7 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         >>> tuple(scaled_dot_product_attention(query, key, value).shape)
         (2, 5, 2, 4)
     """
-    if keras.backend.backend() == "tensorflow":  # no fused kernel: the same formula, written out
+    if not has_fused_kernel():  # the same formula, written out
         weights = ops.cast(attention_weights(query, key, mask), value.dtype)
         return ops.einsum("bats,bsad->btad", weights, value)
     if mask is not None:  # the kernels do not broadcast
