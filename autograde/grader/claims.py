@@ -127,7 +127,8 @@ def by_student(
         spellings[safe_name(file.row.student).casefold()].add(file.row.student)
     for file in found:
         name = safe_name(file.row.student)
-        if len(spellings[name.casefold()]) > 1:
+        is_known = file.row.student == name and name in people.known  # one who is known keeps the folder
+        if len(spellings[name.casefold()]) > 1 and not is_known:
             name += f"-{hashlib.sha256(file.row.student.encode('utf-8', 'replace')).hexdigest()[:6]}"
         file.row.student = name
         students[name].append(file)

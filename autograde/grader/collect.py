@@ -326,18 +326,20 @@ def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> 
 
 
 def _namesakes(students: dict[str, list[Found]]) -> list[str]:
-    """Students whom the system calls alike; none where it calls all alike, as Moodle does with blind marking."""
+    """Students whom the system calls alike, but for capitals and what is invisible. None where it calls all alike, as
+    Moodle does with blind marking."""
     called: dict[str, set[str]] = {}
-    lasting = all(file.upload.lasting for files in students.values() for file in files)
+    names, lasting = set(), True
     for student, files in students.items():
-        for file in files:
-            if file.upload.number and not file.by_hand and not file.upload.of_group:
-                called.setdefault(file.upload.student, set()).add(student)
+        for upload in (file.upload for file in files if not file.by_hand and not file.upload.of_group):
+            names.add(upload.student)
+            lasting = lasting and upload.lasting and upload.number != ""
+            called.setdefault(safe_name(upload.student).casefold(), set()).add(student)
     return [
         f"{len(those)} students are called {name}: {', '.join(sorted(those))}; if they are one student with two "
         f"accounts, {'give both numbers in a CSV (columns: student,id)' if lasting else IN_A_CSV}"
         for name, those in sorted(called.items())
-        if len(those) > 1 and len(called) > 1
+        if len(those) > 1 and len(names) > 1
     ]
 
 

@@ -11,6 +11,7 @@
 | a name in Canvas that contains another's name and number | 472cbaf | a name with two readings replaces nothing |
 | a login in Blackboard that ends like another's; a file like a receipt | 722d9dce | the whole login counts |
 | the name of a group, or of a punctual student, as one's own | 722d9dce | a member's number; a name that is unique |
+| a victim's name in other letters, or with an invisible one | 722d9dce | a known name stays, and it is told |
 | control characters in names of files, for the instructor's terminal | 722d9dce | names are shown escaped |
 """
 
@@ -232,6 +233,17 @@ def test_a_login_in_blackboard_that_may_be_part_of_one_replaces_nothing(tmp_path
     collect(blackboard_zip(tmp_path / "a.zip", "Week 3", [ann]), tmp_path, "ps3", NB)
     alone = make_zip(tmp_path / "b.zip", {"Week 3_eve_ann_attempt_2026-02-01-15-00-00_03_attention.ipynb": MINE})
     assert collect(alone, tmp_path, "ps3", NB).count("disputed") == 1 and work(tmp_path, "ann") == OTHERS
+
+
+@pytest.mark.parametrize("name", ["jane doe", "Jane\u200b Doe", "JANE DOE"])
+def test_a_name_in_other_letters_does_not_take_a_known_student_apart(tmp_path, name):
+    """Moodle's numbers are other ones in each assignment: a name is all that says who Jane is."""
+    jane, again = (Handed("Jane Doe", number, "03_attention.ipynb", OTHERS) for number in (5, 9))
+    collect(moodle_zip(tmp_path / "a.zip", [jane]), tmp_path, "ps2", NB)
+    forger = Handed(name, 10, "03_attention.ipynb", MINE)
+    manifest = collect(moodle_zip(tmp_path / "b.zip", [again, forger]), tmp_path, "ps3", NB)
+    assert work(tmp_path, "Jane Doe") == OTHERS and len(manifest.students) == 2
+    assert any("2 students are called jane doe" in note for note in manifest.notes)
 
 
 GROUP = Handed("Group 1", 11, "03_attention.ipynb", OTHERS, attachment=501)
