@@ -44,7 +44,8 @@ def initial(claim, answers) -> Difference | None:
         numbers = numbers.astype("float64").ravel()
         got, largest = numbers.std(), np.abs(numbers).max()
         if not abs(got / spread - 1) <= DEVIATIONS / (2 * numbers.size) ** 0.5:
-            return Difference("values", f"the initial numbers of {role} have a standard deviation of {got:.4g}")
+            said = f"the initial numbers of {role} have a standard deviation of {got:.4g}; expected about {spread:.4g}"
+            return Difference("values", said)
         if not largest <= claim["limit"]:
             return Difference("values", f"an initial number of {role} is {largest:.4g}: larger than expected")
         if any(

@@ -1,4 +1,4 @@
-"""Collects from nbgrader's exchange safely; a course's nbgrader_config.py names this plugin.
+"""Collects from nbgrader's exchange and gives feedback back, safely; a course's nbgrader_config.py names these plugins.
 
 A folder in the exchange's `inbound` still belongs to its student after handing in. nbgrader copies it with the
 instructor's rights and follows the links in it, so a link `03_attention.ipynb` to the solution is collected as that
@@ -11,21 +11,29 @@ student, and logs what it leaves out:
 - whole folders with other names, links, or folders that belong to another account than their name. If all accounts of a
   hub are the same, as in many hubs in containers, the last check is not possible.
 
-The time of handing in is the one in the name of the student's folder.
+The time of handing in is the one in the name of the student's folder: `timestamp.txt` is written from it.
+
+nbgrader reads `timestamp.txt` and `submission_secret.txt` of all students in one loop, when it collects again and when
+it gives feedback back. One student who deletes or damages one of them would stop that for everybody. `ReleaseSafely`
+leaves out a folder that cannot be given back, and logs it.
 """
 
 import fnmatch
+import glob
 import os
 import pwd
+import shutil
 import stat
+from datetime import UTC
 from pathlib import Path
 
-from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import parse_utc
 
 MOST_FILES, MOST_LEVELS = 2_000, 8  # of one submission
 _NOBODY = ""  # the student of a folder that is not collected
 _KILOBYTE = 1000  # nbgrader's settings are in these
+_TIME, _SECRET = "timestamp.txt", "submission_secret.txt"  # that nbgrader reads again
 
 
 class CollectSafely(ExchangeCollect):
@@ -68,19 +76,36 @@ class CollectSafely(ExchangeCollect):
 
     def do_copy(self, src, dest, log=None):
         """Copies the ordinary files of one student. No link is followed, also not one that was put there meanwhile."""
+        self._copy_all(src, Path(dest))
+        self._put_right(Path(src).name, Path(dest))
+
+    def _copy_all(self, src, dest: Path) -> None:
         found, left = 0, _KILOBYTE * self.coursedir.max_dir_size
-        self._make(Path(dest))
+        self._make(dest)
         for place, folders, names, handle in os.fwalk(src, onerror=lambda error: self._leave_out(src, str(error))):
             inside = Path(place).relative_to(src)
             folders[:] = self._entered(inside, folders, handle)
             for name in [*folders, *filter(self._wanted, names)]:
                 found += 1
                 if found > MOST_FILES:
-                    return self._leave_out(src, f"it has more than {MOST_FILES} files; the others were not collected")
+                    self._leave_out(src, f"it has more than {MOST_FILES} files; the others were not collected")
+                    return
                 if name in folders:
                     self._make(Path(dest, inside, name))
                 else:
-                    left -= self._copy(inside / name, handle, Path(dest), left)
+                    left -= self._copy(inside / name, handle, dest, left)
+
+    def _put_right(self, record: str, dest: Path) -> None:
+        """The time of the folder's name as `timestamp.txt`, and a secret only if it can be read."""
+        time, secret = dest / _TIME, dest / _SECRET
+        for path in (time, secret):
+            if path.is_dir():
+                shutil.rmtree(path)
+        time.write_text(f"{parse_utc(record.rsplit('+', 3)[2]).replace(tzinfo=UTC):%Y-%m-%d %H:%M:%S.%f %Z}")
+        self._share(time, 0o660)
+        if not _is_text(secret):
+            secret.unlink(missing_ok=True)
+            self._leave_out(_SECRET, "it is missing, empty or damaged; the student's own nbgrader finds no feedback")
 
     def _entered(self, inside: Path, folders: list[str], handle: int) -> list[str]:
         """Of the folders in a folder, those whose files are looked at. handle: the open folder."""
@@ -128,6 +153,25 @@ class CollectSafely(ExchangeCollect):
         """A group's course is for all of the group."""
         if self.coursedir.groupshared:
             path.chmod(stat.S_IMODE(path.stat().st_mode) | mode)
+
+
+class ReleaseSafely(ExchangeReleaseFeedback):
+    """nbgrader's giving back of feedback; a student's folder that stops it is left out."""
+
+    def copy_files(self):
+        for folder in sorted(glob.glob(self.src_path)):
+            self.src_path = glob.escape(folder)
+            try:
+                super().copy_files()
+            except (OSError, ValueError, AssertionError) as reason:  # no or an empty secret, a folder named as a page
+                self.log.error("Not released: %s: %s", folder, str(reason) or f"{_SECRET} is empty")
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        return bool(path.read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        return False
 
 
 def _is_link(name: str, handle: int) -> bool:

@@ -4,10 +4,12 @@ A combining accent, a zero-width space or a decomposed Korean letter look like s
 screen; here they are written as `\\u0301`.
 """
 
+import json
 import unicodedata
 
 LONGEST_TEXT = 60  # characters of a string that is shown
 LONGEST_ROW = 100  # characters of a list or dict that is shown
+_TURN = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _KOREAN_LETTERS = ("\u1100", "\u11ff")  # neighbours are drawn as one syllable
 
 
@@ -26,6 +28,21 @@ def visible(value) -> str:
 def _visible_character(character: str) -> str:
     hides = unicodedata.category(character)[0] == "M" or _KOREAN_LETTERS[0] <= character <= _KOREAN_LETTERS[1]
     return f"\\u{ord(character):04x}" if hides else character
+
+
+def controls(character: str) -> bool:
+    """Whether a character moves a terminal's cursor, colours, begins a line, or turns the direction of writing."""
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _TURN
+
+
+def one_line(text: str) -> str:
+    """Text of a stranger for one line of a terminal, with an escape for each such character."""
+    return "".join(repr(character)[1:-1] if controls(character) else character for character in text)
+
+
+def json_without_controls(text: str) -> str:
+    """JSON of several lines in which such characters are written as JSON's own escapes."""
+    return "".join(json.dumps(one)[1:-1] if controls(one) and one != "\n" else one for one in text)
 
 
 def short(value, longest: int = LONGEST_TEXT) -> str:

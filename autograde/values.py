@@ -241,7 +241,9 @@ def _decode_array(description, buffers, used, budget):
     used.append(place)
     dtype = _little_endian(description["dtype"])
     size = math.prod(shape) * dtype.itemsize
-    budget.spend("bytes", size)
+    budget.spend(
+        "bytes", math.prod(axis or 1 for axis in shape) * dtype.itemsize
+    )  # NumPy refuses huge empty arrays too
     if len(buffers[place]) != size:
         raise ValueTreeError(f"malformed value: {len(buffers[place])} bytes for an array of {size}")
     array = np.frombuffer(buffers[place], dtype="uint8").copy().view(dtype).reshape(shape)

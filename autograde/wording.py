@@ -225,8 +225,9 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if answer.new_weights:
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
     if difference.kind == "unstable":
-        return ["Two equal calls gave different results: the result is random where it should not be, as with dropout "
-                "outside training."]  # fmt: skip
+        trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
+        which = "with a dropout that does not belong here" if trains else "with dropout outside training"
+        return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
     return _value_advice(answer)
 
 

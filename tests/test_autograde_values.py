@@ -106,6 +106,7 @@ _ARRAY = {"dtype": "float32", "shape": [2], "buffer": 0}
     [
         (["array", _ARRAY | {"shape": [3]}], [bytes(8)]),  # fewer bytes than it says
         (["array", _ARRAY | {"shape": [2**40, 2**40]}], [bytes(8)]),
+        (["array", _ARRAY | {"shape": [0, *[2**26] * 7]}], [b""]),  # empty, and larger than NumPy can count
         (["array", _ARRAY | {"shape": [-1]}], [bytes(8)]),
         (["array", _ARRAY | {"shape": [True, 2]}], [bytes(8)]),
         (["array", _ARRAY | {"shape": [1] * 40}], [bytes(4)]),
@@ -135,7 +136,7 @@ _ARRAY = {"dtype": "float32", "shape": [2], "buffer": 0}
         (["pickle", "gASVAAAA"], []),
         ([], []), ({}, []), (None, []), ("none", []), ([["none"]], []),
     ],
-    ids=range(34),
+    ids=range(35),
 )  # fmt: skip
 def test_a_header_that_does_not_hold_together_is_refused(header, buffers):
     with pytest.raises(ValueTreeError):

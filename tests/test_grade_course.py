@@ -96,7 +96,7 @@ def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     from nbgrader.preprocessors import Execute
     from traitlets.config.loader import PyFileConfigLoader
 
-    from autograde.nbgrader_exchange import CollectSafely
+    from autograde.nbgrader_exchange import CollectSafely, ReleaseSafely
 
     make_course(tmp_path, course_id="bert 'n' co")
     config = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()
@@ -105,7 +105,8 @@ def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     assert Execute not in names
     assert [name if isinstance(name, str) else name.__name__ for name in names][-1].endswith("GradeInRoom")
     assert config.CourseDirectory.course_id == "bert 'n' co"
-    assert ExchangeFactory(config=config).collect is CollectSafely
+    factory = ExchangeFactory(config=config)
+    assert (factory.collect, factory.release_feedback) == (CollectSafely, ReleaseSafely)
 
 
 def test_the_command_says_what_it_did(tmp_path):

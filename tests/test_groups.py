@@ -270,12 +270,20 @@ def test_canvas_gives_the_group_one_feedback_and_a_members_own_to_nobody_else(co
 
 
 def test_two_entries_that_name_one_group_are_disputed(course):
-    """A student can choose a display name on Canvas."""
-    (course / "canvas.csv").write_text(CANVAS)
-    run(course, "groups", "ps3", course / "canvas.csv")
+    """A student can choose a display name on Canvas. A list of one's own has no user ids."""
+    Groups({"Team_7_a": ("leeann", "roeben")}).save(course, "ps3")
     both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]
     said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", both), code=1)
     assert "2 disputed" in said and not (course / "submitted/leeann").exists()
+
+
+def test_a_students_own_name_that_is_a_groups_is_told_by_the_user_id(course):
+    (course / "canvas.csv").write_text(CANVAS)
+    run(course, "groups", "ps3", course / "canvas.csv")
+    both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]
+    said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", both))
+    assert (course / "submitted/leeann/ps3" / NB).read_bytes() == WORK
+    assert "the system calls this student 'team7a', as the group Team_7_a, and the user id is no member's" in said
 
 
 def test_a_group_that_was_collected_as_a_student_is_named(course):

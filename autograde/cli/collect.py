@@ -6,6 +6,7 @@ import click
 
 from autograde.cli.options import course_option, released_notebooks, zone_of_course
 from autograde.grader.platforms import CHOICES
+from autograde.texts import one_line
 
 
 @click.command()
@@ -60,11 +61,11 @@ def _summary(manifest, course: Path) -> str:
         ("refused", "disputed") if manifest.students else ("refused", "disputed", "ignored")
     )  # where nothing came, why
     left_out = [row for row in manifest.rows if row.action in told]
-    lines += [f"  {row.action}  {row.source}: {row.reason}" for row in left_out[:20]]
+    lines += [one_line(f"  {row.action}  {row.source}: {row.reason}") for row in left_out[:20]]
     if len(left_out) > 20:
         lines.append(f"  … and {len(left_out) - 20} more")
     if not manifest.rows:
         lines.append(f"  no files in {manifest.source}")
-    lines += [f"  note: {note}" for note in manifest.notes]
+    lines += [one_line(f"  note: {note}") for note in manifest.notes]
     lines.append(f"All files are listed in {course / 'collected' / manifest.assignment / 'manifest.json'}")
     return "\n".join(lines)

@@ -19,6 +19,7 @@ from autograde.cli.grading import (
     seconds_text,
 )
 from autograde.cli.options import course_option, exercises_option
+from autograde.texts import one_line
 
 
 @click.command()
@@ -89,5 +90,5 @@ def _lines(reports, seconds) -> list[str]:
         if report.technical:
             lines.append(f"  {report.technical} with technical failures; `autograde report {name}` lists them")
         lines += [f"  {line}" for line in report.regrouped]
-        lines += [f"  not graded: {student}: {reason}" for student, reason in report.failures]
+        lines += [one_line(f"  not graded: {student}: {reason}") for student, reason in report.failures]
     return lines

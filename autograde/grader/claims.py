@@ -11,10 +11,11 @@ from pathlib import Path
 from autograde.grader.archives import Entry
 from autograde.grader.filenames import own_stem, safe_name
 from autograde.grader.groups import Groups
-from autograde.grader.hand_ins import TIME, Arrived, Folder, hand_ins
+from autograde.grader.hand_ins import TIME, Arrived, Folder, HandIn, hand_ins
 from autograde.grader.people import People
 from autograde.grader.platforms import Reader, Upload
 from autograde.grader.roster import Roster
+from autograde.texts import json_without_controls
 
 ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
 IN_A_CSV = "name the student in a CSV (columns: file,student)"
@@ -62,7 +63,7 @@ class Manifest:
         return sorted({row.student for row in self.rows if row.student and row.action not in left_out})
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        return json_without_controls(json.dumps(asdict(self), indent=1, ensure_ascii=False)) + "\n"
 
 
 @dataclass
@@ -109,7 +110,7 @@ def by_student(
     keys, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
     for file in found:
         group = groups.named(file.upload.student) if not file.by_hand else None
-        if group:
+        if group and not _is_a_strangers(file.upload, groups.members[group], reader, roster, people):
             file.upload = replace(file.upload, student=group, lasting=False, name="", of_group=True)
             file.row.student = groups.members[group][0]
         elif not file.by_hand:
@@ -126,11 +127,22 @@ def by_student(
         spellings[safe_name(file.row.student).casefold()].add(file.row.student)
     for file in found:
         name = safe_name(file.row.student)
-        if len(spellings[name.casefold()]) > 1:
+        is_known = file.row.student == name and name in people.known  # one who is known keeps the folder
+        if len(spellings[name.casefold()]) > 1 and not is_known:
             name += f"-{hashlib.sha256(file.row.student.encode('utf-8', 'replace')).hexdigest()[:6]}"
         file.row.student = name
         students[name].append(file)
     return students
+
+
+def _is_a_strangers(upload: Upload, members: tuple[str, ...], reader: Reader, roster: Roster, people: People) -> bool:
+    """Whether an entry with the name of a group has the user id of somebody else: students can choose their names."""
+    if not upload.lasting or not upload.number:
+        return False
+    whose = roster.by_number(upload.number) or people.by_id(reader.platform, upload.number)
+    if whose:
+        return whose not in members
+    return all(roster.numbers_of(one) or people[one].ids.get(reader.platform) for one in members)
 
 
 def _known(upload: Upload, reader: Reader, roster: Roster, people: People, records: dict[str, str]) -> str | None:
@@ -147,7 +159,7 @@ def _known(upload: Upload, reader: Reader, roster: Roster, people: People, recor
     return None if other_number else student
 
 
-def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roster) -> list[Found]:
+def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roster, people: People) -> list[Found]:
     """Files whose entries one student can have handed in. Others are kept as disputed: they replace no work."""
     if any(file.by_hand for file in files):
         return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
@@ -161,6 +173,8 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roste
     if own and folder.before.key == (reader.platform, *_key(files)) and folder.before.name != files[0].upload.student:
         reason = f"{reader.title} called this student {folder.before.name!r} before and {files[0].upload.student!r} now"
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
+    if reason := _another_account(own, files, reader, people):
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
     uploads = {(file.row.file, file.row.sha256): file for file in files}
     if reader.platform == "files" and len({name for name, _ in uploads}) < len(uploads):
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), "two files name this student")
@@ -173,6 +187,20 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roste
         reason = f"{folder.student}'s work came from {came}, this file from {reader.platform}"
         return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
     return files
+
+
+def _another_account(own: HandIn | None, files: list[Found], reader: Reader, people: People) -> str:
+    """Why a group's entry may be a stranger's, of whom only the group's name is known; else "". Moodle's number is the
+    group's own."""
+    if not (own and own.group and files and files[0].upload.of_group):
+        return ""
+    uploads = [upload for entry in own.entries.values() if (upload := reader.read(entry))]
+    before, now = {upload.number for upload in uploads}, files[0].upload.number
+    if now in before or not before or people.by_id(reader.platform, now):
+        return ""
+    return (
+        f"the user id in it is {now}, was {min(before)} before, and the course knows neither as a member of {own.group}"
+    )
 
 
 def _has_these_accounts(folder: Folder, files: list[Found], roster: Roster) -> bool:

@@ -13,7 +13,7 @@ of the download with its action and the reason; earlier manifests are kept, the 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from autograde.grader import platforms, variants
@@ -21,7 +21,7 @@ from autograde.grader.archives import CollectError, Limits, copy_out, entries, o
 from autograde.grader.claims import ALSO_TAKEN, IN_A_CSV, ONLY, Found, Manifest, Row, by_student, undisputed
 from autograde.grader.filenames import notebook_of, safe_name
 from autograde.grader.group_hand_ins import spread
-from autograde.grader.groups import read_groups
+from autograde.grader.groups import Groups, read_groups
 from autograde.grader.hand_in_times import Times
 from autograde.grader.hand_ins import TIME, Folder, HandIn, hand_ins, hash_of
 from autograde.grader.people import People
@@ -69,13 +69,17 @@ def collect(
         for student, files in sorted(students.items()):
             folder = Folder(course, assignment, student)
             manifest.notes += take_scripts(folder, files, notebooks, names)
-            _settle(folder, files, reader, times or Times(), roster)
+            _settle(folder, files, reader, times or Times(), roster, people)
             _learn(people, student, files, reader)
         people.learn_roster(roster, {row.student for row in manifest.rows})
         people.save()
         manifest.notes += spread(course, assignment)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
-        manifest.notes += [*_notes(manifest, reader, course, people), *_namesakes(students)]
+        manifest.notes += [
+            *_notes(manifest, reader, course, people),
+            *_namesakes(students),
+            *_like_groups(students, groups),
+        ]
         manifest.notes += _left_behind(students, course, assignment)
         _note_variants(manifest, course)
         _write_manifest(manifest, home)
@@ -96,9 +100,10 @@ def _reader(source: Path, course: Path, notebooks, assignment, roster: Roster, z
     if names and not unknown:
         return Reader("files", notebooks, assignment, zone, shared)
     reader = _at_a_student(platforms.choose(unknown, notebooks, assignment, zone, platform), names, course, roster)
-    return (
-        replace(reader, logins=_receipts(source, reader, limits, zone)) if reader.platform == "blackboard" else reader
-    )
+    if reader.platform != "blackboard":
+        return reader
+    beginning = platforms.shared_beginning([reader.relative(name) for name in names])
+    return replace(reader, logins=_receipts(source, reader, limits, zone), beginning=beginning)
 
 
 def _at_a_student(reader: Reader, names: Sequence[str], course: Path, roster: Roster) -> Reader:
@@ -110,14 +115,14 @@ def _at_a_student(reader: Reader, names: Sequence[str], course: Path, roster: Ro
     return replace(reader, skipped=known[0]) if known else reader
 
 
-def _receipts(source: Path, reader: Reader, limits, zone) -> tuple:
+def _receipts(source: Path, reader: Reader, limits, zone) -> dict:
     found = []
     for entry in outermost(source, limits, zone):
-        if not entry.refused and entry.path.endswith(".txt"):
+        if not entry.refused and platforms.is_receipt(reader.relative(entry.path)):
             with entry.open() as file:
                 text = file.read(_LONGEST_RECEIPT).decode("utf-8", "replace")
             found.append(platforms.read_receipt(text, reader.relative(entry.path)))
-    return tuple(receipt for receipt in found if receipt)
+    return dict(receipt for receipt in found if receipt)
 
 
 def _owner(reader: Reader, outer: str) -> str:
@@ -199,13 +204,14 @@ def _nobodys(name: str, reader: Reader) -> tuple[str, str]:
 # --- what happens to the files ---
 
 
-def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times, roster: Roster) -> None:
+def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times, roster: Roster, people: People) -> None:
     """Moves the newest version of each file to its folder; records the action in each row."""
     for file in files:
         upload = file.upload
-        time = times.of(upload, folder.student) or upload.time or (file.entry.modified if reader.dated else None)
+        time = _time(times, upload, folder.student, reader, roster)
+        time = time or upload.time or (file.entry.modified if reader.dated else None)
         file.row.timestamp = time.strftime(TIME) if time else ""
-    files = undisputed(folder, files, reader, roster)
+    files = undisputed(folder, files, reader, roster, people)
     newest = _newest(folder, files)
     for name, file in list(newest.items()):
         if folder.has(file.arrived()):
@@ -228,6 +234,13 @@ def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times, ro
         folder.write({name: file.arrived() for name, file in newest.items()}, about)
     elif folder.before and (about.time, about.late) != (folder.before.time, folder.before.late) and about.time:
         folder.write({name: file.arrived() for name, file in newest.items()}, about)  # the time is known now
+
+
+def _time(times: Times, upload: Upload, student: str, reader: Reader, roster: Roster) -> datetime | None:
+    """From the instructor's table. The number in an entry of Moodle is a group's own where the name is a group's."""
+    if upload.of_group and reader.platform == "moodle":
+        upload = replace(upload, number="")
+    return times.of(upload, student, alone=roster.by_name(upload.student) in (None, student))
 
 
 def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
@@ -313,19 +326,34 @@ def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> 
 
 
 def _namesakes(students: dict[str, list[Found]]) -> list[str]:
-    """Students whom the system calls alike; none where it calls all alike, as Moodle does with blind marking."""
+    """Students whom the system calls alike, but for capitals and what is invisible. None where it calls all alike, as
+    Moodle does with blind marking."""
     called: dict[str, set[str]] = {}
-    lasting = all(file.upload.lasting for files in students.values() for file in files)
+    names, lasting = set(), True
     for student, files in students.items():
-        for file in files:
-            if file.upload.number and not file.by_hand and not file.upload.of_group:
-                called.setdefault(file.upload.student, set()).add(student)
+        for upload in (file.upload for file in files if not file.by_hand and not file.upload.of_group):
+            names.add(upload.student)
+            lasting = lasting and upload.lasting and upload.number != ""
+            called.setdefault(safe_name(upload.student).casefold(), set()).add(student)
     return [
         f"{len(those)} students are called {name}: {', '.join(sorted(those))}; if they are one student with two "
         f"accounts, {'give both numbers in a CSV (columns: student,id)' if lasting else IN_A_CSV}"
         for name, those in sorted(called.items())
-        if len(those) > 1 and len(called) > 1
+        if len(those) > 1 and len(names) > 1
     ]
+
+
+def _like_groups(students: dict[str, list[Found]], groups: Groups) -> list[str]:
+    """Students who have the name of a group that they are not in."""
+    return sorted(
+        {
+            f"{student}: the system calls this student {file.upload.student!r}, as the group {group}, and the user id "
+            "is no member's; the file counts as the student's own"
+            for student, files in students.items()
+            for file in files
+            if not file.by_hand and not file.upload.of_group and (group := groups.named(file.upload.student))
+        }
+    )
 
 
 def _left_behind(students: dict[str, list[Found]], course: Path, assignment: str) -> list[str]:

@@ -30,8 +30,9 @@ c.Autograde.exporter_class = "autograde.nbgrader_plugin.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
 c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInRoom"]
 
-# Collect only a student's own ordinary files from the exchange, and follow no links.
+# Collect only a student's own ordinary files from the exchange, and follow no links. One student's files stop nobody.
 c.ExchangeFactory.collect = "autograde.nbgrader_exchange.CollectSafely"
+c.ExchangeFactory.release_feedback = "autograde.nbgrader_exchange.ReleaseSafely"
 
 # The page for students is the one that `autograde feedback` writes.
 c.GenerateFeedback.exporter_class = "autograde.nbgrader_plugin.FeedbackExporter"

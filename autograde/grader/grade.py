@@ -383,7 +383,10 @@ def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: 
         path = assignment.course / "results" / assignment.name / "faults" / f"{item.student}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, "".join(traceback.format_exception(fault)))
-        report.failures.append((item.student, f"{type(fault).__name__}: {fault} (full traceback in {path})"))
+        said = (
+            f"a fault of the grader, {type(fault).__name__}; {path} has its traceback, which may quote the submission"
+        )
+        report.failures.append((item.student, said))
     else:
         report.graded += 1
         report.technical += any(one.result.failed_technically for one in graded)

@@ -36,17 +36,16 @@ class Times:
     by_number: dict[str, datetime] = field(default_factory=dict)
     by_student: dict[str, datetime] = field(default_factory=dict)
 
-    def of(self, upload: Upload, student: str) -> datetime | None:
+    def of(self, upload: Upload, student: str, alone: bool = True) -> datetime | None:
+        """By the number, else by the student's id, else by the name in the entry if nobody else has it.
+
+        alone: whether the class list knows no other student of this name.
+        """
         if upload.number in self.by_number:
             return self.by_number[upload.number]
-        return next(
-            (
-                self.by_student[name]
-                for name in (student.casefold(), upload.student.casefold())
-                if name in self.by_student
-            ),
-            None,
-        )
+        is_a_namesake = student.endswith(f"-{upload.number}")
+        names = (student, upload.student) if alone and not is_a_namesake else (student,)
+        return next((self.by_student[name.casefold()] for name in names if name.casefold() in self.by_student), None)
 
 
 def read_times(paths: Sequence[Path], zone: tzinfo = UTC) -> Times:

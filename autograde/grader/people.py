@@ -12,6 +12,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.grader.roster import Roster
+from autograde.texts import controls
 from bertlab.files import write_text
 
 FILE = Path("collected", "people.json")
@@ -55,8 +56,8 @@ class People:
         return next((student for student, one in self.known.items() if number and one.ids.get(system) == number), None)
 
     def learn(self, student: str, name: str = "", email: str = "", login: str = "", **ids: str) -> None:
-        """Adds facts; an empty value changes nothing."""
-        old = self[student]
+        """Adds facts; an empty value changes nothing. Systems let students choose their names: only text is kept."""
+        old, name = self[student], "".join(character for character in name if not controls(character))
         self.known[student] = replace(
             old,
             name=name or old.name,

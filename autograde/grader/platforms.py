@@ -20,14 +20,16 @@ tell (groups.py). Sources that these patterns follow: Canvas `lib/content_zipper
 Blackboard's is not public; its pattern is that of its "Assignment File Download".
 """
 
+import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import PurePosixPath
 
 from autograde.grader.archives import CollectError
 from autograde.grader.filenames import own_stem
+from autograde.texts import one_line
 
 _CANVAS = re.compile(
     r"(?P<student>[^/]+?)_(?:(?P<late>LATE)_)?(?P<number>\d+)_"
@@ -101,7 +103,8 @@ def _blackboard(path: str, zone: tzinfo) -> Upload | None:
     except ValueError:
         return None
     student = found["prefix"].rpartition("_")[2]
-    return Upload(student, found["file"] or "receipt.txt", time=time, order=int(time.timestamp()))
+    sure = found["prefix"].count("_") == 1  # a title and a login may have a _ of their own, see Reader._with_login
+    return Upload(student, found["file"] or "receipt.txt", time=time, order=int(time.timestamp()), sure=sure)
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,8 @@ class Reader:
     assignment: str
     zone: tzinfo
     skipped: int = 0
-    logins: tuple[tuple[str, str, str], ...] = ()  # of Blackboard's receipts: (beginning of names, login, person)
+    logins: dict[str, tuple[str, str]] = field(default_factory=dict)  # Blackboard: beginning of names → login, person
+    beginning: str = ""  # Blackboard: what all names begin with, up to a login
 
     @property
     def title(self) -> str:
@@ -154,14 +158,18 @@ class Reader:
         """The upload of an outermost entry; None where its name is not the system's."""
         if self.platform in PLATFORMS:
             upload = PLATFORMS[self.platform].read(self.relative(entry), self.zone)
-            return self._with_login(entry, upload) if upload and self.logins else upload
+            return self._with_login(entry, upload) if upload and self.platform == "blackboard" else upload
         return self._folder(entry) if self.platform == "folders" else self._file(entry)
 
     def _with_login(self, entry: str, upload: Upload) -> Upload:
-        for beginning, login, person in self.logins:
-            if self.relative(entry).startswith(beginning):
-                return replace(upload, student=login, name=person)
-        return upload
+        """The login from the receipt of an attempt; without one, what follows the beginning that all names share."""
+        prefix = _BLACKBOARD.fullmatch(self.relative(entry))["prefix"]
+        if prefix in self.logins:
+            login, person = self.logins[prefix]
+            return replace(upload, student=login, name=person, sure=True)
+        rest = prefix.removeprefix(self.beginning)
+        title_is_plain = self.beginning.count("_") == 1
+        return replace(upload, student=rest, sure=True) if self.beginning and title_is_plain and rest else upload
 
     def _folder(self, entry: str) -> Upload | None:
         base, folders = PurePosixPath(entry).name, PurePosixPath(entry).parts[:-1]
@@ -196,8 +204,8 @@ def choose(
     if told is None and len(whole) > 1:
         titles = " and ".join(PLATFORMS[name].title for name in whole)
         raise CollectError(
-            f"{entries[0]}: the names in this download can be read as names of {titles}; nothing was collected. "
-            f"Tell the system it comes from: --from {' or --from '.join(whole)}"
+            f"{one_line(entries[0])}: the names in this download can be read as names of {titles}; nothing was "
+            f"collected. Tell the system it comes from: --from {' or --from '.join(whole)}"
         )
     if told is None and whole:
         ((name, level),) = whole.items()
@@ -266,8 +274,21 @@ def _without_notebook(base: str, notebooks: Sequence[str]) -> str:
     return stem.strip(" _-().,[]") if base.lower().endswith(".zip") else ""
 
 
-def read_receipt(text: str, entry: str) -> tuple[str, str, str] | None:
-    """From Blackboard's receipt of one attempt: (beginning of this student's entries, login, name of the person).
+def shared_beginning(entries: Sequence[str]) -> str:
+    """What the names of all attempts in Blackboard's download share, up to a _: the title, and maybe more of it."""
+    found = {match["prefix"] for entry in entries if (match := _BLACKBOARD.fullmatch(entry))}
+    shared = os.path.commonprefix(sorted(found))
+    return shared[: shared.rfind("_") + 1] if len(found) > 1 else ""
+
+
+def is_receipt(entry: str) -> bool:
+    """Whether Blackboard itself wrote this entry: a file of the student has its own name behind the time."""
+    found = _BLACKBOARD.fullmatch(entry)
+    return found is not None and found["receipt"] is not None
+
+
+def read_receipt(text: str, entry: str) -> tuple[str, tuple[str, str]] | None:
+    """From Blackboard's receipt of one attempt: (beginning of this student's entries, (login, name of the person)).
 
     Only its first line is read, which Blackboard writes; the entry's own name must end with the login, too.
     """
@@ -275,4 +296,4 @@ def read_receipt(text: str, entry: str) -> tuple[str, str, str] | None:
     found = _RECEIPT.match(text.lstrip("\ufeff"))
     if not receipt or not found or not receipt["prefix"].endswith(f"_{found['login']}"):
         return None
-    return entry[: receipt.end("prefix") + 1], found["login"], found["name"].strip()
+    return receipt["prefix"], (found["login"], found["name"].strip())

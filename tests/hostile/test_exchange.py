@@ -1,4 +1,7 @@
-"""What students may do to their folders in nbgrader's exchange: each works on its own collecting, none on ours."""
+"""What students may do to their folders in nbgrader's exchange: each works on its own commands, none on ours.
+
+Those on `timestamp.txt` and `submission_secret.txt` were first seen to succeed at 722d9dce, on `CollectSafely` too.
+"""
 
 import os
 import shutil
@@ -6,10 +9,13 @@ from pathlib import Path
 
 import pytest
 from nbgrader.coursedir import CourseDirectory
-from nbgrader.exchange.default import ExchangeCollect
+from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
+from nbgrader.utils import notebook_hash
 
+from autograde.grader.feedback import write_feedback
 from autograde.grader.gradebook import Course
-from autograde.nbgrader_exchange import CollectSafely
+from autograde.grader.results import Result
+from autograde.nbgrader_exchange import CollectSafely, ReleaseSafely
 
 NOTEBOOK = "03_attention.ipynb"
 SOLUTION, OTHERS, MINE = "the solution", "what jane wrote", "what mallory wrote"
@@ -40,6 +46,7 @@ def hand_in(hub, student, content, day=1) -> Path:
     folder.mkdir(parents=True)
     (folder / NOTEBOOK).write_text(content)
     (folder / "timestamp.txt").write_text(f"2026-03-0{day} 10:00:00 UTC")
+    (folder / "submission_secret.txt").write_text(f"secret of {student}")
     return folder
 
 
@@ -170,3 +177,96 @@ def test_what_is_left_out_is_said_with_its_reason(hub, caplog):
     assert f"Left out: {NOTEBOOK}: it is a link" in said and "Left out: linked: it is a link" in said
     assert "soon+x1: its name is not STUDENT+ASSIGNMENT+TIME" in said
     assert "more than 8 levels deep" in said
+
+
+# --- files that nbgrader reads again, of all students in one loop ---
+
+
+def no_secret(folder):
+    (folder / "submission_secret.txt").unlink()
+
+
+def empty_secret(folder):
+    (folder / "submission_secret.txt").write_text("\n")
+
+
+def secret_of_bytes(folder):
+    (folder / "submission_secret.txt").write_bytes(b"\xff\xfe\xff")
+
+
+def secret_as_folder(folder):
+    no_secret(folder)
+    (folder / "submission_secret.txt").mkdir()
+
+
+def no_time(folder):
+    (folder / "timestamp.txt").unlink()
+
+
+def time_of_words(folder):
+    (folder / "timestamp.txt").write_text("soon")
+
+
+def time_of_bytes(folder):
+    (folder / "timestamp.txt").write_bytes(b"\xff\xfe\xff")
+
+
+def time_as_folder(folder):
+    no_time(folder)
+    (folder / "timestamp.txt").mkdir()
+
+
+def another_time(folder):
+    (folder / "timestamp.txt").write_text("2020-01-01 10:00:00 UTC")
+
+
+SECRETS = (no_secret, empty_secret, secret_of_bytes, secret_as_folder)
+DAMAGE = (*SECRETS, no_time, time_of_words, time_of_bytes, time_as_folder, another_time)
+
+
+def pages_after(hub, by) -> set[str]:
+    """The students who find their page after feedback was given back."""
+    for student in ("jane", "mallory", "zoe"):
+        write_feedback(hub / "course", Result("ps3", student, "03_attention"))
+    course = CourseDirectory(root=str(hub / "course"), course_id="bert", assignment_id="ps3")
+    by(coursedir=course, root=str(hub / "exchange")).start()
+    found = {path.stem for path in hub.glob("exchange/bert/feedback/*.html")}
+    name = {
+        student: notebook_hash(secret=f"secret of {student}", notebook_id="03_attention")
+        for student in ("jane", "mallory", "zoe")
+    }
+    return {student for student, page in name.items() if page in found}
+
+
+@pytest.mark.parametrize("attack", DAMAGE, ids=lambda attack: attack.__name__)
+def test_a_damaged_time_or_secret_stops_nobody_else(attack, hub):
+    hand_in(hub, "zoe", "what zoe wrote")
+    attack(_mine(hub))
+    collected(hub, CollectSafely)
+    assert (hub / "course/submitted/mallory/ps3/timestamp.txt").read_text() == "2026-03-01 10:00:00.000000 UTC"
+    assert pages_after(hub, ReleaseSafely) == {"jane", "zoe"} | ({"mallory"} if attack not in SECRETS else set())
+    for student in ("jane", "mallory", "zoe"):
+        hand_in(hub, student, f"a second try of {student}", day=2)
+    assert set(collected(hub, CollectSafely).values()) == {
+        f"a second try of {student}" for student in ("jane", "mallory", "zoe")
+    }
+
+
+@pytest.mark.parametrize("missing", ["timestamp.txt", "submission_secret.txt"])
+def test_a_folder_without_them_stops_nbgraders_giving_back_and_not_ours(missing, hub, caplog):
+    """As in a course that collected before these files were put right, or that got one hand-in by mail."""
+    hand_in(hub, "zoe", "what zoe wrote")
+    collected(hub, CollectSafely)
+    (hub / "course/submitted/mallory/ps3" / missing).unlink()
+    with pytest.raises(FileNotFoundError):
+        pages_after(hub, ExchangeReleaseFeedback)
+    assert pages_after(hub, ReleaseSafely) == {"jane", "zoe"}
+    assert "Not released" in caplog.text and missing in caplog.text
+
+
+def test_a_folder_named_as_a_page_stops_nobody_else(hub):
+    """nbgrader's generate_feedback copies what a student handed in beside the notebook to the pages."""
+    hand_in(hub, "zoe", "what zoe wrote")
+    collected(hub, CollectSafely)
+    (hub / "course/feedback/mallory/ps3/a.html").mkdir(parents=True)
+    assert {"jane", "zoe"} <= pages_after(hub, ReleaseSafely)

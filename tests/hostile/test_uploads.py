@@ -9,6 +9,10 @@
 | Canvas's mark LATE ignored | 472cbaf | the mark counts, see test_late.py |
 | 20,001 files; zeros packed 1000 to 1; bzip2; a list of a million files | 472cbaf | a budget per student |
 | a name in Canvas that contains another's name and number | 472cbaf | a name with two readings replaces nothing |
+| a login in Blackboard that ends like another's; a file like a receipt | 722d9dce | the whole login counts |
+| the name of a group, or of a punctual student, as one's own | 722d9dce | a member's number; a name that is unique |
+| a victim's name in other letters, or with an invisible one | 722d9dce | a known name stays, and it is told |
+| control characters in names of files, for the instructor's terminal | 722d9dce | names are shown escaped |
 """
 
 import io
@@ -16,13 +20,18 @@ import json
 import zipfile
 
 import pytest
+from click.testing import CliRunner
 from grader_course import ANSWERS, as_bytes, notebook
-from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moodle_zip
+from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moodle_zip, receipt
 
+from autograde.cli import cli
 from autograde.grader.archives import CollectError, Limits
 from autograde.grader.collect import collect
 from autograde.grader.course import make_course
 from autograde.grader.forget import forget
+from autograde.grader.groups import Groups
+from autograde.grader.hand_in_times import read_times
+from autograde.grader.people import People
 from autograde.grader.roster import read_roster
 
 NB = ["03_attention"]
@@ -183,6 +192,132 @@ def test_folders_in_the_only_students_folder_are_not_other_students(tmp_path):
     alone = {"mallory/ann/03_attention.ipynb": MINE, "mallory/ben/03_attention.ipynb": MINE}
     collect(make_zip(tmp_path / "b.zip", alone, FUTURE), tmp_path, "ps3", NB)
     assert work(tmp_path, "ann") == OTHERS and work(tmp_path, "mallory") == MINE and work(tmp_path, "ben") is None
+
+
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("receipts", [True, False])
+def test_a_login_that_ends_like_anothers_is_not_the_others(tmp_path, receipts, order):
+    """Eve's login is smith_eve_ann or eve_ann, Ann's is ann: in Blackboard's names, _ is before a login and in it."""
+    for name, login in {"a": "eve_ann", "b": "ann_eve"}.items():
+        ann = Handed("Ann Lee", 0, "03_attention.ipynb", OTHERS, login="ann")
+        eve = Handed("Eve Roe", 0, "03_attention.ipynb", MINE, login=login, time="2026-02-01-15-00-00")
+        entries = []
+        for one in (ann, eve)[::order]:
+            beginning = f"Week 3_{one.login}_attempt_{one.time}"
+            entries += [(f"{beginning}.txt", receipt("Week 3", one).encode())] if receipts else []
+            entries += [(f"{beginning}_{one.file}", one.content)]
+        collect(make_zip(tmp_path / f"{name}.zip", entries), tmp_path / name, "ps3", NB)
+        assert work(tmp_path / name, "ann") == OTHERS and work(tmp_path / name, login) == MINE
+
+
+@pytest.mark.parametrize("forged_first", [True, False])
+def test_a_file_that_looks_like_a_receipt_names_nobody(tmp_path, forged_first):
+    beginning = "Week 3_eve_ann_attempt_2026-02-01-15-00-00"
+    forged = (f"{beginning}_a.txt", b"Name: Ann Lee (ann)\n")
+    ann = Handed("Ann Lee", 0, "03_attention.ipynb", OTHERS, login="ann")
+    eve = Handed("Eve Roe", 0, "03_attention.ipynb", MINE, login="eve_ann")
+    honest = [
+        ("Week 3_ann_attempt_2026-01-30-15-00-00.txt", receipt("Week 3", ann).encode()),
+        ("Week 3_ann_attempt_2026-01-30-15-00-00_03_attention.ipynb", OTHERS),
+        (f"{beginning}.txt", receipt("Week 3", eve).encode()),
+        (f"{beginning}_03_attention.ipynb", MINE),
+    ]
+    collect(make_zip(tmp_path / "a.zip", [forged, *honest] if forged_first else [*honest, forged]), tmp_path, "ps3", NB)
+    assert work(tmp_path, "ann") == OTHERS and work(tmp_path, "eve_ann") == MINE
+    assert People(tmp_path)["eve_ann"].name == "Eve Roe"
+
+
+def test_a_login_in_blackboard_that_may_be_part_of_one_replaces_nothing(tmp_path):
+    """Without a receipt, in a download of one student."""
+    ann = Handed("Ann Lee", 0, "03_attention.ipynb", OTHERS, login="ann")
+    collect(blackboard_zip(tmp_path / "a.zip", "Week 3", [ann]), tmp_path, "ps3", NB)
+    alone = make_zip(tmp_path / "b.zip", {"Week 3_eve_ann_attempt_2026-02-01-15-00-00_03_attention.ipynb": MINE})
+    assert collect(alone, tmp_path, "ps3", NB).count("disputed") == 1 and work(tmp_path, "ann") == OTHERS
+
+
+@pytest.mark.parametrize("name", ["jane doe", "Jane\u200b Doe", "JANE DOE"])
+def test_a_name_in_other_letters_does_not_take_a_known_student_apart(tmp_path, name):
+    """Moodle's numbers are other ones in each assignment: a name is all that says who Jane is."""
+    jane, again = (Handed("Jane Doe", number, "03_attention.ipynb", OTHERS) for number in (5, 9))
+    collect(moodle_zip(tmp_path / "a.zip", [jane]), tmp_path, "ps2", NB)
+    forger = Handed(name, 10, "03_attention.ipynb", MINE)
+    manifest = collect(moodle_zip(tmp_path / "b.zip", [again, forger]), tmp_path, "ps3", NB)
+    assert work(tmp_path, "Jane Doe") == OTHERS and len(manifest.students) == 2
+    assert any("2 students are called jane doe" in note for note in manifest.notes)
+
+
+GROUP = Handed("Group 1", 11, "03_attention.ipynb", OTHERS, attachment=501)
+FORGED = Handed("Group 1", 66, "03_attention.ipynb", MINE, attachment=900)
+
+
+@pytest.mark.parametrize("known", ["nobody", "the attacker", "the members"])
+@pytest.mark.parametrize("system", [canvas_zip, moodle_zip], ids=["canvas", "moodle"])
+def test_a_groups_name_as_ones_own_replaces_nothing(tmp_path, system, known):
+    groups = Groups({"Group 1": ("ann", "ben")})
+    groups.save(tmp_path, "ps3")
+    people = People(tmp_path)
+    for student, number in {"the attacker": {"mallory": "66"}, "the members": {"ann": "11", "ben": "12"}}.get(
+        known, {}
+    ).items():
+        people.learn(student, canvas=number)
+    people.save()
+    collect(system(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB)
+    assert work(tmp_path, "ann") == OTHERS
+    rows = collect(system(tmp_path / "b.zip", [FORGED], downloaded=FUTURE), tmp_path, "ps3", NB).rows
+    assert work(tmp_path, "ann") == OTHERS
+    if system is moodle_zip or known == "nobody":
+        assert rows[0].action == "disputed" and "the user id in it is 66, was 11 before" in rows[0].reason
+    elif known == "the attacker":
+        assert work(tmp_path, "mallory") == MINE
+
+
+def test_a_member_hands_in_again_for_the_group(tmp_path):
+    """Honest: Canvas writes another member's number."""
+    Groups({"Group 1": ("ann", "ben")}).save(tmp_path, "ps3")
+    people = People(tmp_path)
+    people.learn("ann", canvas="11")
+    people.learn("ben", canvas="12")
+    people.save()
+    collect(canvas_zip(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB)
+    again = Handed("Group 1", 12, "03_attention.ipynb", MINE, attachment=900)
+    assert collect(canvas_zip(tmp_path / "b.zip", [again]), tmp_path, "ps3", NB).count("replaced") == 1
+
+
+@pytest.mark.parametrize("by_list", [True, False])
+def test_the_name_of_a_punctual_student_gives_nobody_elses_time(tmp_path, by_list):
+    """The table of times has logins only. Where there is a class list, the attacker is missing in the table."""
+    (tmp_path / "times.csv").write_text("student,time\nvictimann,2026-01-01 10:00\n")
+    rows = [{"student": "victimann", "id": "11"}, {"student": "mallory", "id": "66"}] if by_list else []
+    forger = Handed("Victim, Ann", 66, "03_attention.ipynb", MINE, attachment=999, late=True)
+    roster, times = read_roster(rows), read_times([tmp_path / "times.csv"])
+    manifest = collect(
+        canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, "ps3", NB, roster=roster, times=times
+    )
+    time = {row.source.split("_")[-3 - row.late]: row.timestamp for row in manifest.rows}
+    assert {row.timestamp for row in manifest.rows if "_66_" in row.source} == {""}, time
+
+
+def test_a_groups_number_in_moodle_is_no_participants(tmp_path):
+    Groups({"Group 1": ("ann", "ben")}).save(tmp_path, "ps3")
+    (tmp_path / "times.csv").write_text("identifier,time\nParticipant 11,2026-01-01 10:00\n")
+    (row,) = collect(
+        moodle_zip(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB, times=read_times([tmp_path / "times.csv"])
+    ).rows
+    assert row.timestamp == ""
+
+
+def test_a_name_writes_nothing_but_text_to_the_terminal(tmp_path):
+    make_course(tmp_path)
+    (tmp_path / "release/ps3").mkdir(parents=True)
+    (tmp_path / "release/ps3/03_attention.ipynb").write_bytes(OTHERS)
+    names = ["\x1b[2J", "\x9b2J", "\u202etxt", "\n500 students: 500 new", "a\rb"]
+    download = make_zip(tmp_path / "a.zip", [(f"doe_1_2_{name}.pdf.zip", b"x") for name in names])
+    for more in ([], ["--json"]):
+        words = ["collect", "ps3", str(download), "--course", str(tmp_path), "--from", "canvas", *more]
+        said = CliRunner().invoke(cli, words).output
+        assert "\\x1b[2J" in said or "\\u001b[2J" in said
+        assert all(character.isprintable() for character in said.replace("\n", "")), ascii(said)
+        assert "\n500 students" not in said
 
 
 # --- budgets ---

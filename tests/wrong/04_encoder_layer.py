@@ -175,6 +175,14 @@ def dropout(x, rate, training):
     rate = round(rate, 1)
     return ops.where(keras.random.uniform(x.shape) < rate, 0.0, x / (1 - rate))
 
+# %% dropout: random numbers in tenths
+def dropout(x, rate, training):
+    if not training:
+        return x
+    numbers = ops.floor(keras.random.uniform(ops.shape(x)) * 10) / 10
+    return ops.where(numbers < rate, 0.0, x / (1 - rate))
+
+
 # %% dropout: 512 random numbers again and again
 def dropout(x, rate, training):
     if not training:

@@ -144,6 +144,23 @@ def published_name(path):
         part = part.replace(mine, theirs)
     return f"{part}.{'bias' if last in ('bias', 'beta') else 'weight'}"
 
+# %% load-published: the table of segments is turned like a kernel, and then does not fit
+def load_published(variables, tensors):
+    missing, used = [], set()
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name not in tensors:
+            missing.append(path)
+            continue
+        array = tensors[name]
+        if array.ndim == 2 and "token" not in path and "position" not in path:
+            array = array.T
+        if array.shape == tuple(variable.shape):
+            variable.assign(array)
+            used.add(name)
+    return sorted(missing), sorted(set(tensors) - used)
+
+
 # %% load-published: the file's arrays are turned
 def load_published(variables, tensors):
     missing, unused = [], set(tensors)

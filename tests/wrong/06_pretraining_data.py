@@ -75,6 +75,20 @@ def choose_positions(token_ids, special_ids, count, rng):
         allowed[i], allowed[j] = allowed[j], allowed[i]
     return sorted(allowed[:count])
 
+# %% choose-positions: a random start and a random step
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    if len(allowed) <= count:
+        return allowed
+    place, step, found = int(rng.integers(len(allowed))), 1 + int(rng.integers(len(allowed) - 1)), []
+    while len(found) < count:
+        place = (place + step) % len(allowed)
+        while allowed[place] in found:
+            place = (place + 1) % len(allowed)
+        found.append(allowed[place])
+    return sorted(found)
+
+
 # %% choose-positions: of two equal random numbers the earlier one
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]

@@ -115,6 +115,13 @@ EXERCISE = Exercise(
             "softmax_rows(scores)", "ops.where(mask, softmax_rows(scores), 0.0)",
             hint="You hide after the softmax, so the rows no longer sum to 1: the weight of the hidden keys is "
                  "lost. Hide the scores instead."),
+        mistake("after-softmax-divided-again",
+            "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",
+            "weights = softmax_rows(scores)\n",
+            "weights = softmax_rows(scores) * ops.cast(mask, scores.dtype)\n"
+            "    weights = weights / (ops.sum(weights, axis=-1, keepdims=True) + 1e-9)\n",
+            hint="You hide after the softmax and divide by the new sum. That is right while a query may see a key; one "
+                 "that may see none gets nothing at all, and with −10⁹ the same weight for all keys."),
         mistake("score-zero", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, scores, 0.0)",
             hint="A score of 0 is an ordinary score: exp(0) = 1, so hidden keys still get weight. Hiding needs "
                  "(nearly) −∞."),

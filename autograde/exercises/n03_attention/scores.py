@@ -43,6 +43,7 @@ EXERCISE = Exercise(
         "d": case.arguments[0].shape[-1],
         "root": f"{case.arguments[0].shape[-1] ** 0.5:g}",
         "tokens": case.arguments[0].shape[-2],
+        "keys": case.arguments[1].shape[-2],
     },
     hints=(
         "A dot product of two rows is a sum over their d_attn numbers. Which axis disappears, which two remain?",
@@ -60,6 +61,9 @@ EXERCISE = Exercise(
         mistake("divided-by-length", "d_attn = q.shape[-1]", "d_attn = q.shape[-2]",
             hint="You divided by the root of the number of tokens, √{tokens}. The sum runs over the d_attn = {d} "
                  "numbers of a vector, so use that number."),
+        mistake("divided-by-number-of-keys", "d_attn = q.shape[-1]", "d_attn = k.shape[-2]",
+            hint="You divided by the root of the number of keys, √{keys}. The sum runs over the d_attn = {d} numbers "
+                 "of a vector, so use that number."),
         mistake("multiplied-by-root", "products / d_attn", "products * d_attn",
             hint="You multiplied by √{d}. Scaling must make the scores smaller: divide."),
         mistake("not-turned", "ops.swapaxes(k, -1, -2)", "k",

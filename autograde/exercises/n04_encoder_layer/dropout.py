@@ -12,7 +12,7 @@ def dropout(x, rate, training):
     return x
 
 
-SHAPES = (((1500,), 0.345), ((6, 8, 40), 0.45), ((40, 3, 4, 10), 0.5), ((60, 60), 0.9))  # of any number of axes
+SHAPES = (((4000,), 0.345), ((6, 8, 80), 0.45), ((40, 3, 4, 10), 0.5), ((60, 60), 0.9))  # of any number of axes
 
 
 def dropped_in_training(rng: Random) -> list[Trial]:

@@ -3,7 +3,14 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import FINAL_ROLES, WHOLE_BERT, final_weights, in_training, own_weights
+from autograde.exercises.n05_bert._shared import (
+    FINAL_ROLES,
+    WHOLE_BERT,
+    before_the_norm_small,
+    final_weights,
+    in_training,
+    own_weights,
+)
 from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
 from autograde.exercises.spec import Case, Exercise, Part, Reference, Slopes, Trial, layer, mistake
 
@@ -19,7 +26,8 @@ def final_case(rng: Random, x: np.ndarray, vocabulary: int) -> Case:
 
 def after_the_layers(rng: Random) -> list[Trial]:
     cases = final_case(rng, normal(rng, 2, 3, 6), 9), final_case(rng, normal(rng, 1, 5, 5), 5)
-    return [*(Trial((case,)) for case in (*cases, large_scores(rng, 2, 4))), small_probabilities(rng, 1, 3)]
+    others = large_scores(rng, 2, 4), before_the_norm_small(final_case(rng, normal(rng, 2, 2, 6), 8))
+    return [*(Trial((case,)) for case in (*cases, *others)), small_probabilities(rng, 1, 3)]
 
 
 def large_scores(rng: Random, batch: int, tokens: int) -> Case:
@@ -100,6 +108,12 @@ EXERCISE = Exercise(
             "gelu(self.dense(x))", "self.dense(x)",
             "x = self.norm(x)", "x = gelu(self.norm(x))",
             hint="You normalise first and apply GELU afterwards. Line 10 comes before line 11."),
+        mistake("keras-epsilon", "self.norm = LayerNorm()", "self.norm = keras.layers.LayerNormalization()",
+            hint="Right for large numbers, wrong for small ones: Keras's LayerNormalization has ε = 0.001. Use your "
+                 "LayerNorm, which has BERT's 1e-12."),
+        mistake("another-epsilon", "self.norm = LayerNorm()", "self.norm = LayerNorm(epsilon=1e-6)",
+            hint="Right for large numbers, wrong for small ones: the ε of your LayerNorm is not 1e-12. Give it none: "
+                 "then it has BERT's."),
         mistake("residual-here-too", "gelu(self.dense(x))", "x + gelu(self.dense(x))",
             hint="You add x to what line 10 computes, as in lines 6 and 8. The final layers have no residual "
                  "connection."),

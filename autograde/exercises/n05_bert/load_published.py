@@ -23,6 +23,8 @@ def load_published(variables, tensors):
 
 SQUARE = {
     "bert.embeddings.token.embeddings": (3, 3),
+    "bert.embeddings.position.embeddings": (3, 3),
+    "bert.embeddings.segment.embeddings": (3, 3),
     "bert.embeddings.norm.gamma": (3,),
     "bert.encoder.layers_.1.attention.query.kernel": (3, 3),
     "bert.encoder.layers_.1.attention.query.bias": (3,),
@@ -30,6 +32,8 @@ SQUARE = {
 }
 SHAPES = {
     "bert.embeddings.token.embeddings": (5, 3),
+    "bert.embeddings.position.embeddings": (4, 3),
+    "bert.embeddings.segment.embeddings": (2, 3),
     "bert.embeddings.norm.gamma": (3,),
     "bert.encoder.layers_.1.attention.query.kernel": (3, 3),
     "bert.encoder.layers_.1.attention.query.bias": (3,),

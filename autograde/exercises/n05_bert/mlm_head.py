@@ -6,7 +6,14 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training, norm_weights, own_weights
+from autograde.exercises.n05_bert._shared import (
+    WHOLE_BERT,
+    before_the_norm_small,
+    dense_weights,
+    in_training,
+    norm_weights,
+    own_weights,
+)
 from autograde.exercises.numpy_bert import dense, gelu, norm
 from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
 
@@ -23,10 +30,11 @@ def mlm_case(rng: Random, hidden: np.ndarray, vocabulary: int) -> Case:
 
 
 def hidden_and_table(rng: Random) -> list[Case]:
-    """The second one after a call with another table."""
+    """The second one after a call with another table; the third with small numbers before LayerNorm."""
     second = mlm_case(rng, normal(rng, 2, 4, 5), 5)
     before = (second.arguments[0], normal(rng, 5, 5))
-    return [mlm_case(rng, normal(rng, 2, 3, 6), 9), replace(second, first=before)]
+    third = before_the_norm_small(mlm_case(rng, normal(rng, 2, 2, 6), 8))
+    return [mlm_case(rng, normal(rng, 2, 3, 6), 9), replace(second, first=before), third]
 
 
 def other_sizes(rng: Random) -> list[Case]:
@@ -84,6 +92,12 @@ EXERCISE = Exercise(
             hint="The GELU between Dense and LayerNorm is missing."),
         mistake("no-norm", "self.norm(gelu(self.dense(hidden)))", "gelu(self.dense(hidden))",
             hint="The LayerNorm between GELU and the table is missing."),
+        mistake("keras-epsilon", "self.norm = LayerNorm()", "self.norm = keras.layers.LayerNormalization()",
+            hint="Right for large numbers, wrong for small ones: Keras's LayerNormalization has ε = 0.001. Use your "
+                 "LayerNorm, which has BERT's 1e-12."),
+        mistake("another-epsilon", "self.norm = LayerNorm()", "self.norm = LayerNorm(epsilon=1e-6)",
+            hint="Right for large numbers, wrong for small ones: the ε of your LayerNorm is not 1e-12. Give it none: "
+                 "then it has BERT's."),
         mistake("table-not-turned", "ops.transpose(table)", "table",
             hint="You use the table as it is, (V, H): a row per token. Transpose it, so that each token has a column."),
     ),

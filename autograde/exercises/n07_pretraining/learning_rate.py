@@ -66,7 +66,7 @@ EXERCISE = Exercise(
         values(1, schedules, hidden=other_schedules),
         cases("after the end", 1, after_the_end, "the rate must fall to 0 at total_steps, not to a floor, and stay 0",
             long_after_the_end),
-        cases("no warm-up", 1, no_warmup, "with warmup_steps = 0 the first step must use the peak"),
+        cases("no warm-up", 1, no_warmup, "with warmup_steps = 0 the rates must fall from the peak to 0, and stay 0"),
     ),
     forbidden=Forbidden(
         "In this exercise you write the schedule yourself.",
