@@ -165,11 +165,18 @@ def moodle_takes(path: str, participants: dict[int, str]) -> tuple[str, str] | N
 
 
 def moodle_imports(worksheet: str) -> dict[int, tuple[float, str]]:
-    """importgradeslib.php, process_import_grades: participant → (grade, feedback) of rows that are not skipped."""
+    """locallib.php, process_import_grades: participant → (grade, feedback) of rows that are not skipped.
+
+    A grade that cannot be changed is skipped, and (commit 0bd8f1fd) one of 0.
+    """
     rows = list(csv.DictReader(io.StringIO(worksheet.lstrip("\ufeff"))))
     taken = {}
     for row in rows:
         number = int(row["Identifier"][len("Participant ") :])
-        if row["Grade"] != "" and 0 <= float(row["Grade"]) <= float(row["Maximum Grade"]):
+        if (
+            row["Grade can be changed"] == "Yes"
+            and row["Grade"] != ""
+            and 0 < float(row["Grade"]) <= float(row["Maximum Grade"])
+        ):
             taken[number] = float(row["Grade"]), row["Feedback comments"]
     return taken

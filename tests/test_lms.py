@@ -193,6 +193,33 @@ def test_two_rows_of_one_name_get_nothing_until_the_number_is_known(course):
     assert "1 graded and without a row:\n  Jane Doe" in said and "Doe, Jane (ID 2)" in said
 
 
+def test_a_grade_that_canvas_would_not_take_is_named_and_an_excused_student_stays_so(course):
+    """gradebook_importer.rb ignores a grade in place of N/A; one in place of EX would end that the student is excused."""
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course, 2.0)
+    table = canvas_gradebook(SORTABLE, "ps3 (1)", 11)
+    for one, there in zip(SORTABLE, ("EX", "N/A")):
+        table = table.replace(f",{one.login},A,,", f",{one.login},A,{there},")
+    (course / "Grades.csv").write_text(table, encoding="utf-8")
+    options = ("--canvas-gradebook", course / "Grades.csv", "--to", course / "i.csv")
+    said = run(course, "export", "ps3", *options, code=1)
+    assert "2 graded, and left as they are because the system takes no grade there:" in said
+    assert "  doejané, ps3: excused (EX)\n" in said and "  vanderbergannalee, ps3: N/A" in said
+    assert [row["ps3 (1)"] for row in rows(course / "i.csv")][2:] == ["EX", "N/A", "2", ""]
+    (course / "Grades.csv").write_text(table.replace("11.00", "(read only)"), encoding="utf-8")
+    assert "  all students of ps3: read only\n" in run(course, "export", "ps3", *options, code=1)
+
+
+def test_titles_with_commas_do_not_hide_the_separator_of_a_gradebook(course):
+    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
+    grade(course, 2.0)
+    title = "ps3, heads, masks, dropout, norm and more, part 1, 2 and 3 (1)"
+    (course / "Grades.csv").write_text(canvas_gradebook(SORTABLE, title, 11, separator=";"), encoding="utf-8")
+    column = f"ps3={title.removesuffix(' (1)')}"
+    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--column", column)
+    assert "Doe, Jané;4711;sis4711;jdoe;A;2;0.00" in said
+
+
 @pytest.mark.parametrize("system", ["moodle folders", "moodle before 4.1", "moodle flat", "moodle blind"])
 def test_moodles_worksheet_is_filled_in_with_grade_and_feedback(course, system):
     run(course, "collect", "ps3", ALL[system](course / "a.zip"))
@@ -210,6 +237,29 @@ def test_a_worksheet_in_which_moodle_would_skip_grades_is_refused(course):
     (course / "w.csv").write_text(moodle_worksheet(FULL, most="10.00"), encoding="utf-8")
     with pytest.raises(Exception, match="ps3 has 11 points, its maximum grade in Moodle is 10.00"):
         run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv")
+
+
+def test_grades_that_moodle_would_skip_are_named(course):
+    """One is locked in Moodle's gradebook; one of 0 points is skipped by Moodle's newer import."""
+    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
+    grade(course, 0.0)
+    worksheet = moodle_worksheet(FULL)
+    lines = [line.replace(",Yes,", ",No,") if "90210" in line else line for line in worksheet.splitlines()]
+    (course / "w.csv").write_text("\n".join(lines), encoding="utf-8")
+    options = ("--moodle-worksheet", course / "w.csv", "--to", course / "i.csv")
+    said = run(course, "export", "ps3", *options, code=1)
+    assert "  Jané Doe: locked or overridden in the gradebook of Moodle\n" in said
+    assert "note: 0 points: Anna-Lee van der Berg, Mark Roe; newer versions of Moodle skip a 0" in said
+    assert moodle_imports((course / "i.csv").read_text(encoding="utf-8")) == {}
+    assert [row["Grade"] for row in rows(course / "i.csv")] == ["", "0", "0"]
+
+
+def test_a_worksheet_without_a_column_for_feedback_is_told(course):
+    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
+    grade(course)
+    (course / "w.csv").write_text(moodle_worksheet(FULL).replace(",Feedback comments", ""), encoding="utf-8")
+    said = run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", "--to", course / "i.csv")
+    assert "the worksheet has no column 'Feedback comments', so no feedback is in it" in said
 
 
 def test_moodles_numbers_are_another_student_in_another_assignment(course):

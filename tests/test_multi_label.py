@@ -41,6 +41,13 @@ def test_a_separator_splits_a_cell_and_an_empty_cell_has_no_label(tmp_path):
     assert [row.label for row in data.train] == [(0, 2), (1,), (), (0,)]
 
 
+def test_an_empty_label_without_a_separator_is_refused_with_the_option_for_several_labels(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text('text,label\na,"x,y"\nb,\n', encoding="utf-8")
+    with pytest.raises(DataError, match="'label' is empty; .*any number of labels, give label_separator=','"):
+        load_task(path)
+
+
 def test_lists_are_several_labels_without_being_asked_for(tmp_path):
     lines = [{"text": "a", "label": ["x", "y"]}, {"text": "b", "label": []}]
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

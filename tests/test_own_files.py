@@ -49,7 +49,7 @@ def test_a_column_that_is_assigned_is_not_guessed(tmp_path):
 # --- separators ---
 
 
-@pytest.mark.parametrize("separator, name", [(";", "semicolons"), ("\t", "tabs")])
+@pytest.mark.parametrize("separator, name", [(";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")])
 def test_other_separators_of_a_csv_file_are_recognised_and_named(tmp_path, separator, name):
     lines = ["text;label", '"good, ""so so""";yes', "bad;no", "one;two;three"]
     path = written(tmp_path / "rows.csv", "\n".join(lines).replace(";", separator) + "\n")

@@ -294,8 +294,34 @@ def test_a_chinese_text_with_its_own_marks_is_the_same_as_in_the_readable_form()
             assert one.encode_batch([text]).values.tolist() == one.encode(text)
 
 
+def test_a_korean_text_is_the_same_as_in_the_readable_form_and_fills_no_table():
+    """Syllables become letters; digits, Latin letters and marks are around and between them."""
+    letters = "\u1112 \u1161 \u11ab \u1100 \u1173 \u11af \u110b \u1175 한 글 이 a b 2 . , ( -".split()
+    pieces = [*letters, *(f"##{letter}" for letter in letters), "##\u11ab\u1100\u1173", "\u1112\u1161\u11ab", "한글"]
+    vocabulary, rng = Vocabulary([*SPECIAL_TOKENS, *dict.fromkeys(pieces)]), random.Random(4)
+    texts = ["한" + "".join(rng.choices("한글이힣가 aB2.,(-", k=rng.randint(0, 25))) for _ in range(500)]
+    texts += [
+        f"{text}{other}{text}" for text in texts[:100] for other in ("\u11a8", "ᄒ", "\t", "é", "中", "\u1100\u1161")
+    ]
+    for options in ({}, {"lowercase": False}, {"lowercase": False, "strip_accents": True}, {"split_cjk": False}):
+        tokenizer = WordPieceTokenizer(vocabulary, **options)
+        before = len(tokenizer._batch._few.plain)
+        for number, text in enumerate(texts):
+            assert tokenizer.encode_batch([text]).to_list() == [tokenizer.encode(text)]
+            assert number >= 500 or len(tokenizer._batch._few.plain) == before
+
+
+def test_a_capital_sigma_between_any_signs_is_the_same_as_in_the_readable_form():
+    """ς at the end of a word, σ elsewhere: signs that are ignored, dropped or not cased are around it."""
+    vocabulary = Vocabulary([*SPECIAL_TOKENS, *"α σ ς ά ' .".split(), *"##α ##σ ##ς ##ά".split()])
+    tokenizer = WordPieceTokenizer(vocabulary)
+    for signs in itertools.product("ΣΑάς '.\u0301\u00ad\n中", repeat=4):
+        text = "".join(signs).replace("ς", "Σ")
+        assert tokenizer.encode_batch([text]).to_list() == [tokenizer.encode(text)], text
+
+
 @pytest.mark.parametrize(("most_nodes", "first_chars"), [(2, 0), (1 << 17, 0), (1 << 17, 8), (1, 1 << 20)])
-def test_words_are_cut_the_same_by_lengths_and_by_the_trie_however_often_they_come(
+def test_words_are_cut_the_same_by_beginnings_and_by_the_trie_however_often_they_come(
     monkeypatch, most_nodes, first_chars
 ):
     """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
@@ -319,6 +345,7 @@ def test_an_interrupt_while_the_trie_grows_leaves_nothing_behind(monkeypatch):
 
     monkeypatch.setattr(longest_match, "FIRST_CHARS", 0)
     tokenizer, words = WordPieceTokenizer(TOKENIZER.vocabulary), "unhello helloing xhellon abcab"
+    tokenizer.encode_batch(["nox"])  # later calls use the trie
     with monkeypatch.context() as patched:
         patched.setattr(longest_match.GrowingTrie, "_step", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):

@@ -34,7 +34,8 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
       autograde export ps3 --format moodle --moodle-worksheet Grades-ps3.csv --to import.csv
 
     A student is found in a table of Canvas or Moodle by the number in the file that was collected, else by login,
-    e-mail or name. Exit code 1: a graded student has no row, or a row has no student; all of them are listed.
+    e-mail or name. Exit code 1: a graded student has no row, a row has no student, or the system takes no grade in it
+    (excused, not assigned, locked); all of them are listed.
     """
     from autograde.grader.people import People
     from bertlab.files import write_text
@@ -101,6 +102,7 @@ def _messages(filled, notes) -> list[str]:
     lists = (
         ("graded and without a row", filled.without_row),
         ("rows without a student of the course", filled.without_student),
+        ("graded, and left as they are because the system takes no grade there", filled.refused),
         ("rows of students who handed nothing in, left as they are", filled.without_grade),
     )
     lines = []

@@ -1,7 +1,9 @@
 """Grades in Canvas's own gradebook file.
 
 Follows Canvas's `lib/gradebook_exporter.rb` (commit 0140a2ef) and `lib/gradebook_importer.rb` (00b222d7): a header,
-maybe a row of hidden columns, a row "Points Possible", a row per student with Canvas's user id in the column ID.
+maybe a row of hidden columns, a row "Points Possible", a row per student with Canvas's user id in the column ID. The
+importer ignores a grade where the exporter wrote N/A, and in a column that is read only; a grade in place of EX would
+undo that the student is excused.
 """
 
 from collections.abc import Sequence
@@ -25,6 +27,10 @@ from autograde.grader.tables import (
 
 _COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
 _TEST_STUDENT = "Student, Test"
+_REFUSED = {
+    "EX": "excused (EX)",
+    "N/A": "N/A, since it is not assigned to this student or its anonymous grades are not posted",
+}
 
 
 def canvas(rows: Sequence[dict]) -> Filled:
@@ -74,7 +80,9 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None 
         if value(line, "ID").strip():
             people.append(line)
         elif "Points Possible" in "".join(line[:2]):
-            filled.notes += _other_points(line, places, rows)
+            read_only = [name for name, place in places.items() if "read only" in line[place]]
+            filled.refused += [f"all students of {name}: read only" for name in read_only]
+            filled.notes += _other_points(line, {name: places[name] for name in places if name not in read_only}, rows)
     keys = [
         Keys(value(line, "ID"), (value(line, "SIS User ID"), value(line, "SIS Login ID")), full(line))
         for line in people
@@ -83,7 +91,11 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None 
     for line, student in zip(people, found):
         for assignment, place in places.items():
             points = score(students[student].get(assignment)) if student else ""
-            line[place] = line[place] if points == "" else cell(points)
+            reason = _REFUSED.get(line[place].strip().upper())
+            if points != "" and reason:
+                filled.refused.append(f"{named(students[student])}, {assignment}: {reason}")
+            elif points != "":
+                line[place] = cell(points)
     people_rows = [(key.name, f"ID {key.number}", one) for key, one in zip(keys, found) if key.name != _TEST_STUDENT]
     settle(filled, students, people_rows)
     filled.text = written(lines, separator)

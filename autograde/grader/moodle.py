@@ -1,8 +1,9 @@
 """Grades and feedback for Moodle: its grading worksheet filled in, or a file for the import of its gradebook.
 
 Follows `mod/assign/gradingtable.php` (commit 003699db), which writes the worksheet, and
-`mod/assign/feedback/offline/importgradeslib.php` (452e36fc) with `locallib.php` (04975560), which reads it: a row is
-found by the number in its first column, "Participant 90210", and a grade above the maximum is skipped without a word.
+`mod/assign/feedback/offline/importgradeslib.php` (452e36fc, 806e2d49) with `locallib.php` (04975560, 0bd8f1fd), which
+reads it: a row is found by the number in its first column, "Participant 90210", and a grade above the maximum is
+skipped without a word, as is one that cannot be changed and, in the newer of the two, a grade of 0.
 """
 
 import re
@@ -28,6 +29,7 @@ from autograde.grader.tables import (
 _IDENTIFIER = re.compile(r"\D+(\d+)")
 _GRADE, _MOST = ("Grade", "Bewertung"), ("Maximum Grade", "Maximum grade", "Bestmögliche Bewertung")
 _COMMENTS = ("Feedback comments", "Feedback als Kommentar")
+_CHANGEABLE, _NO = ("Grade can be changed", "Bewertung kann geändert werden"), ("No", "Nein")
 _NAME, _EMAIL = ("Full name", "Vollständiger Name"), ("Email address", "E-Mail-Adresse")
 
 
@@ -69,16 +71,39 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
         for line, number in zip(people, numbers)
     ]
     found = Matcher(students, "participant").students(keys)
+    nothing = []
     for line, student in zip(people, found):
-        if student and has_grades(students[student]):
-            row = students[student][assignments[0]]
-            _check_most(line, most, row)
-            line[grade] = cell(float(row["score"]))
-            if comments is not None and student in feedback:
-                line[comments] = feedback[student]
+        if student is None or not has_grades(students[student]):
+            continue
+        row = students[student][assignments[0]]
+        if _value(line, header, _CHANGEABLE) in _NO:
+            filled.refused.append(f"{named(students[student])}: locked or overridden in the gradebook of Moodle")
+            continue
+        _check_most(line, most, row)
+        line[grade] = cell(float(row["score"]))
+        if not row["score"]:
+            nothing.append(named(students[student]))
+        if comments is not None and student in feedback:
+            line[comments] = feedback[student]
+    filled.notes += _notes(nothing, comments is None and bool(feedback))
     settle(filled, students, [(key.name, line[0], one) for line, key, one in zip(people, keys, found)])
     filled.text = written([header, *people], separator)
     return filled
+
+
+def _notes(nothing: list[str], without_comments: bool) -> list[str]:
+    notes = []
+    if nothing:
+        notes.append(
+            f"0 points: {', '.join(nothing)}; newer versions of Moodle skip a 0 without a word: look whether they "
+            "arrived, else enter them in Moodle"
+        )
+    if without_comments:
+        notes.append(
+            f"the worksheet has no column {_COMMENTS[0]!r}, so no feedback is in it: switch that feedback type on "
+            "in the assignment's settings and download it again, or use `autograde feedback --zip moodle`"
+        )
+    return notes
 
 
 def _place(header: list[str], names: Sequence[str]) -> int | None:

@@ -6,6 +6,7 @@ contain file names chosen by students.
 
 import csv
 import io
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from autograde.errors import AutogradeError
 from autograde.grader.people import two_names
 from autograde.grader.roster import spellings
 
+_FIRST_HEADING = re.compile(r'(?:"[^"\n]*"|[^",;\t\n]*)(?P<separator>[,;\t])')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -26,27 +28,29 @@ class Filled:
     """A grade file.
 
     without_row: graded students that it has no row for; without_student: its rows of people whom the course does not
-    know; without_grade: its rows of students who handed nothing in; notes: sentences about the rest; names: student →
-    the person's name in the file.
+    know; without_grade: its rows of students who handed nothing in; refused: graded students whose cells stay as they
+    are, because the system takes no grade there, each with the reason; notes: sentences about the rest; names: student
+    → the person's name in the file.
     """
 
     text: str
     without_row: list[str] = field(default_factory=list)
     without_student: list[str] = field(default_factory=list)
     without_grade: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_complete(self) -> bool:
-        return not (self.without_row or self.without_student)
+        return not (self.without_row or self.without_student or self.refused)
 
 
 def read_table(text: str) -> tuple[list[list[str]], str]:
-    """The rows of a CSV and its separator, which is the more frequent one of , and ; in the first line."""
+    """The rows of a CSV and its separator: the sign behind its first heading, since other titles may have any in them."""
     text = text.lstrip("\ufeff")
-    first = text.partition("\n")[0]
-    separator = ";" if first.count(";") > first.count(",") else ","
+    found = _FIRST_HEADING.match(text)
+    separator = found["separator"] if found else ","
     return list(csv.reader(io.StringIO(text), delimiter=separator)), separator
 
 

@@ -64,7 +64,7 @@ class BatchTokenizer:
             for text in texts:
                 if special_tokens:
                     for part, _, special in split_special_tokens(text):
-                        few.add_words([part], ids) if special else few.add(part, ids)
+                        few.match.add([part], ids) if special else few.add(part, ids)
                 else:
                     few.add(text, ids)
                 ends.append(len(ids))

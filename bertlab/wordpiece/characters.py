@@ -24,6 +24,8 @@ from bertlab.wordpiece.unicode import (
 
 _CHINESE = re.compile("[一-龥、。，：；？！ ]+")  # since Unicode 1.1, without case, marks or another normal form
 _SYLLABLES = range(0xAC00, 0xD7A4)  # Korean; Python's own NFD is the same in all versions for these
+_KOREAN = re.compile("[가-힣 -~]+")  # its syllables and printable ASCII
+_KOREAN_WORD = re.compile("[0-9A-Za-zᄀ-ᇿ가-힣]+|[!-~]")  # whole, or as the letters of syllables
 _RULED = {
     *WHITESPACE, *DROPPED, *PUNCTUATION, *NONSPACING_MARKS, *LOWERCASE, *COMBINING_CLASS,
     *(char for char in decomposable() if ord(char) not in _SYLLABLES),
@@ -33,6 +35,8 @@ _COMMON = (*range(0x80, 0x700), *range(0x3000, 0x3100), *range(0x1F300, 0x1F650)
 _COMMON_RULED = [code for code in _COMMON if chr(code) in _RULED]
 _COMMON_AS_THEY_ARE = {code: chr(code) for code in _COMMON if chr(code) not in _RULED}
 _CAPITAL_SIGMA = "Σ"
+# Beside letters and spaces: most of them, decided without a search in the text around.
+_SIGMA_WITHIN, _SIGMA_LAST = re.compile("Σ(?=[Α-ΡΣ-ώ])"), re.compile("Σ(?<=[Α-ΡΣ-ώ]Σ)(?= |\\Z)")
 _NOT_DECIDING = CASE_IGNORABLE | DROPPED
 IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
 
@@ -61,6 +65,9 @@ class PlainCharacters(dict):
         """The words of a text; None where the readable form must decide."""
         if "、" <= text < "龦" and self._basic.split_cjk and _CHINESE.fullmatch(text):  # asks no table of thousands
             return list(text.replace(" ", ""))
+        if "가" <= text < "\ud7a4" and _KOREAN.fullmatch(text):  # nor one with an entry for each of 11,172 syllables
+            letters = normalize("NFD", text) if self._basic.strip_accents else text
+            return _KOREAN_WORD.findall(letters.lower() if self._basic.lowercase else letters)
         if _CAPITAL_SIGMA in text and self._basic.lowercase:
             text = _with_small_sigmas(text)
         translated = text.translate(self)
@@ -95,6 +102,9 @@ class PlainCharacters(dict):
 
 def _with_small_sigmas(text: str) -> str:
     """Each Σ as ς or σ: see `basic.lower_sigma`. A blank is not cased, so a word's end decides like a text's."""
+    text = _SIGMA_LAST.sub("ς", _SIGMA_WITHIN.sub("σ", text))
+    if _CAPITAL_SIGMA not in text:
+        return text
     return re.sub(_CAPITAL_SIGMA, lambda match: "ς" if _is_final(text, match.start()) else "σ", text)
 
 

@@ -107,7 +107,7 @@ class ChunkTable(dict):
 
     def _add(self, chunk) -> None:
         ids = []
-        self._few.add_words(list(chunk) if isinstance(chunk, tuple) else self._few.texts(chunk), ids)
+        self._few.match.add(list(chunk) if isinstance(chunk, tuple) else self._few.texts(chunk), ids)
         self.ids.extend(ids)
 
 

@@ -26,7 +26,7 @@ def split_chunks(text: str) -> list[str]:
 
 
 class FewTexts:
-    """Adds the tokens of texts and words to lists, by the rules of one `WordPieceTokenizer`.
+    """Adds the tokens of texts to lists, by the rules of one `WordPieceTokenizer`.
 
     Attributes:
         plain: the normal form of each character.   match: cuts words into tokens.
@@ -51,16 +51,7 @@ class FewTexts:
         words = self._words(text)
         if words is None:  # the readable form must decide, but hardly ever about more than one chunk
             words = [word for chunk in split_chunks(text) for word in self.texts(chunk)]
-        self.add_words(words, ids)
-
-    def add_words(self, words: list[str], ids: list[int]) -> None:
-        """Adds the tokens of normalized words to a list. A table of other words would cost more than to cut them."""
-        whole, cut = self.match.whole, self.match.add
-        for word in words:
-            if (number := whole.get(word)) is not None:
-                ids.append(number)
-            else:
-                cut(word, ids)
+        self.match.add(words, ids)
 
     def texts(self, chunk: str) -> list[str]:
         """The words of a chunk."""

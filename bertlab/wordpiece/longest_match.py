@@ -12,99 +12,121 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 FIRST_CHARS = 16  # for each token of the vocabulary: a trie pays only behind so many characters of new words
 MOST_NODES = 1 << 17  # of a trie, about 40 MB; a larger one is made again from its roots
-_ONE, _ONE_BEHIND = (1,), (3,)  # lengths of tokens of one character, without and with ##
-_BEHIND_KEY = slice(4)  # "##ab"
 _ROOT, _NO_TOKENS = ((), None, ()), ((), None, None)  # steps: see `GrowingTrie`
 
 
 class LongestMatch:
-    """Greedy longest match: the first words by the tokens' lengths, later ones by a trie, which is faster once grown.
+    """Greedy longest match: the first words by the tokens' beginnings, later ones by a trie, faster once it has grown.
 
     Args:
         vocabulary: the tokens.   max_chars: longer words are [UNK].
-
-    Attributes:
-        whole: word → its id, of the words that are one token.
     """
 
     def __init__(self, vocabulary: Vocabulary, max_chars: int):
         self.max_chars, self.unknown_id = max_chars, vocabulary.unk_id
-        self._index = self.whole = vocabulary.ids
+        self._index = self._whole = vocabulary.ids
         if vocabulary.longest > max_chars:
             short = (piece for piece in vocabulary.pieces if len(piece) <= max_chars or piece in SPECIAL_TOKENS)
-            self.whole = {piece: self._index[piece] for piece in short}
+            self._whole = {piece: self._index[piece] for piece in short}
         self._first_chars = FIRST_CHARS * len(vocabulary)
-        self._cutter: TokenLengths | GrowingTrie = TokenLengths(self._index)
+        self._cutter: TokenBeginnings | GrowingTrie = TokenBeginnings(self._index)
 
     def ids(self, word: str) -> list[int]:
         """The ids of a word's tokens."""
-        if (whole := self.whole.get(word)) is not None:
-            return [whole]
         ids = []
-        self.add(word, ids)
+        self.add([word], ids)
         return ids
 
-    def add(self, word: str, ids: list[int]) -> None:
-        """Adds the ids of the tokens of a word that is not in `whole` to a list."""
-        before, chars = len(ids), len(word)
-        if chars > self.max_chars:
-            ids.append(self.unknown_id)
-            return
-        if self._first_chars >= 0:
-            self._first_chars -= chars
+    def add(self, words: list[str], ids: list[int]) -> None:
+        """Adds the ids of the words' tokens to a list. A table of other words would cost more than to cut them."""
+        whole, cut, most, cut_chars = self._whole, self._cutter.add, self.max_chars, 0
+        for word in words:
+            if (number := whole.get(word)) is not None:
+                ids.append(number)
+            elif (chars := len(word)) > most:
+                ids.append(self.unknown_id)
+            else:
+                before = len(ids)
+                if not cut(word, ids):
+                    ids[before:] = [self.unknown_id]
+                cut_chars += chars
+        if cut_chars and self._first_chars >= 0:
+            self._first_chars -= cut_chars
             if self._first_chars < 0:
                 self._cutter = GrowingTrie(self._index)
-        if not self._cutter.add(word, ids):
-            ids[before:] = [self.unknown_id]
 
 
-class TokenLengths:
-    """Cuts words with a table of the lengths of the tokens that begin with the same two characters.
+class TokenBeginnings:
+    """Cuts words with tables of the two characters that tokens begin with: most tokens need no more look-ups.
 
-    One pass over the vocabulary makes the table, so that the first words need not wait for a trie.
+    One pass over the vocabulary makes the tables, so that the first words need not wait for a trie.
 
     Args:
         index: token → its id.
     """
 
     def __init__(self, index: Mapping[str, int]):
-        self._index, self._lengths = index, token_lengths(index)
-        longest = max((lengths[0] for lengths in self._lengths.values()), default=0)
-        ends = range(max(longest, 3) + 1)
-        # Made once: to make a slice takes as long as to cut by it.
-        self._beginnings, self._rests = [slice(end) for end in ends], [slice(end, None) for end in ends]
+        self._index = index
+        self._first, self._after, self._single = token_beginnings(index)
 
     def add(self, word: str, ids: list[int]) -> bool:
         """Adds the ids of a word's tokens to a list; False, and perhaps some of them, if it has none."""
-        index, beginnings, rests, lengths = self._index, self._beginnings, self._rests, self._lengths.get
-        text, key, single, size = word, word[:2], _ONE, len(word)
-        while True:
-            for end in lengths(key, single):
-                if end <= size and (piece := text[beginnings[end]]) in index:
-                    break
+        index, start, chars = self._index, 0, len(word)
+        pairs, single, mark = self._first, index, ""
+        while start < chars:
+            if (found := pairs.get(word[start : start + 2])) is None:
+                number, size = single.get(word[start]), 1
             else:
+                sizes, number, size = found
+                for longer in sizes:  # behind the word's end a slice is the rest of the word, which may be a token
+                    if (other := index.get(mark + word[start : start + longer])) is not None:
+                        number, size = other, longer
+                        break
+            if number is None:
                 return False
-            ids.append(index[piece])
-            if end == size:
-                return True
-            text = "##" + text[rests[end]]
-            key, single, size = text[_BEHIND_KEY], _ONE_BEHIND, len(text)
+            ids.append(number)
+            start += size
+            pairs, single, mark = self._after, self._single, "##"
+        return True
 
 
-def token_lengths(index: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
-    """Two characters → the lengths of the tokens that begin so, and 1, the longest first; "##ab" → those behind ##."""
-    bits: dict[str, int] = {}  # bit n of a number is 1 for a token of n characters
-    for piece in index:
-        behind = piece[:2] == "##"
-        if (size := len(piece)) > (3 if behind else 1):
-            key = piece[:4] if behind else piece[:2]
-            bits[key] = bits.get(key, 1 << 3 if behind else 1 << 1) | 1 << size
-    lengths = {number: tuple(_bits_downwards(number)) for number in set(bits.values())}
-    return {key: lengths[number] for key, number in bits.items()}
+def token_beginnings(index: Mapping[str, int]) -> tuple[dict[str, tuple], dict[str, tuple], dict[str, int]]:
+    """Three tables: of tokens that begin a word, of those that continue it, and the latter's of one character → id.
+
+    The first two: two characters → (sizes of the tokens of three characters or more that begin so, the longest first;
+    id and size of the token to take if none of these fits, which has two characters or one, None if there is none).
+    """
+    first: dict[str, int] = {}  # bit n of a number is 1 for a token of n characters
+    after: dict[str, int] = {}
+    single: dict[str, int] = {}
+    for piece, number in index.items():
+        size = len(piece)
+        if piece[:2] != "##":
+            if size > 1:
+                key = piece[:2]
+                first[key] = first.get(key, 0) | 1 << size
+        elif size > 3:
+            key = piece[2:4]
+            after[key] = after.get(key, 0) | 1 << size - 2
+        elif size == 3:
+            single[piece[2]] = number
+    sizes = {bits: tuple(_sizes_downwards(bits)) for bits in {*first.values(), *after.values()}}
+    two = 1 << 2
+    return (
+        {
+            key: (sizes[bits], index[key], 2) if bits & two else (sizes[bits], index.get(key[0]), 1)
+            for key, bits in first.items()
+        },
+        {
+            key: (sizes[bits], index["##" + key], 2) if bits & two else (sizes[bits], single.get(key[0]), 1)
+            for key, bits in after.items()
+        },
+        single,
+    )
 
 
-def _bits_downwards(number: int) -> Iterator[int]:
-    return (place for place in range(number.bit_length(), 0, -1) if number >> place & 1)
+def _sizes_downwards(bits: int) -> Iterator[int]:
+    return (size for size in range(bits.bit_length(), 2, -1) if bits >> size & 1)
 
 
 class GrowingTrie:

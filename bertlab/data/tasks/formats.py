@@ -21,7 +21,7 @@ from typing import NamedTuple
 from bertlab.errors import DataError, asked
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
-SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs"}  # between the columns of a CSV file
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}  # between the columns of a CSV file
 
 
 class Record(NamedTuple):
@@ -92,7 +92,7 @@ def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | N
 
     .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
     of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines; between them commas or, if the
-    header has no comma, semicolons or tabs. .jsonl: an object on each line. .json: an array of objects. .parquet: see
+    header has no comma, another of `SEPARATORS`. .jsonl: an object on each line. .json: an array of objects. .parquet: see
     `formats_parquet`. `header` names the columns of a .tsv that has no header line. Blank lines are ignored.
     """
     suffix = Path(path).suffix.lower()
@@ -121,7 +121,7 @@ def _tsv_fields(path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _separator_of(path) -> str:
-    """The separator of a CSV file's header: the comma, or the semicolon or tab if splitting at commas finds nothing."""
+    """The separator of a CSV file's header: the first of `SEPARATORS` at which it splits."""
     header = next((line for _, line in read_lines(path) if line.strip()), "")
     for separator in SEPARATORS:
         try:

@@ -262,7 +262,9 @@ def _value(record: dict, columns: Columns, role: str):
     value = _lookup(record, column)
     if role in ANSWER_ROLES and (_is_empty(value) or value == columns.missing_label):
         if role in ("label", "tags") and not columns.may_lack_answers:
-            raise RecordError(f"column {column!r} is empty; only rows of a test set may lack it")
+            several = asked("--label-separator ,", "label_separator=','")
+            hint = f"; if rows have any number of labels, give {several}" if role == "label" else ""
+            raise RecordError(f"column {column!r} is empty; only rows of a test set may lack it{hint}")
         return None
     if role == "label" and not isinstance(value, (str, int, float)):
         raise RecordError(f"column {column!r}: expected a name or a number, found {value!r:.80}")
