@@ -1,10 +1,11 @@
-"""A student's gain from its teacher: `python -m benchmarks.distillation [--size 2x128] [--seeds 3]`.
+"""A student's gain from its teacher: `python -m benchmarks.distillation [--size 2x128] [--seeds 3] [--students 2]`.
 
 The teacher is the packaged bertlab-mini (4 layers of 256). Two students have the same configuration, rows, steps and
 recipe: one is distilled, one is pre-trained from scratch. Both are judged on the held-out part of the built-in corpus
 and fine-tuned on two tasks with each seed. The distilled student is also distilled in the task stage, from the
-fine-tuned teacher. Finished parts are kept in the folder: the same command resumes. Writes results.json, results.md and
-distillation.png there.
+fine-tuned teacher. `--students 2` trains both kinds again with another seed, for the spread of the figures on held-out
+text; the tasks are those of the first. Finished parts are kept in the folder: the same command resumes. Writes
+results.json, results.md and distillation.png there.
 """
 
 import dataclasses
@@ -29,11 +30,11 @@ TEACHERS, DISTILLED, SCRATCH = "teacher", "distilled", "same size from scratch"
 ON_TASK = "distilled, and on the task too"
 
 
-def recipe(steps: int) -> PretrainingSettings:
+def recipe(steps: int, seed: int) -> PretrainingSettings:
     """The same for both students."""
     return PretrainingSettings(
         steps=steps, batch_size=32, learning_rate=1e-3, warmup_share=0.1, beta_2=0.98, dropout=0.0,
-        width_scaled_init=True, masked_lm_probability=0.3, interval=100, seed=1,
+        width_scaled_init=True, masked_lm_probability=0.3, interval=100, seed=seed,
     )  # fmt: skip
 
 
@@ -49,18 +50,19 @@ def make_rows(folder: Path) -> tuple[Path, Path]:
     return folder / "train", folder / "validation"
 
 
-def pretrained(folder: Path, size: str, steps: int) -> dict[str, Path]:
-    """The checkpoints of both students, trained on the same rows for as many steps."""
+def pretrained(folder: Path, size: str, steps: int, seed: int) -> dict[str, Path]:
+    """The checkpoints of both students, trained on the same rows for as many steps. seed: of their pre-training."""
     from bertlab.training.distillation.general import DistillationRun
     from bertlab.training.pretraining import CHECKPOINT, pretrain
 
     train, _ = make_rows(folder)
-    runs = {DISTILLED: folder / "distilled", SCRATCH: folder / "scratch"}
-    run = DistillationRun(TEACHER, size, train, runs[DISTILLED], recipe(steps), TAUGHT)
+    ending = "" if seed == 1 else f"-{seed}"
+    runs = {DISTILLED: folder / f"distilled{ending}", SCRATCH: folder / f"scratch{ending}"}
+    run = DistillationRun(TEACHER, size, train, runs[DISTILLED], recipe(steps, seed), TAUGHT)
     if not (runs[DISTILLED] / CHECKPOINT).exists():
         run.train(say=show)
     if not (runs[SCRATCH] / CHECKPOINT).exists():
-        pretrain(run.config, train, runs[SCRATCH], recipe(steps), say=show)
+        pretrain(run.config, train, runs[SCRATCH], recipe(steps, seed), say=show)
     return {kind: out / CHECKPOINT for kind, out in runs.items()}
 
 
@@ -102,25 +104,31 @@ def show(line: str) -> None:
     print(line, flush=True)
 
 
-def measured(folder: Path, size: str, seeds: int, steps: int, tasks: bool) -> dict[str, list[dict]]:
-    """Kind of model → the metrics of each seed of the fine-tuning."""
-    students = pretrained(folder, size, steps)
-    models = {TEACHERS: TEACHER, **students}
-    judged = {kind: held_out(model, folder, kind.replace(" ", "-")) for kind, model in models.items()}
+def measured(folder: Path, size: str, seeds: int, steps: int, tasks: bool, students: int) -> dict[str, list[dict]]:
+    """Kind of model → the metrics of each seed: of pre-training for held-out text, of fine-tuning for the tasks."""
     found = {kind: [] for kind in (TEACHERS, DISTILLED, ON_TASK, SCRATCH)}
-    for seed in range(1, seeds + 1):
-        for kind, model in models.items():
-            if kind == TEACHERS and seed > 1:
-                continue  # one teacher
-            found[kind].append(judged[kind] | (finetuned(model, folder, kind, seed) if tasks else {}))
-        if tasks:
-            found[ON_TASK].append(finetuned(students[DISTILLED], folder, "on-task", seed, teachers=True))
+    found[TEACHERS].append(held_out(TEACHER, folder, TEACHERS))
+    for seed in range(1, students + 1):
+        for kind, model in pretrained(folder, size, steps, seed).items():
+            found[kind].append(held_out(model, folder, model.parent.name))
+    if tasks:
+        first = pretrained(folder, size, steps, seed=1)
+        found[TEACHERS].append(finetuned(TEACHER, folder, TEACHERS, seed=1))
+        for seed in range(1, seeds + 1):
+            for kind, model in first.items():
+                found[kind].append(finetuned(model, folder, kind, seed))
+            found[ON_TASK].append(finetuned(first[DISTILLED], folder, "on-task", seed, teachers=True))
     return found
+
+
+def metric_names(found: dict[str, list[dict]]) -> list[str]:
+    """The names of all metrics, each once, in the order in which they were measured."""
+    return list(dict.fromkeys(name for rows in found.values() for row in rows for name in row))
 
 
 def table(found: dict[str, list[dict]]) -> str:
     """Mean ± standard deviation over the seeds, as a Markdown table."""
-    names = list(found[TEACHERS][0])
+    names = metric_names(found)
     lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for kind, rows in found.items():
         lines.append(f"| {kind} | {' | '.join(cell([row[name] for row in rows if name in row]) for name in names)} |")
@@ -138,7 +146,7 @@ def draw(found: dict[str, list[dict]], path: Path) -> None:
     """A panel for each metric, a bar for each kind of model, a dot for each seed."""
     from bertlab.plots import BLUE, GREEN, GREY, ORANGE, new_figure
 
-    names = list(found[TEACHERS][0])
+    names = metric_names(found)
     figure, panels = new_figure(3.2 * len(names), 3.6, 1, len(names))
     for axes, name in zip(panels, names):
         for place, ((kind, rows), colour) in enumerate(zip(found.items(), (GREY, BLUE, GREEN, ORANGE))):
@@ -157,11 +165,12 @@ def draw(found: dict[str, list[dict]], path: Path) -> None:
 @click.option("--size", default="2x128", show_default=True, help="Layers and width of the student.")
 @click.option("--seeds", default=3, show_default=True, type=click.IntRange(1), help="Seeds of the fine-tuning.")
 @click.option("--steps", default=400, show_default=True, type=click.IntRange(100))
+@click.option("--students", default=1, show_default=True, type=click.IntRange(1), help="Students of each kind.")
 @click.option("--tasks/--no-tasks", default=True, show_default=True, help="Also fine-tune on two tasks.")
-def main(folder: Path, size: str, seeds: int, steps: int, tasks: bool) -> None:
+def main(folder: Path, size: str, seeds: int, steps: int, students: int, tasks: bool) -> None:
     """Trains, judges and draws; finished parts are kept."""
     load_backend()
-    found = measured(folder, size, seeds, steps, tasks)
+    found = measured(folder, size, seeds, steps, tasks, students)
     write_json(folder / "results.json", found)
     write_text(folder / "results.md", table(found))
     draw(found, folder / "distillation.png")

@@ -8,7 +8,7 @@ Models of 2 × 128 with the same vocabulary, text, recipe and floating-point ope
 tokens and sentence order (ALBERT), replaced tokens (ELECTRA), and tokens in a random order (XLNet). Their own
 accuracies answer different questions; only the accuracy on the same labelled task, after fine-tuning, compares them. A
 BERT without pre-training is the baseline. Every run resumes where it was stopped; OUT/objectives.csv has the finished
-ones.
+ones. Those that the README reports are in the package: `bertlab.training.runs.recorded`.
 """
 
 import argparse

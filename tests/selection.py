@@ -22,6 +22,7 @@ NUMERICAL = (
     "test_distillation",
     "test_distillation_parts",
     "test_electra",
+    "test_every_family",
     "test_elmo",
     "test_export",
     "test_families",

@@ -226,7 +226,7 @@ def test_a_run_with_another_teacher_or_other_losses_is_refused(data, shallow, fi
 
 def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path):
     from bertlab import checkpoints, families
-    from bertlab.models import PreTrainingModel, SequenceClassifier
+    from bertlab.models import PreTrainingModel, ReplacedTokenDetector, SequenceClassifier
 
     classifier = checkpoints.save(SequenceClassifier(TEACHER), tmp_path / "classifier")
     other = checkpoints.save(PreTrainingModel(dataclasses.replace(TEACHER, vocab_size=99)), tmp_path / "other")
@@ -239,13 +239,19 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
         model = PreTrainingModel(config)
         foreign[name] = checkpoints.save(model, tmp_path / name, tokenizer, format="bertlab")
     modern, permuted = foreign["modernbert"], foreign["xlnet"]
+    judge = checkpoints.save(ReplacedTokenDetector(TEACHER), tmp_path / "judge", tokenizer, format="bertlab")
+    guesser = checkpoints.save(PreTrainingModel(TEACHER), judge / "generator", tokenizer)
     cases = [
         ((teacher, "two", {}), "expected LAYERSxWIDTH, such as 2x128, or the folder of a student; got 'two'"),
         ((teacher, "8x8", {}), "at most 4 layers"),
         ((teacher, "3x8", {"losses": "layers"}), "a number of layers that divides the teacher's 4, got 3"),
         ((teacher, "2x8", {"losses": "layers", "heads": 4}), "the teacher's number of heads, 2, got 4"),
         ((teacher, other, {}), "the teacher's vocabulary of"),
-        ((classifier, "2x8", {}), "expected a teacher with a masked-language-model head"),
+        (
+            (classifier, "2x8", {}),
+            "a teacher with a masked-language-model head, .* choose a pre-trained model",
+        ),
+        ((judge, "2x8", {}), f"of the kind replaced_token_detection; choose its generator {guesser}, losses layers"),
         ((causal, "2x8", {}), "a teacher that fills in masks, got one that reads left to right"),
         ((teacher, causal, {}), "a student that fills in masks, got one that reads left to right"),
         ((foreign["gpt2"], "2x8", {"losses": "layers"}), "left to right"),

@@ -223,9 +223,10 @@ def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
     _check_fills_masks(teacher.config, teacher.path, "teacher")
     kind = open_checkpoint(teacher.path).kind
     if not layers and kind != "pretraining":
+        beside = f"its generator {teacher.generator.path}" if teacher.generator else "a pre-trained model"
         raise CheckpointError(
             f"{teacher.path}: expected a teacher with a masked-language-model head, got a model of the kind {kind}; "
-            "choose a pre-trained model, losses layers, or the task stage for a fine-tuned one"
+            f"choose {beside}, losses layers, or the task stage for a fine-tuned one"
         )
 
 
