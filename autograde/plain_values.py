@@ -13,6 +13,7 @@ import numpy as np
 from autograde.errors import AutogradeError
 
 _PLAIN = (bool, int, float, str)
+_UNCHANGED = frozenset((*_PLAIN, type(None)))  # the types of items that are plain and no arrays
 _DICTS = (dict, Counter, defaultdict, OrderedDict)
 
 
@@ -54,7 +55,7 @@ def to_plain(value):
     if value is None or type(value) in _PLAIN:
         return value
     if type(value) in (list, tuple):
-        return type(value)(to_plain(item) for item in value)
+        return _copied(value, to_plain)
     if type(value) in _DICTS:
         return {key: to_plain(item) for key, item in value.items()}
     if type(value) is np.ndarray:
@@ -64,6 +65,16 @@ def to_plain(value):
     if describe(value) in ("tensor", "variable"):
         return _tensor_to_array(value)
     raise NotPlainError(f"expected tensors, arrays or plain Python values, got a {describe(value)}")
+
+
+def _copied(items, convert):
+    """A list or tuple of the converted items. Lists of numbers are copied whole: random functions get and return
+    thousands of them."""
+    if _UNCHANGED.issuperset(map(type, items)):
+        return type(items)(items)
+    return type(items)(
+        item[:] if type(item) is list and _UNCHANGED.issuperset(map(type, item)) else convert(item) for item in items
+    )
 
 
 def _tensor_to_array(tensor):
@@ -76,7 +87,7 @@ def _tensor_to_array(tensor):
 def to_tensors(value):
     """A plain value whose NumPy arrays of numbers have become tensors of the backend, nested as before."""
     if type(value) in (list, tuple):
-        return type(value)(to_tensors(item) for item in value)
+        return _copied(value, to_tensors)
     if type(value) is dict:
         return {key: to_tensors(item) for key, item in value.items()}
     if type(value) is np.ndarray and value.dtype.kind != "U":
@@ -92,6 +103,8 @@ def whole_numbers(value) -> list[int] | None:
         return value.tolist()
     if type(value) not in (list, tuple):
         return None
+    if {int}.issuperset(map(type, value)):
+        return list(value)
     numbers = [item.item() if is_whole_number(item) else item for item in value]
     return numbers if all(type(number) is int for number in numbers) else None
 

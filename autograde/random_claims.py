@@ -15,6 +15,8 @@ draw the same numbers. So a plan keeps of a known mistake's answer only the tall
 
 from collections import Counter
 
+import numpy as np
+
 from autograde.answers import Answer, read
 from autograde.compare import Difference
 from autograde.naming import same_outcome, same_value
@@ -52,22 +54,46 @@ def _happened(claim, value) -> Counter | Difference:
     findings = _findings(claim, value)
     if isinstance(findings, Difference):
         return findings
-    fault = next((found for found in findings if isinstance(found, Difference)), None)
-    return fault or Counter(event for events in findings for event in events)
+    fault = next((found for found, _ in findings if isinstance(found, Difference)), None)
+    return fault or _events(findings)
 
 
-def _findings(claim, value) -> list | Difference:
-    """The finding of the rule for each result, or the reason why the answer as a whole is wrong."""
+def _events(findings) -> Counter:
+    happened = Counter()
+    for events, times in findings:
+        for event in events:
+            happened[event] += times
+    return happened
+
+
+def _findings(claim, value) -> list[tuple[list[str] | Difference, int]] | Difference:
+    """The rule's finding for each different result, in the order of the calls, and the number of calls that returned
+    this result; or the reason why the answer as a whole is wrong."""
     rule = RULES[claim["rule"]]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
         return Difference("type", "expected one result for each call")
     if claim["calls"] == 0 and type(value) is not list:
         return Difference("type", "expected a result that can be iterated over")
-    findings = [rule(claim["given"], result) for result in results[: max(claim["calls"] - 1, 1)]]
-    if not any(isinstance(found, Difference) for found in findings) and not same_value(results[0], results[-1]):
+    different: dict[object, list] = {}  # key → a result, the number of calls that returned it
+    for result in results[: max(claim["calls"] - 1, 1)]:
+        different.setdefault(_key(result), [result, 0])[1] += 1
+    findings = [(rule(claim["given"], result), times) for result, times in different.values()]
+    broken = any(isinstance(found, Difference) for found, _ in findings)
+    if not broken and not same_value(results[0], results[-1]):
         return Difference("own chance", "two calls with generators of the same seed differ: draw from `rng` only")
     return findings
+
+
+def _key(value):
+    """A key that only equal values of the same types share."""
+    kind = type(value)
+    if kind in (list, tuple):
+        numbers = {int}.issuperset(map(type, value))
+        return kind, tuple(value if numbers else map(_key, value))
+    if kind is np.ndarray:
+        return value.dtype.str, value.shape, value.tobytes()
+    return (kind, value) if kind in (int, bool, str) else id(value)
 
 
 # --- naming ---
@@ -88,8 +114,11 @@ def _tally(claim, value) -> dict:
     findings = _findings(claim, value)
     if isinstance(findings, Difference):
         return {"faults": {findings.kind: claim["calls"]}}
-    faults = Counter(found.kind for found in findings if isinstance(found, Difference))
-    return {"faults": dict(faults)} if faults else {"events": dict(_happened(claim, value))}
+    faults = Counter()
+    for found, times in findings:
+        if isinstance(found, Difference):
+            faults[found.kind] += times
+    return {"faults": dict(faults)} if faults else {"events": dict(_events(findings))}
 
 
 def recognise(plan: dict, answers: list[Answer]) -> dict | None:

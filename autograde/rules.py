@@ -144,15 +144,16 @@ def chosen_words(given, result):
     positions = whole_numbers(result)
     if positions is None:
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
-    if len(set(positions)) < len(positions):
+    chosen = set(positions)
+    if len(chosen) < len(positions):
         return Difference("twice", f"{shown(positions)} holds a position twice")
-    taken = [index for index, word in enumerate(words) if set(word) <= set(positions)]
+    taken = [index for index, word in enumerate(words) if chosen.issuperset(word)]
     if sum(len(words[index]) for index in taken) != len(positions):
         return Difference("torn", f"{shown(positions)} contains only a part of a word, or a position outside of words")
     if len(positions) > count:
         return Difference("too many", f"yours chose {len(positions)} tokens; expected at most {count}")
     room = count - len(positions)
-    fitting = [word for index, word in enumerate(words) if index not in taken and len(word) <= room]
+    fitting = [word for index, word in enumerate(words) if len(word) <= room and index not in taken]
     if fitting:
         return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
     if not _ascending(positions):
