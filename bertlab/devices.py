@@ -17,6 +17,15 @@ def replica_number():
     return context.replica_id_in_sync_group if context else 0
 
 
+def on_jax_gpu() -> bool:
+    """Whether the backend is JAX and its device a GPU."""
+    if keras.backend.backend() != "jax":
+        return False
+    import jax
+
+    return jax.devices()[0].platform == "gpu"
+
+
 def has_fused_kernel() -> bool:
     """Whether this device should use `keras.ops.dot_product_attention`, rather than the formula written out.
 

@@ -140,6 +140,7 @@ def test_attention_is_written_out_where_there_is_no_fused_kernel(monkeypatch, ba
     monkeypatch.setattr(devices.keras.backend, "backend", lambda: backend)
     monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(devices=lambda: [device]))
     assert devices.has_fused_kernel() is fused
+    assert devices.on_jax_gpu() is (backend == "jax" and platform == "gpu")
 
 
 @every_mask
