@@ -594,7 +594,7 @@ check(perplexity)
 # | layers compute in | float32 | float16 (T4, V100) or bfloat16 (A100, L4, H100) |
 #
 # Before the first step the cell shows how long the run takes at least, if the GPU is a T4, L4, A100 or H100. On a Colab
-# T4 its 1,500 steps take at least 84 seconds: 56 ms each, computed from what the compiled step moves and multiplies and
+# T4 its 1,500 steps take at least 81 seconds: 54 ms each, computed from what the compiled step moves and multiplies and
 # from the card's data sheet, not measured. After 20 steps the cell shows how long the run still takes on your machine,
 # with any GPU. A run that was begun on one GPU continues on another with the same number of steps.
 #

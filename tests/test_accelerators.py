@@ -11,6 +11,7 @@ from benchmarks.accelerators import __main__ as command
 from benchmarks.accelerators import cell
 from benchmarks.accelerators.cards import A100, CARDS, T4, V5E
 from benchmarks.accelerators.compiling import axis_to_divide
+from benchmarks.accelerators.day import hours_of
 from benchmarks.accelerators.exchanges import exchanged
 from benchmarks.accelerators.hlo import Array, Cost, Counter, Program, arrays_of
 from benchmarks.accelerators.largest import largest_rows
@@ -336,6 +337,22 @@ def test_a_cell_that_fails_is_told_and_not_stored(tmp_path, capsys):
     assert command.compiled(cell, tmp_path)["compiles"] == "failed"
     assert "failed with status 1, \"KeyError: 'no such card'\"" in capsys.readouterr().err
     assert [path.suffix for path in tmp_path.iterdir()] == [".log"]
+
+
+@pytest.mark.parametrize(
+    "card, rows, tokens, batch, expected",
+    [
+        ("A100", 32, 4096 * 128 * 10, 4096, (4096, 10)),  # 128 parts
+        ("v5e-256", 32, 8192 * 128 * 10, 4096, (8192, 10)),  # the pod's smallest batch is larger than the recipe's
+        ("T4", 32, 128 * 33, 1, (32, 2)),
+    ],
+)
+def test_a_recipe_takes_the_parts_of_its_updates_and_their_exchanges(card, rows, tokens, batch, expected):
+    cell = {"card": card, "rows": str(rows), "roofline_seconds": "3.0", "link_seconds": "0.6"}
+    together, updates, hours = hours_of(cell, tokens, batch)
+    assert (together, updates) == expected
+    parts = together / (rows * CARDS[card].chips)
+    assert hours == pytest.approx(updates * parts * 3.6 / 3600)
 
 
 # === Pods ===

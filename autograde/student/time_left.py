@@ -15,7 +15,7 @@ USUAL_STEPS = 1_500  # of a run on an unknown GPU, and without one
 
 @dataclass(frozen=True)
 class KnownGPU:
-    """The figures that were computed for a GPU, and the number of steps that the run makes there.
+    """The numbers that were computed for a GPU, and the number of steps that the run makes there.
 
     The step of `COMPUTED_FOR` was compiled for it on JAX (`python -m benchmarks.accelerators`), never run on it.
     precision: of the layers. milliseconds: what one step takes at least. gibibytes: the memory that it needs.
@@ -28,10 +28,10 @@ class KnownGPU:
 
 
 KNOWN = {
-    "T4": KnownGPU("float16", 56.3, 2.34),
-    "L4": KnownGPU("bfloat16", 64.4, 2.77),
-    "A100": KnownGPU("bfloat16", 12.5, 2.77, steps=6_000),
-    "H100": KnownGPU("bfloat16", 5.3, 2.26, steps=6_000),
+    "T4": KnownGPU("float16", 54.1, 2.01),
+    "L4": KnownGPU("bfloat16", 59.8, 2.13),
+    "A100": KnownGPU("bfloat16", 11.6, 2.13, steps=6_000),
+    "H100": KnownGPU("bfloat16", 5.1, 1.93, steps=6_000),
 }  # a part of the GPU's name → what is known
 
 

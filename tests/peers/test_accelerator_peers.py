@@ -24,7 +24,9 @@ weights = [(len(leaf.shape) < 2) + 0.02 * rng.normal(size=leaf.shape).astype("fl
 state = weights, *jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), others)
 function, batch, losses = jax.jit(step.function), random_batch(work), []
 if engine == "jax":
-    state[1][1] = np.float32(2.0**15)  # of the loss; only float16 changes it
+    state[1][1] = np.float32(2.0**15)  # the scale of the loss; only float16 changes it
+else:
+    state[2][1] = np.float32(1e-4)  # the learning rate
 for _ in range(30):
     logs, state = function(state, batch)
     losses.append(float(logs["masked"] + logs["next sentence"]) if engine == "jax" else float(logs["loss"]))
