@@ -17,8 +17,17 @@ def replica_number():
     return context.replica_id_in_sync_group if context else 0
 
 
+def on_jax_gpu() -> bool:
+    """Whether the backend is JAX and its device a GPU."""
+    if keras.backend.backend() != "jax":
+        return False
+    import jax
+
+    return jax.devices()[0].platform == "gpu"
+
+
 def has_fused_kernel() -> bool:
-    """Whether `keras.ops.dot_product_attention` is to be used on this device, rather than the formula written out.
+    """Whether this device should use `keras.ops.dot_product_attention`, rather than the formula written out.
 
     TensorFlow has no fused kernel. On JAX, cuDNN has one for GPUs from capability 8.0. Where it has none, that function
     keeps the scores in float32, which in 16 bits moves more bytes than the formula; on a TPU it takes the mask of the

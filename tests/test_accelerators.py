@@ -1,14 +1,17 @@
 """benchmarks.accelerators: counting a compiled program's text, the least time, the table. Nothing is compiled."""
 
 import csv
+import gzip
 import json
 import sys
 
 import pytest
 
 from benchmarks.accelerators import __main__ as command
+from benchmarks.accelerators import cell
 from benchmarks.accelerators.cards import A100, CARDS, T4, V5E
 from benchmarks.accelerators.compiling import axis_to_divide
+from benchmarks.accelerators.day import hours_of
 from benchmarks.accelerators.exchanges import exchanged
 from benchmarks.accelerators.hlo import Array, Cost, Counter, Program, arrays_of
 from benchmarks.accelerators.largest import largest_rows
@@ -16,10 +19,12 @@ from benchmarks.accelerators.roofline import Line, least_seconds, lines_of, plai
 from benchmarks.accelerators.tables import COLUMNS, csv_of, markdown_of
 
 
+def text_of(entry: str, others: str = "") -> str:
+    return f"HloModule jit_step, is_scheduled=true\n\n{others}\nENTRY %main.1 (a: f32[]) -> f32[] {{\n{entry}}}\n"
+
+
 def program(entry: str, others: str = "") -> Program:
-    return Program(
-        f"HloModule jit_step, is_scheduled=true\n\n{others}\nENTRY %main.1 (a: f32[]) -> f32[] {{\n{entry}}}\n"
-    )
+    return Program(text_of(entry, others))
 
 
 def only_kernel(entry: str, others: str = "") -> Cost:
@@ -50,6 +55,17 @@ def test_a_cublas_product_counts_but_its_workspace_does_not():
     )
     assert cost.products == {32: 2 * 64 * 128 * 32}
     assert cost.bytes == 4 * (64 * 128 + 128 * 32 + 64 * 32)
+
+
+@pytest.mark.parametrize("direction, products", [("", 2), ("Backward", 5)])
+def test_cudnns_attention_multiplies_twice_forward_and_five_times_backward(direction, products):
+    cost = only_kernel(
+        "  %q = bf16[2,8,3,16]{3,2,1,0} parameter(0)\n  %k = bf16[2,8,3,16]{3,2,1,0} parameter(1)\n"
+        "  %call.1 = (bf16[2,3,8,16]{3,1,2,0}, u8[0]{0}) custom-call(%q, %k), "
+        f'custom_call_target="__cudnn$fmhaScaleBiasSoftmax{direction}"\n'
+    )
+    assert cost.products == {16: products * 2 * (2 * 3) * 8 * 8 * 16}
+    assert cost.bytes == 3 * 2 * (2 * 8 * 3 * 16)
 
 
 @pytest.mark.parametrize(
@@ -228,6 +244,19 @@ def test_the_table_has_every_cell_and_the_costliest_kernels():
     assert "| `forward: a/b->c` | 2 | 1.0 | 2.00 | 50.00 | 40% |" in lines and lines[-1] == "Compiled with jax 0.10.2."
 
 
+def test_peers_have_pretraining_steps_only():
+    options = command.options_of(
+        ["--cards", "T4", "--tasks", "pretraining", "finetuning", "--engines", "bertlab", "jax"]
+    )
+    cells = [found for found in command.cells_of(options) if found["size"] == "base"]
+    assert [(found["task"], found["engine"]) for found in cells] == [
+        ("pretraining", "bertlab"), ("pretraining", "jax"), ("finetuning", "bertlab"),
+    ]  # fmt: skip
+    assert [line.split("|")[2] for line in markdown_of([{**FIGURES, "engine": "jax"}]).splitlines()[2:3]] == [
+        " base, jax "
+    ]
+
+
 def test_cells_are_asked_for_small_first_and_stored_ones_are_not_compiled_again(tmp_path, monkeypatch):
     options = command.options_of(["--cards", "T4", "v5e-1", "--sizes", "base", "small", "--work", str(tmp_path)])
     cells = command.cells_of(options)
@@ -253,6 +282,32 @@ def test_only_pods_divide_their_state():
     ]  # fmt: skip
     assert axis_to_divide((30522, 768), 256) == 1 and axis_to_divide((3072, 768), 16) == 0
     assert axis_to_divide((2,), 16) is None and axis_to_divide((), 16) is None
+
+
+def test_the_table_of_all_stored_cells_is_written_without_compiling(tmp_path, monkeypatch):
+    others = [{**CELL, "card": "A100"}, {**CELL, "size": "small"}, {**CELL, "engine": "jax"}]
+    for stored in [
+        FIGURES,
+        *({**FIGURES, **other} for other in others),
+        {**CELL, "rows": 999, "compiles": "too large"},
+    ]:
+        command.file_of(stored, tmp_path).write_text(json.dumps(stored), encoding="utf-8")
+    kept = cell.program_of(command.file_of(CELL, tmp_path))
+    kept.write_bytes(gzip.compress(text_of(DOT).encode()))
+    table = tmp_path / "table.csv"
+
+    def written(*options):
+        monkeypatch.setattr(sys, "argv", ["accelerators", "--work", str(tmp_path), "--table", str(table), *options])
+        command.main()
+        with table.open(encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    rows = written()
+    assert [(row["size"], row["card"], row["engine"], row["rows"]) for row in rows] == [
+        ("small", "T4", "bertlab", "32"), ("base", "T4", "bertlab", "32"), ("base", "T4", "jax", "32"),
+        ("base", "T4", "bertlab", "999"), ("base", "A100", "bertlab", "32"),
+    ]  # fmt: skip
+    assert [row["kernels"] for row in written("--count-again")] == ["7", "1", "7", "", "7"]
 
 
 @pytest.mark.parametrize("most", [0, 1, 7, 8, 31, 32, 100, 1000])
@@ -282,6 +337,22 @@ def test_a_cell_that_fails_is_told_and_not_stored(tmp_path, capsys):
     assert command.compiled(cell, tmp_path)["compiles"] == "failed"
     assert "failed with status 1, \"KeyError: 'no such card'\"" in capsys.readouterr().err
     assert [path.suffix for path in tmp_path.iterdir()] == [".log"]
+
+
+@pytest.mark.parametrize(
+    "card, rows, tokens, batch, expected",
+    [
+        ("A100", 32, 4096 * 128 * 10, 4096, (4096, 10)),  # 128 parts
+        ("v5e-256", 32, 8192 * 128 * 10, 4096, (8192, 10)),  # the pod's smallest batch is larger than the recipe's
+        ("T4", 32, 128 * 33, 1, (32, 2)),
+    ],
+)
+def test_a_recipe_takes_the_parts_of_its_updates_and_their_exchanges(card, rows, tokens, batch, expected):
+    cell = {"card": card, "rows": str(rows), "roofline_seconds": "3.0", "link_seconds": "0.6"}
+    together, updates, hours = hours_of(cell, tokens, batch)
+    assert (together, updates) == expected
+    parts = together / (rows * CARDS[card].chips)
+    assert hours == pytest.approx(updates * parts * 3.6 / 3600)
 
 
 # === Pods ===

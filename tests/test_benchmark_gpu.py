@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from autograde.student.time_left import KNOWN
 from benchmarks import gpu
+from benchmarks.accelerators.cards import GIB
 from benchmarks.accelerators.tables import COLUMNS
 
 JOB = {"backend": "tensorflow", "size": "small", "task": "pretraining", "tokens": 128, "rows": 256}
@@ -54,6 +56,14 @@ def test_the_stored_table_has_the_steps_that_are_measured_without_options():
         for card in ("T4", "L4", "A100", "H100"):
             cell = computed[card, job["size"], job["task"], str(job["tokens"]), str(job["rows"])]
             assert float(cell["roofline_seconds"]) > 0 and float(cell["memory"]) > 0
+
+
+@pytest.mark.parametrize("card", KNOWN)
+def test_notebook_07_tells_what_the_table_has_of_its_step(card):
+    cell, known = gpu.computed_cells()[card, "small", "pretraining", "128", "256"], KNOWN[card]
+    assert known.precision == cell["precision"]
+    assert known.milliseconds == round(float(cell["roofline_seconds"]) * 1e3, 1)
+    assert known.gibibytes == round(float(cell["memory"]) / GIB, 2)
 
 
 def test_the_report_names_the_card_and_its_measured_peaks():

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import logging
+import os
 import pickle
 
 import numpy as np
@@ -396,11 +397,29 @@ def test_a_run_says_beforehand_what_is_computed_for_a_known_gpu_only_for_the_set
         steps=1_500,
         model={"hidden_size": 256, "num_layers": 6},
     )
-    assert time_left.beforehand(settings, "Tesla T4").startswith("Tesla T4: at least 1 min 24 s for 1,500 steps.")
-    assert time_left.beforehand(settings, "NVIDIA A100-SXM4-40GB").startswith("NVIDIA A100-SXM4-40GB: at least 19 s")
+    assert time_left.beforehand(settings, "Tesla T4").startswith("Tesla T4: at least 1 min 21 s for 1,500 steps.")
+    assert time_left.beforehand(settings, "NVIDIA A100-SXM4-40GB").startswith("NVIDIA A100-SXM4-40GB: at least 17 s")
     unknown = "The time that the run takes is shown after 20 steps."
     assert time_left.beforehand(settings, "Quadro T400") == unknown == time_left.beforehand(settings, None)
     assert time_left.beforehand(dataclasses.replace(settings, length=64), "Tesla T4") == unknown
+
+
+@pytest.mark.parametrize("name, steps", [("Tesla T4", 1_500), ("NVIDIA A100-SXM4-40GB", 6_000), ("a new GPU", 1_500)])
+def test_the_number_of_steps_is_that_of_the_gpu_or_of_a_run_begun_on_another(monkeypatch, tmp_path, name, steps):
+    import tensorflow as tf
+
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: [kind])
+    monkeypatch.setattr(training_run, "gpu_name", lambda: name)
+    monkeypatch.setattr(training_run.home, "of_notebook", lambda notebook: tmp_path)
+    fresh = training_run.choose_settings()
+    assert fresh.steps == steps and fresh.warmup_steps == steps // 15
+    assert training_run.choose_settings(steps=7).steps == 7
+    for begun in (6_000, 1_500):  # the last saved one is continued
+        state = training_run.run_folder(dataclasses.replace(fresh, steps=begun)) / "state.safetensors"
+        state.parent.mkdir(parents=True)
+        state.write_bytes(b"")
+        os.utime(state, (0, 10_000 - begun))
+        assert training_run.choose_settings().steps == begun
 
 
 def test_the_time_left_counts_steps_and_the_evaluations_to_come_without_what_compiles(monkeypatch):
@@ -424,4 +443,4 @@ def test_the_time_left_counts_steps_and_the_evaluations_to_come_without_what_com
 def test_a_run_that_goes_on_tells_the_time_of_its_remaining_steps():
     sizes = {"hidden_size": 256, "num_layers": 6}
     settings = training_run.choose_settings(batch_size=256, length=128, steps=1_500, model=sizes)
-    assert time_left.beforehand(settings, "Tesla T4", done=500).startswith("Tesla T4: at least 56 s for 1,000 steps.")
+    assert time_left.beforehand(settings, "Tesla T4", done=500).startswith("Tesla T4: at least 54 s for 1,000 steps.")

@@ -3,11 +3,13 @@
 Sizes: B 2 rows, T 5 tokens, S 3 keys of another sequence, A 2 heads, H 8, F 12 inside the feed-forward, V 11 pieces.
 """
 
+import keras
 import numpy as np
 import pytest
 from layer_case import CHECKS, LayerCase
 
 from bertlab import layers
+from bertlab.layers import activations
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2, 5, 8)).astype("float32")
@@ -182,3 +184,22 @@ def test_no_layer_is_left_out():
     exported = {value for name in layers.__all__ if isinstance(value := getattr(layers, name), type)}
     tested = {type(layer.make(dropout=0.0, dtype="float32")) for layer in CASES}
     assert {kind for kind in exported if issubclass(kind, keras.layers.Layer)} == tested
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_a_gelu_that_is_computed_again_for_its_gradient_changes_no_number(monkeypatch, dtype):
+    import tensorflow as tf
+
+    x, again = tf.cast(tf.linspace(-5.0, 5.0, 101), dtype), []
+
+    def value_and_gradient():
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = activations.gelu(x)
+        return tf.cast(tf.stack([y, tape.gradient(y, x)]), "float32").numpy()
+
+    plain, remat = value_and_gradient(), keras.remat
+    monkeypatch.setattr(activations, "on_jax_gpu", lambda: True)
+    monkeypatch.setattr(keras, "remat", lambda function: again.append(function) or remat(function))
+    np.testing.assert_array_equal(value_and_gradient(), plain)
+    assert len(again) == (dtype == "bfloat16")

@@ -3,10 +3,14 @@
 Sizes: B 2 rows, T 5 query tokens, S 3 keys of another sequence, A 2 heads, d 4 dimensions a head, H 8.
 """
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from keras import ops
 
+from bertlab import devices
 from bertlab.errors import ConfigError
 from bertlab.layers import (
     MultiHeadAttention,
@@ -121,6 +125,22 @@ def test_fused_attention_equals_the_formula(name):
     mask, seen = MASKS[name]
     heads = ops.convert_to_numpy(scaled_dot_product_attention(query, key, value, mask()))
     np.testing.assert_allclose(heads, np.einsum("bats,bsad->btad", weights64(query, key, seen), value), **CLOSE)
+
+
+@pytest.mark.parametrize(
+    "backend, platform, capability, fused",
+    [
+        ("tensorflow", "gpu", "8.0", False), ("torch", "gpu", "7.5", True), ("jax", "cpu", "", True),
+        ("jax", "tpu", "", False), ("jax", "gpu", "7.5", False), ("jax", "gpu", "8.0", True),
+        ("jax", "gpu", "12.0", True),
+    ],
+)  # fmt: skip
+def test_attention_is_written_out_where_there_is_no_fused_kernel(monkeypatch, backend, platform, capability, fused):
+    device = SimpleNamespace(platform=platform, compute_capability=capability)
+    monkeypatch.setattr(devices.keras.backend, "backend", lambda: backend)
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(devices=lambda: [device]))
+    assert devices.has_fused_kernel() is fused
+    assert devices.on_jax_gpu() is (backend == "jax" and platform == "gpu")
 
 
 @every_mask

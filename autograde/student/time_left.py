@@ -2,16 +2,47 @@
 
 import re
 import time
+from dataclasses import dataclass
 
 from autograde.student.pictures import _in_notebook
 from bertlab.progress import SECONDS_BETWEEN_LINES, duration
 
 MEASURED = 20  # steps after which the time left is known well enough
 SECONDS_BETWEEN_UPDATES = 2.0  # in a notebook
-# Milliseconds that one step of 256 × 128 tokens of the 6 × 256 model takes at least, by a part of the GPU's name:
-# compiled for these GPUs on JAX (`python -m benchmarks.accelerators`), never run on them.
-LEAST_MILLISECONDS = {"T4": 56.3, "A100": 12.5}
 COMPUTED_FOR = {"batch_size": 256, "length": 128, "hidden_size": 256, "num_layers": 6}
+USUAL_STEPS = 1_500  # of a run on an unknown GPU, and without one
+
+
+@dataclass(frozen=True)
+class KnownGPU:
+    """The numbers that were computed for a GPU, and the number of steps that the run makes there.
+
+    The step of `COMPUTED_FOR` was compiled for it on JAX (`python -m benchmarks.accelerators`), never run on it.
+    precision: of the layers. milliseconds: what one step takes at least. gibibytes: the memory that it needs.
+    """
+
+    precision: str
+    milliseconds: float
+    gibibytes: float
+    steps: int = USUAL_STEPS
+
+
+KNOWN = {
+    "T4": KnownGPU("float16", 54.1, 2.01),
+    "L4": KnownGPU("bfloat16", 59.8, 2.13),
+    "A100": KnownGPU("bfloat16", 11.6, 2.13, steps=6_000),
+    "H100": KnownGPU("bfloat16", 5.1, 1.93, steps=6_000),
+}  # a part of the GPU's name → what is known
+
+
+def known_gpu(name: str | None) -> KnownGPU | None:
+    """The entry of the GPU that calls itself `name`; None for any other GPU, and without one.
+
+    Example:
+        >>> known_gpu("Tesla T4").precision
+        'float16'
+    """
+    return next((known for part, known in KNOWN.items() if re.search(rf"\b{part}\b", name or "")), None)
 
 
 def gpu_name() -> str | None:
@@ -30,13 +61,14 @@ def beforehand(settings, name: str | None, done: int = 0) -> str:
         'The time that the run takes is shown after 20 steps.'
     """
     sizes = settings.model | {"batch_size": settings.batch_size, "length": settings.length}
-    least = next((value for part, value in LEAST_MILLISECONDS.items() if re.search(rf"\b{part}\b", name or "")), None)
-    if least is None or any(sizes[key] != value for key, value in COMPUTED_FOR.items()):
+    known = known_gpu(name)
+    if known is None or any(sizes[key] != value for key, value in COMPUTED_FOR.items()):
         return f"The time that the run takes is shown after {MEASURED} steps."
     steps = settings.steps - done
     return (
-        f"{name}: at least {duration(steps * least / 1000)} for {steps:,} steps. This is computed from the GPU's "
-        f"bandwidth and peak; a real run takes longer. After {MEASURED} steps the measured time is shown."
+        f"{name}: at least {duration(steps * known.milliseconds / 1000)} for {steps:,} steps. This is computed from "
+        f"the GPU's bandwidth and peak, in {known.precision}; a real run takes longer. After {MEASURED} steps the "
+        "measured time is shown."
     )
 
 

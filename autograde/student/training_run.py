@@ -16,7 +16,7 @@ import numpy as np
 from autograde.errors import AutogradeError
 from autograde.roles import CONFIG
 from autograde.student import home, plans, progress_file
-from autograde.student.time_left import MEASURED, TimeLeft, beforehand, gpu_name
+from autograde.student.time_left import KNOWN, MEASURED, USUAL_STEPS, TimeLeft, beforehand, gpu_name, known_gpu
 from bertlab.files import write_atomically
 from bertlab.work_folder import check_same
 
@@ -60,28 +60,45 @@ class RunSettings:
 def choose_settings(text: str | None = None, **changes) -> RunSettings:
     """The settings for this machine, with a GPU or without one. changes: any field of `RunSettings`.
 
-    steps: more of them make a better model; warm-up and evaluations are spread over them.
+    steps: more of them make a better model; warm-up and evaluations are spread over them. If left out, they are those
+    of this GPU in `time_left.KNOWN`, or of a run that was begun on another one: on Colab the next GPU may be another.
     """
     import tensorflow as tf
 
     pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
     if tf.config.list_physical_devices("GPU"):
-        steps = changes.get("steps", 1_500)
         model = _model(pieces, hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
+        steps = changes.get("steps") or _steps_begun(model) or _steps_of(known_gpu(gpu_name()))
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
-        steps = changes.get("steps", 1_500)
+        steps = changes.get("steps", USUAL_STEPS)
         model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
         settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
                         peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip
     return RunSettings(**settings | ({"text": text} if text else {}) | changes)
 
 
+def _steps_of(known) -> int:
+    return known.steps if known else USUAL_STEPS
+
+
+def _steps_begun(model: dict) -> int | None:
+    """The number of steps of the last saved run of this model whose number was chosen for a GPU; None without one."""
+    states = {
+        steps: _folder(model, steps) / _STATE for steps in {_steps_of(known) for known in (*KNOWN.values(), None)}
+    }
+    saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
+    return max(saved, key=saved.get, default=None)
+
+
 def run_folder(settings: RunSettings) -> Path:
     """The folder of a run in the student's home: a run of another size or length has another one."""
-    sizes = settings.model
-    name = f"{sizes['num_layers']}x{sizes['hidden_size']}_{settings.steps}_steps"
+    return _folder(settings.model, settings.steps)
+
+
+def _folder(model: dict, steps: int) -> Path:
+    name = f"{model['num_layers']}x{model['hidden_size']}_{steps}_steps"
     return home.of_notebook(NOTEBOOK) / "pretraining_run" / name
 
 

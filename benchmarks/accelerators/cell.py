@@ -48,7 +48,7 @@ def measure(cell: dict, program: Path) -> dict:
 
 
 def counted(text: str, card: Card, model_flops: float) -> dict:
-    """What is counted in the text of a program, and its costliest kernels, all of one chip."""
+    """The operations and bytes of a program and its costliest kernels, all of one chip."""
     program = Program(text)
     kernels = program.kernels()
     lines = lines_of(kernels, card)

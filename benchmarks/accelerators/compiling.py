@@ -3,7 +3,7 @@
 XLA for TPUs (libtpu) and for NVIDIA's GPUs run on a processor: the one reads the name of a chip, the other a
 description of the card. Nothing is executed. For a GPU no candidate kernels can be timed, so autotuning is off and
 products are cuBLAS calls; Triton's, into which XLA could fuse what surrounds a product, need that timing. Which kernel
-of attention a step has depends on the device that JAX finds when it runs: here it is told of the card.
+of attention a step has depends on the device that JAX finds: `choose_kernels_of` answers for the card.
 """
 
 import os
@@ -33,10 +33,10 @@ def prepare_environment() -> None:
 
 
 def choose_kernels_of(card: Card) -> None:
-    """Lets BertLab, Keras and JAX choose the kernel of attention as on the card, for the rest of this process."""
+    """Lets BertLab, Keras and JAX choose what depends on the device as on the card, for the rest of this process."""
     from jax._src.cudnn import fused_attention_stablehlo as cudnn  # Keras asks these functions, too
 
-    from bertlab.layers import attention
+    from bertlab.layers import activations, attention
 
     def is_at_least(capability: str) -> bool:
         return card.capability >= tuple(int(part) for part in capability.split("."))
@@ -45,6 +45,7 @@ def choose_kernels_of(card: Card) -> None:
     cudnn.check_compute_capability = is_at_least
     cudnn.is_cuda_compute_capability_equal = lambda capability: False  # asked about a newer card only
     attention.has_fused_kernel = lambda: is_at_least("8.0")
+    activations.on_jax_gpu = lambda: card.kind == "cuda"
 
 
 @dataclass(frozen=True)

@@ -47,10 +47,13 @@ def _hub_trainer(work: Work, precision: str):
         config.vocab_size, config.num_layers, config.num_heads, config.hidden_size, config.intermediate_size,
         dropout=config.hidden_dropout, max_sequence_length=config.max_position_embeddings,
     )  # fmt: skip
-    masked = keras_hub.models.BertMaskedLM(backbone, preprocessor=None)
-    pooled = backbone(backbone.input)["pooled_output"]
-    outputs = {"masked_lm": masked.output, "next_sentence": keras.layers.Dense(2, name="next_sentence")(pooled)}
-    trainer = keras.Model(masked.input, outputs)
+    positions = keras.Input((None,), dtype="int32", name="mask_positions")
+    head = keras_hub.models.BertMaskedLM(backbone, preprocessor=None).masked_lm_head
+    outputs = {  # of one pass through the backbone: the task's own output is of another
+        "masked_lm": head(backbone.output["sequence_output"], positions),
+        "next_sentence": keras.layers.Dense(2, name="next_sentence")(backbone.output["pooled_output"]),
+    }
+    trainer = keras.Model({**backbone.input, "mask_positions": positions}, outputs)
     optimizer = keras.optimizers.AdamW(
         LEARNING_RATE, weight_decay=DECAY, beta_1=BETAS[0], beta_2=BETAS[1], epsilon=EPSILON, global_clipnorm=CLIP
     )

@@ -5,18 +5,27 @@ GELU multiplies its input by the probability that a standard normal variable is 
 using another one changes the hidden states by about 1e-3.
 """
 
+import keras
 from keras import ops
 
+from bertlab.devices import on_jax_gpu
 from bertlab.errors import ConfigError
 
 
 def gelu(x):
     """Exact GELU, x·Φ(x), through the error function. x: any shape.
 
+    On a GPU with JAX, in 16 bits, the backward pass computes it again: otherwise XLA keeps a float32 array for it.
+
     Example:
         >>> round(float(gelu(ops.array(1.0))), 4)
         0.8413
     """
+    in_16_bits = keras.backend.standardize_dtype(x.dtype) in ("float16", "bfloat16")
+    return keras.remat(_exact_gelu)(x) if in_16_bits and on_jax_gpu() else _exact_gelu(x)
+
+
+def _exact_gelu(x):
     return ops.gelu(x, approximate=False)
 
 
