@@ -54,8 +54,11 @@ def _facts(verdict):
 def _picture_text(picture):
     if _where(picture):
         yield f"  {_where(picture)}:"
-    yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours))
-    yield f"  {'expected':<8}".ljust(10) + "\n          ".join(_rows(picture.expected))
+    rows = (*picture.yours, *picture.expected)
+    longest = max((len(_cell(value)) for row in rows for value in row), default=0)
+    width = 9 if longest <= 9 else longest + 1
+    yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours, width))
+    yield f"  {'expected':<8}" + "\n          ".join(_rows(picture.expected, width))
 
 
 def _where(picture):
@@ -66,8 +69,8 @@ def _where(picture):
     return ", ".join([*part, place] if any(picture.first) else part)
 
 
-def _rows(matrix):
-    return ["  ".join(f"{_cell(value):>9}" for value in row) for row in matrix] or ["(empty)"]
+def _rows(matrix, width):
+    return ["  ".join(_cell(value).rjust(width) for value in row) for row in matrix] or ["(empty)"]
 
 
 def _cell(value):

@@ -14,7 +14,7 @@ from autograde import planning, rendering, shortcuts
 from autograde.compare import Tolerance, compare
 from autograde.exercises import catalogue, cells
 from autograde.judge import judge
-from autograde.verdict import Verdict
+from autograde.verdict import Picture, Verdict
 from autograde.wording import small_picture
 
 RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
@@ -31,6 +31,27 @@ def test_a_forgotten_division_is_shown_as_in_the_course_book():
                      "first difference at [0, 0, 0]", "yours is 4.0 × the expected value everywhere",
                      "before dividing by √d_attn (√16 = 4). Look at line 5 again."):  # fmt: skip
         assert expected in text, text
+
+
+def test_large_numbers_stand_apart_from_the_words_before_them():
+    """As the logits of hidden tokens, near -10⁹."""
+    picture = Picture([[-999_993_088.0] * 2] * 2, [[-1e9] * 2] * 2)
+    verdict = Verdict("x", "8.7 x", "wrong", 0, 1, picture=picture)
+    assert "yours     -999993088    -999993088" in str(verdict)
+    assert "expected -1000000000   -1000000000" in str(verdict)
+
+
+def test_what_is_random_in_training_is_not_called_a_dropout_outside_training():
+    source = (
+        "class NspHead(keras.layers.Layer):\n"
+        "    def build(self, shape):\n"
+        "        self.dense, self.drop = keras.layers.Dense(2), keras.layers.Dropout(0.5)\n"
+        "        self.dense.build(shape)\n"
+        "    def call(self, pooled, training=None):\n"
+        "        return self.dense(self.drop(pooled, training=training))\n"
+    )
+    said = " ".join(verdict_on("nsp-head", source).advice)
+    assert "outside training" not in said and said, said
 
 
 def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from autograde.grader.export import export
-from autograde.grader.tables import ExportError
+from autograde.grader.tables import ExportError, cell, plain
 
 PERSON = {"name": "Jané Doe", "last_name": "Doe", "first_name": "Jané", "email": "jane@x.org", "login": "",
           "lms_user_id": "4711", "participant": ""}  # fmt: skip
@@ -28,6 +28,16 @@ def test_csv_has_a_row_per_student_and_assignment_and_no_formula():
     rows = list(csv.DictReader(io.StringIO(export(ROWS, "csv").text)))
     assert [row["score"] for row in rows] == ["8.5", "0", "3"]
     assert rows[1]["student"] == "'=cmd()"
+
+
+@pytest.mark.parametrize("name", ["Doe;=1+1;x", "Doe; @SUM(A1)", "Doe\t-1", "Doe;;+1", "=1;=2"])
+def test_a_name_is_no_formula_either_where_a_spreadsheet_separates_by_semicolons_or_tabs(name):
+    """As Excel does in many countries: it takes a CSV with commas apart at them. Seen to succeed at 722d9dce."""
+    text = export([{"assignment": "ps1", "student": name} | PERSON | GRADE], "csv").text
+    for separator in ";\t,":
+        cells = [one for line in csv.reader(io.StringIO(text), delimiter=separator) for one in line]
+        assert not [one for one in cells if one.strip().startswith(("=", "+", "-", "@"))]
+    assert plain(str(cell(name))) == name
 
 
 def test_json_is_the_rows():

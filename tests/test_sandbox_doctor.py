@@ -86,6 +86,29 @@ def test_the_doctor_sees_a_missing_protection(monkeypatch):
     assert findings == []
 
 
+@pytest.mark.parametrize(
+    ("controllers", "said"),
+    [
+        ("memory pids cpu", ""),
+        ("hugetlb pids", "does not have memory among its controllers"),
+        (None, "is no control group of version 2 (No such file or directory)"),
+    ],
+)
+def test_the_doctor_tells_what_a_named_control_group_lacks(monkeypatch, tmp_path, controllers, said):
+    monkeypatch.setenv("AUTOGRADE_CGROUP", str(tmp_path / "group"))
+    if controllers:
+        (tmp_path / "group").mkdir()
+        (tmp_path / "group/cgroup.controllers").write_text(controllers)
+    found = doctor._cgroup()
+    assert found.ok == (not said) and said in found.detail
+
+
+def test_a_control_group_that_cannot_be_used_is_named_without_a_traceback(monkeypatch, tmp_path):
+    monkeypatch.setenv("AUTOGRADE_CGROUP", str(tmp_path / "none"))
+    with pytest.raises(SandboxError, match="none: expected a control group of version 2"):
+        cgroups.delegated()
+
+
 def test_a_delegated_control_group_takes_the_sandbox_and_is_gone_afterwards(monkeypatch, zygote):
     parent = next((path for path in map(Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"))
                    if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)), None)  # fmt: skip

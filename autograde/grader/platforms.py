@@ -275,7 +275,7 @@ def _without_notebook(base: str, notebooks: Sequence[str]) -> str:
 
 
 def shared_beginning(entries: Sequence[str]) -> str:
-    """What the names of all attempts in Blackboard's download share, up to a _: the title, and maybe more of it."""
+    """The beginning that the names of all attempts in Blackboard's download share, up to a _: the title, maybe more."""
     found = {match["prefix"] for entry in entries if (match := _BLACKBOARD.fullmatch(entry))}
     shared = os.path.commonprefix(sorted(found))
     return shared[: shared.rfind("_") + 1] if len(found) > 1 else ""

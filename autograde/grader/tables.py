@@ -1,7 +1,8 @@
 """Tables that other programs read: CSV with the separator of the system, and grades matched to its rows.
 
 Text that a spreadsheet would read as a formula (=, +, -, @ in front) gets an apostrophe, because these cells can
-contain file names chosen by students.
+contain names chosen by students; so does such text behind a separator of another country's spreadsheet, where the cell
+would be taken apart.
 """
 
 import csv
@@ -17,6 +18,7 @@ from autograde.grader.roster import spellings
 
 _FIRST_HEADING = re.compile(r'(?:"[^"\n]*"|[^",;\t\n]*)(?P<separator>[,;\t])')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BEHIND_A_SEPARATOR = re.compile(r"([;\t] *)(?=[=+@-])")
 
 
 class ExportError(AutogradeError, ValueError):
@@ -70,13 +72,13 @@ def cell(value) -> object:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
-    text = str(value)
+    text = _BEHIND_A_SEPARATOR.sub(r"\1'", str(value))
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
 def plain(text: str) -> str:
     """The text of a cell that `cell` wrote and a spreadsheet may have saved again."""
-    text = text.replace("\r\n", "\n").strip()
+    text = re.sub(r"([;\t] *)'(?=[=+@-])", r"\1", text.replace("\r\n", "\n").strip())
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 

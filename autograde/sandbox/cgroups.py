@@ -17,20 +17,36 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from autograde.errors import SandboxError
+
 _ROOT = Path("/sys/fs/cgroup")
 _CONTROLLERS = ("memory", "pids")
 _names = itertools.count()
 
 
 def delegated() -> "Delegated | None":
-    """The group given to this process, ready for sandboxes, or None."""
+    """The group given to this process, ready for sandboxes, or None. Raises SandboxError for one of no use."""
     group = _given()
-    return Delegated(group) if group else None
+    try:
+        return Delegated(group) if group else None
+    except OSError as reason:
+        raise SandboxError(
+            f"{group}: expected a control group of version 2 that this user may write to ({reason.strerror}); name "
+            "another in AUTOGRADE_CGROUP, or none"
+        ) from None
 
 
-def is_delegated() -> bool:
-    """Whether a group was given to this process. Changes nothing."""
-    return _given() is not None
+def lacking() -> str:
+    """Why the kernel does not limit the memory of a whole sandbox here; "" if it does. Changes nothing."""
+    group = _given()
+    if group is None:
+        return "not delegated"
+    try:
+        available = (group / "cgroup.controllers").read_text().split()
+    except OSError as reason:
+        return f"{group} is no control group of version 2 ({reason.strerror})"
+    missing = [name for name in _CONTROLLERS if name not in available]
+    return f"{group} does not have {' and '.join(missing)} among its controllers" if missing else ""
 
 
 def _given() -> Path | None:

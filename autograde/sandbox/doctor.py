@@ -178,9 +178,12 @@ def _filter() -> Finding:
 
 
 def _cgroup() -> Finding:
-    if cgroups.is_delegated():
-        return Finding("control group", True, "delegated: the kernel enforces the limits of each sandbox")
+    lacking = cgroups.lacking()
+    if not lacking:
+        return Finding(
+            "control group", True, "delegated: the kernel limits the memory and the processes of each sandbox"
+        )
     return Finding(
-        "control group", False, "not delegated: the grader checks memory and CPU time ten times a second instead",
+        "control group", False, f"{lacking}: the grader checks memory and CPU time ten times a second instead",
         "start the grader with `systemd-run --user --scope -p Delegate=yes …` for exact limits", grave=False,
     )  # fmt: skip

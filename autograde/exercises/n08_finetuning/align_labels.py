@@ -69,6 +69,9 @@ EXERCISE = Exercise(
         mistake("tag-on-every-piece", "tag if index == 0 else IGNORED", "tag",
             hint="Every token of a word has its tag in your result. Long words then count several times, and B-, "
                  "which begins an entity, is in its middle. Only the first token gets the tag."),
+        mistake("known-by-hashes", "tag if index == 0 else IGNORED", 'IGNORED if piece.startswith("##") else tag',
+            hint="You tell a later token by its ##. \"'s\" has the tokens ' and s, without ##, and is one word: the "
+                 "first token of each list is the one that counts."),
         mistake("rest-is-outside", "tag if index == 0 else IGNORED", "tag if index == 0 else 0",
             hint="Your later tokens have the tag 0, as if they were words outside of all entities. They must have "
                  "IGNORED, so that the loss ignores them."),
