@@ -91,6 +91,15 @@ def test_every_setting_of_pre_training_can_be_written(tmp_path):
         assert PretrainingSettings(**kept) == settings
 
 
+def test_a_flag_that_a_file_switches_off_needs_no_other_option(tmp_path):
+    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nfreeze-words = false\ngrid = false\n')
+    said = CliRunner().invoke(cli, ["finetune", "--config", str(tmp_path / "run.toml"), "--out", str(tmp_path / "o")])
+    assert "'nowhere.csv' is neither a task" in str(said.exception)
+    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nfreeze-words = true\n')
+    said = CliRunner().invoke(cli, ["finetune", "--config", str(tmp_path / "run.toml"), "--out", str(tmp_path / "o")])
+    assert "--freeze-words goes with --baseline" in said.output
+
+
 def test_a_fine_tuning_is_repeated_from_its_own_file(tmp_path):
     import numpy as np
 

@@ -12,6 +12,7 @@ from autograde.grader.gradebook import Course
 from autograde.grader.hand_in_times import TimesError, read_times
 from autograde.grader.hand_ins import hand_in
 from autograde.grader.results import Result
+from autograde.grader.roster import roster_of
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
 
@@ -116,6 +117,21 @@ def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course
     result = Result("ps3", "lateleo", "03_attention")
     assert given_by_people(course, "ps3", TEMPLATES)(result)["late_penalty"] == pytest.approx(0.2)
     assert penalties(course)["lateleo"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+def test_tables_that_a_spreadsheet_saved_again_are_read(tmp_path, separator):
+    """Semicolons where the comma is the decimal sign; feedback of several lines; a row whose last cells are missing."""
+    rows = [["student", "time", "note"], ["jdoe", "2026-02-03 11:00", '"one\ntwo"'], ["mroe", "2026-02-03 12:00"], []]
+    (tmp_path / "t.csv").write_text("\n".join(map(separator.join, rows)) + "\n", encoding="utf-8-sig")
+    assert {name: at.hour for name, at in read_times([tmp_path / "t.csv"]).by_student.items()} == {
+        "jdoe": 11,
+        "mroe": 12,
+    }
+    people = [["student", "name", "id"], ["jdoe", '"Doe, Jane"', "7"], ["mroe", "Mark Roe"]]
+    (tmp_path / "class.csv").write_text("\n".join(map(separator.join, people)), encoding="utf-8-sig")
+    roster = roster_of(tmp_path / "class.csv")
+    assert (roster.by_number("7"), roster.by_name("Jane Doe"), roster.by_name("Roe, Mark")) == ("jdoe", "jdoe", "mroe")
 
 
 def test_a_table_without_times_is_named(tmp_path):

@@ -194,7 +194,7 @@ def test_two_rows_of_one_name_get_nothing_until_the_number_is_known(course):
 
 
 def test_a_grade_that_canvas_would_not_take_is_named_and_an_excused_student_stays_so(course):
-    """gradebook_importer.rb ignores a grade in place of N/A; one in place of EX would end that the student is excused."""
+    """gradebook_importer.rb ignores a grade in place of N/A; one in place of EX ends that the student is excused."""
     run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
     grade(course, 2.0)
     table = canvas_gradebook(SORTABLE, "ps3 (1)", 11)

@@ -188,6 +188,8 @@ def test_a_hand_in_without_a_grade_is_named_when_feedback_is_packed(course):
         ("Seán O'Neil, Jr.", "O'Neil Jr.", "Seán"),
         ("Seán O'Neil III", "O'Neil III", "Seán"),
         ("Müller-Ångström, Zoë", "Müller-Ångström", "Zoë"),
+        ("van der Berg, Anna-Lee", "van der Berg", "Anna-Lee"),
+        ("jane mary doe", "doe", "jane mary"),
         ("Jane", "Jane", ""),
     ],
 )

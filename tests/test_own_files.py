@@ -159,3 +159,12 @@ def test_a_folder_with_the_name_of_a_task_is_reported(tmp_path, monkeypatch):
     (tmp_path / "package").mkdir()
     note_ambiguity("package", "builtin", None, problems := Problems())
     assert problems.notes == ["package is the built-in task; the folder with this name here is read as ./package"]
+
+
+def test_a_task_without_development_rows_is_refused_before_the_backend_is_loaded(tmp_path, monkeypatch):
+    """Loading takes seconds, on a busy machine a quarter of a minute."""
+    path = written(tmp_path / "rows.csv", "text,label\na,x\nb,y\n")
+    monkeypatch.setattr("bertlab.cli.finetune.load_backend", lambda: pytest.fail("the backend was loaded"))
+    said = CliRunner().invoke(cli, ["finetune", str(path), "--out", str(tmp_path / "out")])
+    assert "has no validation rows; give --validation-share 0.1" in str(said.exception)
+    assert not (tmp_path / "out").exists()

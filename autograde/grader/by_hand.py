@@ -19,12 +19,13 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from autograde.grader.delimited import read_table
 from autograde.grader.filenames import safe_name
 from autograde.grader.gradebook import Course
 from autograde.grader.groups import read_groups
 from autograde.grader.parts import Part, give, parts_of
 from autograde.grader.shares import Given, Shares, SheetError, read_shares, record
-from autograde.grader.tables import cell, plain, read_table, written
+from autograde.grader.tables import cell, plain, written
 from autograde.grader.template import Template
 
 BY = ("student", "exercise")

@@ -8,6 +8,7 @@ undo that the student is excused.
 
 from collections.abc import Sequence
 
+from autograde.grader.delimited import read_table
 from autograde.grader.tables import (
     ExportError,
     Filled,
@@ -18,7 +19,6 @@ from autograde.grader.tables import (
     has_grades,
     named,
     person,
-    read_table,
     score,
     settle,
     table,

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.grader.delimited import read_table
 from autograde.grader.filenames import safe_name
 from autograde.grader.people import People, known_students, two_names
 from autograde.grader.roster import spellings
-from autograde.grader.tables import read_table
 from bertlab.files import write_text
 
 FOLDER = Path(".autograde", "groups")

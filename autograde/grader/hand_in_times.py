@@ -14,6 +14,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.grader.delimited import read_records
 from autograde.grader.platforms import Upload
 
 _NUMBERS = ("user_id", "anonymous_id", "identifier", "id")
@@ -59,7 +60,7 @@ def read_times(paths: Sequence[Path], zone: tzinfo = UTC) -> Times:
 def _read(path: Path, zone: tzinfo, times: Times) -> None:
     try:
         text = path.read_text(encoding="utf-8-sig")
-        rows = json.loads(text) if path.suffix.lower() == ".json" else list(csv.DictReader(text.splitlines()))
+        rows = json.loads(text) if path.suffix.lower() == ".json" else read_records(text)
         rows = [{str(key).strip().lower(): str(value or "").strip() for key, value in row.items()} for row in rows]
     except (OSError, ValueError, AttributeError, csv.Error) as reason:
         raise TimesError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None

@@ -9,6 +9,7 @@ skipped without a word, as is one that cannot be changed and, in the newer of th
 import re
 from collections.abc import Mapping, Sequence
 
+from autograde.grader.delimited import read_table
 from autograde.grader.tables import (
     ExportError,
     Filled,
@@ -19,7 +20,6 @@ from autograde.grader.tables import (
     has_grades,
     named,
     person,
-    read_table,
     score,
     settle,
     table,

@@ -110,7 +110,10 @@ def known_students(course: str | Path) -> set[str]:
 
 
 def two_names(name: str) -> tuple[str, str]:
-    """(last, first) of "Doe, Jane", "Jane Doe", "Doe, Jane, Jr." or "Jane Doe, Jr.": a suffix belongs to the last."""
+    """(last, first) of "Doe, Jane", "Jane Doe", "Doe, Jane, Jr." or "Jane Doe, Jr.": a suffix belongs to the last.
+
+    So do small words before it: "Anna van der Berg".
+    """
     parts = [part.strip() for part in name.split(",") if part.strip()]
     words = parts[-1].split() if parts else []
     suffix = ""
@@ -121,5 +124,9 @@ def two_names(name: str) -> tuple[str, str]:
     if len(parts) > 1:
         last, first = parts[0], " ".join(parts[1:])
     else:
-        first, _, last = (parts or [""])[0].rpartition(" ")
+        words = (parts or [""])[0].split()
+        place = len(words) - 1
+        while place > 1 and words[-1][0].isupper() and words[place - 1].islower():
+            place -= 1
+        first, last = " ".join(words[:place]), " ".join(words[place:])
     return f"{last}{suffix}", first

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.errors import AutogradeError
+from autograde.grader.delimited import read_records
 
 COLUMNS = ("student", "name", "email", "id", "login", "file")
 
@@ -73,7 +74,7 @@ def read_roster(rows: Sequence[dict]) -> Roster:
     """From the rows of a CSV with a column `student`, and any of COLUMNS."""
     roster = Roster()
     for row in rows:
-        row = {(key or "").strip().lower(): (value or "").strip() for key, value in row.items() if key is not None}
+        row = {key.strip().lower(): (value or "").strip() for key, value in row.items()}
         student = row.get("student") or row.get("student_id")
         if not student:
             continue
@@ -87,7 +88,7 @@ def roster_of(path: Path) -> Roster:
     """Reads a CSV in UTF-8. Raises RosterError."""
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
-            roster = read_roster(list(csv.DictReader(file)))
+            roster = read_roster(read_records(file.read()))
     except (OSError, UnicodeDecodeError, csv.Error) as reason:
         raise RosterError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
     if not roster.people:

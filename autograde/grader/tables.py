@@ -7,7 +7,6 @@ would be taken apart.
 
 import csv
 import io
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +15,6 @@ from autograde.errors import AutogradeError
 from autograde.grader.people import two_names
 from autograde.grader.roster import spellings
 
-_FIRST_HEADING = re.compile(r'(?:"[^"\n]*"|[^",;\t\n]*)(?P<separator>[,;\t])')
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _BEHIND_A_SEPARATOR = re.compile(r"([;\t] *)(?=[=+@-])")
 
@@ -46,14 +44,6 @@ class Filled:
     @property
     def is_complete(self) -> bool:
         return not (self.without_row or self.without_student or self.refused)
-
-
-def read_table(text: str) -> tuple[list[list[str]], str]:
-    """The rows of a CSV and its separator: the sign behind its first heading, since other titles may have any in them."""
-    text = text.lstrip("\ufeff")
-    found = _FIRST_HEADING.match(text)
-    separator = found["separator"] if found else ","
-    return list(csv.reader(io.StringIO(text), delimiter=separator)), separator
 
 
 def written(rows: Iterable[Sequence[object]], separator: str = ",") -> str:

@@ -158,6 +158,7 @@ def finetune(
         written |= options
     written |= {"model": None} if baseline and baseline not in FROZEN else {}
     written |= {} if features else {"head": None}
+    written |= {} if word_vectors else {"freeze_words": None}
     written |= {} if others else {"task_sampling": None}
     recipe = Recipe(seeds=tuple(range(1, seeds + 1)), max_length=max_length, **options)
     load_backend()
@@ -227,10 +228,11 @@ def _check_options(baseline: str | None, features: str | None, grid: bool) -> No
     if grid and (baseline or features):
         what = "a baseline" if baseline else "a head"
         raise click.UsageError(f"--grid is the grid for BERT; for {what} give --try learning-rate=1e-2,3e-3")
-    of_baselines = ("tokenizer", "word_vectors", "freeze_words")
+    of_baselines, context = ("tokenizer", "word_vectors", "freeze_words"), click.get_current_context()
     for owner, is_used, names in (("baseline", baseline, of_baselines), ("features", features, ("head", "vectors"))):
         for name in filter(_is_given, () if is_used else names):
-            raise click.UsageError(f"{_written(name)} goes with --{owner}")
+            if context.params[name] is not False:  # a file may say that a flag is off
+                raise click.UsageError(f"{_written(name)} goes with --{owner}")
 
 
 def _sizes_read(baseline: str | None, tokenizer, word_vectors, features: str | None, head: str) -> tuple[str, ...]:
@@ -263,10 +265,12 @@ def _written(name: str) -> str:
 def _task(load, validation_share: float, train_rows: int | None):
     """The task, with only the first training rows on request. Raises DataError if these have one class."""
     from bertlab.data.tasks.formats_labels import require_two_classes
+    from bertlab.data.tasks.splits import check_rows
 
     task = load(validation_share=validation_share)
     if train_rows is not None:
         task = replace(task, train=task.train[:train_rows])
+    check_rows(task)  # before the backend is loaded, which takes seconds
     if task.labels and task.shape in ("sentence", "pair", "tagging") and not task.multi_label:
         require_two_classes(task.name, task.labels, task.train)
     return task

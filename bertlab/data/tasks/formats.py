@@ -92,8 +92,8 @@ def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | N
 
     .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
     of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines; between them commas or, if the
-    header has no comma, another of `SEPARATORS`. .jsonl: an object on each line. .json: an array of objects. .parquet: see
-    `formats_parquet`. `header` names the columns of a .tsv that has no header line. Blank lines are ignored.
+    header has no comma, another of `SEPARATORS`. .jsonl: an object on each line. .json: an array of objects. .parquet:
+    see `formats_parquet`. `header` names the columns of a .tsv that has no header line. Blank lines are ignored.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (".tsv", ".txt"):

@@ -7,7 +7,18 @@ from collections import Counter
 import numpy as np
 
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, TaggingRow, TaskData
-from bertlab.errors import DataError
+from bertlab.errors import DataError, asked
+
+
+def check_rows(task: TaskData) -> None:
+    """Raises DataError for a task without rows to train or to judge on."""
+    share = asked("--validation-share 0.1", "a validation_share")
+    for split in ("train", "validation"):
+        if not getattr(task, split):
+            raise DataError(
+                f"{task.name}: has no {split} rows; "
+                + (f"give {share} to hold some back" if split == "validation" else "add some")
+            )
 
 
 def check_share(share: float) -> None:

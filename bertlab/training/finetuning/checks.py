@@ -3,19 +3,8 @@
 import hashlib
 
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import DataError, asked
+from bertlab.errors import DataError
 from bertlab.training.finetuning.problems import Encoded
-
-
-def check_rows(task: TaskData) -> None:
-    """Raises DataError for a task without rows to train or to judge on."""
-    share = asked("--validation-share 0.1", "a validation_share")
-    for split in ("train", "validation"):
-        if not getattr(task, split):
-            raise DataError(
-                f"{task.name}: has no {split} rows; "
-                + (f"give {share} to hold some back" if split == "validation" else "add some")
-            )
 
 
 def digest_rows(task: TaskData) -> str:

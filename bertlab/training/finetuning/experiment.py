@@ -29,6 +29,7 @@ from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.data.tasks.rows import TaskData
+from bertlab.data.tasks.splits import check_rows
 from bertlab.errors import CheckpointError, DataError, TrainingError
 from bertlab.progress import bar, bars_are_shown
 from bertlab.training.devices.distribution import data_parallel
@@ -38,7 +39,7 @@ from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.card import save_finetuned
-from bertlab.training.finetuning.checks import check_choices, check_rows, digest_rows
+from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
 from bertlab.training.finetuning.outputs import write_outputs

@@ -19,12 +19,13 @@ import numpy as np
 from keras import ops
 
 from bertlab.data.tasks.rows import Row, TaskData
+from bertlab.data.tasks.splits import check_rows
 from bertlab.errors import ConfigError, DataError, asked
 from bertlab.families.names import BACKBONE
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.finetuning.batches import outputs_of
 from bertlab.training.finetuning.card import save_finetuned
-from bertlab.training.finetuning.checks import check_choices, check_rows, digest_rows
+from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.experiment import TEST, Experiment
 from bertlab.training.finetuning.judgement import judged_test
