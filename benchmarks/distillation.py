@@ -3,7 +3,7 @@
 The teacher is the packaged bertlab-mini (4 layers of 256). Two students have the same configuration, rows, steps and
 recipe: one is distilled, one is pre-trained from scratch. Both are judged on the held-out part of the built-in corpus
 and fine-tuned on two tasks with each seed. The distilled student is also distilled in the task stage, from the
-fine-tuned teacher. `--students 2` trains both kinds again with another seed, for the spread of the figures on held-out
+fine-tuned teacher. `--students 2` trains both kinds again with another seed, for the spread of the results on held-out
 text; the tasks are those of the first. Finished parts are kept in the folder: the same command resumes. Writes
 results.json, results.md and distillation.png there.
 """

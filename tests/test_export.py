@@ -177,7 +177,7 @@ def test_without_tf2onnx_the_message_says_what_to_install(tmp_path, monkeypatch)
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", ["albert", "distilbert", "electra", "modernbert", "roberta", "openai-gpt"])
+@pytest.mark.parametrize("name", ["albert", "distilbert", "electra", "modernbert", "roberta", "openai-gpt", "xlnet"])
 def test_a_classifier_of_any_family_on_wordpieces_is_served_from_strings(name, tmp_path):
     import keras
 
