@@ -146,8 +146,9 @@ def is_a(kind: str, expected: str) -> bool:
 
 
 def digest_of(message: str) -> str:
-    """A short code for an error's message without quoted names and numbers (Keras counts layers: dense, dense_1)."""
-    plain = re.sub(r"_?\d+|'[^']*'|`[^`]*`", "", message)
+    """A short code for an error's message without quoted names, numbers and paths of files: Keras counts layers (dense,
+    dense_1), and TensorFlow names the files of functions that it traces, which are elsewhere on another machine."""
+    plain = re.sub(r"""_?\d+|'[^']*'|`[^`]*`|File "[^"]*\"""", "", message)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:12]
 
 

@@ -75,9 +75,12 @@ import dis
 import io
 import itertools
 import logging
+import random
 import sys
 import types
 from functools import partial
+
+import numpy as np
 
 from autograde import tracing
 from autograde.errors import AutogradeError
@@ -267,8 +270,6 @@ def _repeat(probe, question, namespace, notes, build):
 
 
 def _seeded(probe, question, namespace, notes):
-    import numpy as np
-
     function, results = named(probe, namespace), []
     before = _fingerprints(inputs(probe, question)[0])
     for number, seed in enumerate(probe["seeds"]):
@@ -286,8 +287,6 @@ def _seeded(probe, question, namespace, notes):
 
 def _arguments_after_changes(probe, question, namespace):
     """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
-    import numpy as np
-
     arguments, keywords = inputs(probe, question)
     generators = [np.random.default_rng(seed) for seed in probe.get("seeds", ())[:1]]
     _change(named(probe, namespace)(*arguments, *generators, **keywords))
@@ -332,9 +331,7 @@ def _items(probe, question, namespace, notes):
 
 def _draw_something():
     """Draws from all sources of chance: what has a seed of its own stays the same, everything else differs then."""
-    import random
 
-    import numpy as np
     import tensorflow as tf
 
     random.random()
@@ -383,6 +380,4 @@ def _compiled(function, model, optimizer):
 
 def _joined_places(variables):
     """The variables of a role joined to one array; the inverse of `put_weights`."""
-    import numpy as np
-
     return np.concatenate([np.asarray(variable) for variable in variables], axis=-1)

@@ -308,15 +308,23 @@ class Proofs:
         return judge(plan, lambda questions: self._answers(cell, questions), cell)
 
     def _is_found_wrong(self, plan: dict, cell: str) -> bool:
-        """Whether `judge` would not pass this answer. Asks no question after the first fault."""
+        """Whether `judge` would not pass this answer.
+
+        Asks no question after the first fault, and begins with the last ones: most known wrong answers are right in the
+        simple cases, which come first.
+        """
         if shortcuts.first_forbidden(cell, plan["watch"]):
             return True
-        questions, kept = plan["questions"], self._layers.setdefault(cell, {})
-        given, answers = kept_layers.each_answer(questions, cells.namespace(self.exercise, cell), kept), []
-        claims = [claim for part in plan["parts"] for claim in part["claims"]]
-        for claim in sorted(claims, key=_last_answer):
-            while len(answers) <= _last_answer(claim):
-                answers.append(read(next(given), questions[len(answers)], own=True))
+        questions, answers = plan["questions"], {}
+        claims = sorted((claim for part in plan["parts"] for claim in part["claims"]), key=_last_answer, reverse=True)
+        order = list(dict.fromkeys([0, *(index for claim in claims for index in _answers_of(claim))]))
+        kept = self._layers.setdefault(cell, {})
+        given = kept_layers.each_answer([questions[i] for i in order], cells.namespace(self.exercise, cell), kept)
+        asked = zip(order, given)
+        for claim in claims:
+            while not answers or not answers.keys() >= _answers_of(claim):
+                index, raw = next(asked)
+                answers[index] = read(raw, questions[index], own=True)
             absent = answers[0].watched or answers[0].status in ("missing", "not attempted")
             if absent or fault(claim, questions, answers):
                 return True
@@ -360,10 +368,15 @@ def _too_large(answers: list[dict]) -> list[str]:
     return problems
 
 
+def _answers_of(claim: dict) -> set[int]:
+    """The indices of the answers that a claim is about."""
+    first = claim["answer"]
+    several = range(first, first + len(claim.get("rates", ())))
+    return {first, *several, *(claim[name] for name in ("other", "unlike") if name in claim)}
+
+
 def _last_answer(claim: dict) -> int:
-    """The index of the last answer that a claim is about."""
-    several = claim["answer"] + len(claim.get("rates", ())) - 1
-    return max(claim["answer"], claim.get("other", 0), claim.get("unlike", 0), several)
+    return max(_answers_of(claim))
 
 
 def _without_a_distance(claim: dict) -> bool:

@@ -4,7 +4,7 @@ import json
 
 import click
 
-from autograde.cli.options import exercises_option
+from autograde.cli.options import CourseError, exercises_option
 
 
 @click.command()
@@ -19,7 +19,6 @@ def exercises(notebook, as_json, own_exercises):
       autograde exercises
       autograde exercises 03_attention --json
     """
-    from autograde.cli.options import CourseError
     from autograde.exercises import catalogue
 
     listed = catalogue.of_notebook(notebook) if notebook else catalogue.EXERCISES

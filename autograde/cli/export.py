@@ -6,6 +6,8 @@ import click
 
 from autograde.cli.options import CourseError, course_option, templates_of, zone_of_course
 from autograde.grader import export as grades
+from autograde.grader.people import People
+from bertlab.files import write_text
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _LISTED = 20
@@ -37,9 +39,6 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
     e-mail or name. Exit code 1: a graded student has no row, a row has no student, or the system takes no grade in it
     (excused, not assigned, locked); all of them are listed.
     """
-    from autograde.grader.people import People
-    from bertlab.files import write_text
-
     form = "canvas" if canvas_gradebook else "moodle" if moodle_worksheet else form
     theirs = canvas_gradebook or moodle_worksheet
     rows, notes = _rows(course, assignments, form, timezone)

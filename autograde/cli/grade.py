@@ -18,7 +18,7 @@ from autograde.cli.grading import (
     scheduler_option,
     seconds_text,
 )
-from autograde.cli.options import course_option, exercises_option
+from autograde.cli.options import CourseError, course_option, exercises_option
 from autograde.texts import one_line
 
 
@@ -43,7 +43,6 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
     again. Exit code 1: some submissions have no grade yet; they are listed.
     """
     quiet_tensorflow()
-    from autograde.cli.options import CourseError
     from autograde.grader import grade as grading
 
     names = [assignment] if assignment else grading.assignments(course)

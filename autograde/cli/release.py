@@ -1,6 +1,7 @@
 """`autograde release`: solutions → student editions, fingerprints, and an assignment of a course."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -108,8 +109,6 @@ def _write_variants(course: Path, assignment: str, notebook: str, made) -> None:
 
 def _execute(made, folder: Path, track) -> None:
     """Runs the notebooks in order in one course, so that each uses the answers saved by the earlier ones."""
-    from tempfile import TemporaryDirectory
-
     from autograde.release.executed import write_executed
 
     with TemporaryDirectory() as course:

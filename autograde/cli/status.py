@@ -1,6 +1,7 @@
 """`autograde status`: the state of each assignment."""
 
 import json
+from hashlib import file_digest
 from pathlib import Path
 
 import click
@@ -41,8 +42,6 @@ def _assignments(course: Path) -> list[str]:
 
 
 def _row(course: Path, assignment: str) -> dict:
-    from hashlib import file_digest
-
     from autograde.grader.results import load_results
 
     submitted = sorted(path for path in course.glob(f"submitted/*/{assignment}/*.ipynb") if path.is_file())

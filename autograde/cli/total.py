@@ -7,6 +7,7 @@ import click
 
 from autograde.cli.options import CourseError, course_option
 from autograde.grader.policy import read_policy, totals
+from bertlab.files import write_text
 
 
 @click.command()
@@ -70,7 +71,6 @@ def total(course, path):
     from autograde.grader.gradebook import Course
     from autograde.grader.people import namer
     from autograde.grader.tables import table
-    from bertlab.files import write_text
 
     if not (course / "gradebook.db").is_file():
         raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")

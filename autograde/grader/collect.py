@@ -270,10 +270,6 @@ def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
     )
 
 
-def _without(names, known: dict) -> dict:
-    return {name: value for name, value in known.items() if name not in names}
-
-
 def _beside(folder: Folder, kind: str) -> dict:
     """The facts about files of other names that are there."""
     return getattr(folder.before, kind) if folder.before and not folder.is_copy else {}

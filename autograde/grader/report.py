@@ -6,6 +6,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+import numpy as np
+
 from autograde.errors import AutogradeError
 from autograde.grader.pages import Drawing, render
 from autograde.grader.results import Result
@@ -237,8 +239,6 @@ def _duration(seconds: float) -> str:
 
 def _draw_points(points: list[float], possible: float):
     """How many students have how many points, in ten steps."""
-    import numpy as np
-
     figure, axes = plots.new_figure(4.6, 3.4)
     counts, edges = np.histogram(points, bins=10, range=(0.0, max(possible, max(points), 1.0)))
     axes.bar(edges[:-1], counts, width=np.diff(edges) * 0.92, align="edge", color=plots.BLUE)

@@ -4,6 +4,8 @@ import dataclasses
 import json
 from pathlib import Path
 
+from keras import ops
+
 from bertlab.baselines.models import Baseline, make_baseline
 from bertlab.baselines.settings import BaselineConfig
 from bertlab.checkpoints.opening import BASELINE
@@ -22,8 +24,6 @@ def save_baseline(model: Baseline, folder: Path, name: str = BASELINE) -> None:
 
     name: of the file with the configuration; that of the weights ends in .safetensors instead.
     """
-    from keras import ops
-
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / name, dataclasses.asdict(model.config), CheckpointError)
     arrays = {variable.path: ops.convert_to_numpy(variable) for variable in model.weights}

@@ -26,6 +26,7 @@ from bertlab.tokenizer_kinds import (
     tokenizer_class,
 )
 from bertlab.whole_words import WORDS_FILE
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
@@ -76,8 +77,6 @@ def _load_wordpiece(folder: Path):
     """Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
     a vocabulary with capital letters is cased.
     """
-    from bertlab.wordpiece import WordPieceTokenizer
-
     if (folder / VOCABULARY).exists():
         tokenizer = WordPieceTokenizer.load(folder)
         if (folder / TOKENIZER_CONFIG).exists():
@@ -119,8 +118,6 @@ def _pieces_of_tokenizer_json(path: Path) -> list[str]:
 
 
 def _from_tokenizer_json(path: Path):
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
-
     vocabulary = Vocabulary(_pieces_of_tokenizer_json(path), where=f"{path}, token")
     values = read_json(path)
     normalizer = values.get("normalizer")

@@ -1,11 +1,14 @@
 """`bertlab convert`: converts a checkpoint from one format to another."""
 
+import dataclasses
 from pathlib import Path
 
 import click
 
+from bertlab import checkpoints
 from bertlab.backend import load_backend
 from bertlab.checkpoints.saving import DTYPES, FORMATS
+from bertlab.errors import CheckpointError
 
 
 @click.command()
@@ -35,13 +38,9 @@ def convert(source, folder, format, dtype, vocab, overwrite, padded_vocabulary, 
       bertlab convert uncased_L-12_H-768_A-12 bert-base --to huggingface
       bertlab convert bertlab-mini start --to huggingface --vocab medicine-vocab.txt
     """
-    import dataclasses
     import json
 
     load_backend()
-    from bertlab import checkpoints
-    from bertlab.errors import CheckpointError
-
     if folder.exists() and any(folder.iterdir()) and not overwrite:
         raise CheckpointError(f"{folder}: expected an empty folder; choose another one, or add --overwrite")
     model = checkpoints.load(source, padded_vocabulary=padded_vocabulary)

@@ -1,9 +1,12 @@
 """`bertlab corpus`: build the built-in corpus, show documents, count words."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import click
+
+from bertlab.errors import DataError
 
 _DIRECTORY = click.option(
     "--dir", "directory", type=click.Path(file_okay=False, path_type=Path), help="Folder of the corpus."
@@ -49,10 +52,7 @@ def show(directory, source, name, count, as_json):
     Example:
       bertlab corpus show --source python --name textwrap
     """
-    from itertools import islice
-
     from bertlab.data.documents import load_documents
-    from bertlab.errors import DataError
 
     wanted = (
         document

@@ -1,5 +1,6 @@
 """`bertlab distill`: a small model that learns from a large one, before fine-tuning or on a task."""
 
+import dataclasses
 import json
 import sys
 from pathlib import Path
@@ -143,8 +144,6 @@ def _general(teacher, rows, to, out, own, options, reading, memory_check, as_jso
 
 
 def _task(teacher, rows, to, out, own, options, reading, memory_check, as_json) -> None:
-    import dataclasses
-
     task = load_asked(rows, **reading, validation_share=options["validation_share"] or 0.0)
     if options["train_rows"] is not None:
         task = dataclasses.replace(task, train=task.train[: options["train_rows"]])

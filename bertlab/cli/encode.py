@@ -4,10 +4,13 @@ from pathlib import Path
 
 import click
 
-from bertlab.analysis.vectors import POOLINGS
+from bertlab import checkpoints
+from bertlab.analysis.layers import LayerChoice
+from bertlab.analysis.vectors import POOLINGS, VectorEncoder
 from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import Numbers
+from bertlab.errors import DataError
 
 
 @click.command()
@@ -56,12 +59,8 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
       bertlab encode sentences.txt --model DIR --out features.npy --layer last4-concat --pooling cls
     """
     load_backend()
-    from bertlab import checkpoints
-    from bertlab.analysis.layers import LayerChoice
     from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
     from bertlab.checkpoints.digest import model_digests
-    from bertlab.errors import DataError
     from bertlab.progress import bar
 
     choice = LayerChoice.of(layer, combine, weights)

@@ -1,5 +1,6 @@
 """`bertlab export`: a model for programs without BertLab."""
 
+import tempfile
 from pathlib import Path
 
 import click
@@ -81,8 +82,6 @@ def _has_decoder(name: str) -> bool:
 
 def _export_encoder_decoder(name: str, out: Path, onnx: bool, quantize: str | None, labelled: str | None) -> None:
     """Writes encoder and decoder, each as an ONNX file; other requests are refused."""
-    import tempfile
-
     from bertlab import checkpoints
     from bertlab.export import export_encoder_decoder, quantize_encoder_decoder
 
@@ -160,8 +159,6 @@ def _export_onnx(name, out, task, encoder, quantize, labelled, reading) -> None:
 
 def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
     """Writes the file. Returns lines about its size and, with labelled rows, about its loss."""
-    import tempfile
-
     from bertlab import checkpoints
     from bertlab.export import export_int8
     from bertlab.predict import Predictor

@@ -5,6 +5,7 @@ import sys
 
 import click
 
+from bertlab import checkpoints
 from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 
@@ -24,7 +25,6 @@ def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
       bertlab fill-mask "The bank is situated on the [MASK] of the river."
     """
     load_backend()
-    from bertlab import checkpoints
     from bertlab.analysis.fill_mask import fill_mask as guess
 
     bert = checkpoints.load(model, "pretraining")

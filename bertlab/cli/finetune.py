@@ -13,6 +13,8 @@ from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import help_of, settings_options
 from bertlab.cli.task import labels_read, several, task_options
+from bertlab.data.tasks.formats_labels import require_two_classes
+from bertlab.data.tasks.splits import check_rows
 from bertlab.features import settings as feature_settings
 from bertlab.features.settings import FeatureSettings
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
@@ -264,9 +266,6 @@ def _written(name: str) -> str:
 
 def _task(load, validation_share: float, train_rows: int | None):
     """The task, with only the first training rows on request. Raises DataError if these have one class."""
-    from bertlab.data.tasks.formats_labels import require_two_classes
-    from bertlab.data.tasks.splits import check_rows
-
     task = load(validation_share=validation_share)
     if train_rows is not None:
         task = replace(task, train=task.train[:train_rows])

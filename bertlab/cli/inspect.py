@@ -4,7 +4,9 @@ from pathlib import Path
 
 import click
 
+from bertlab import checkpoints
 from bertlab.backend import load_backend
+from bertlab.checkpoints.opening import open_checkpoint
 from bertlab.checkpoints.packaged import MINI
 
 TEXT = "He opened the [MASK] and went into the house."
@@ -54,7 +56,6 @@ def inspect(model, texts, treebank, sentences, senses, out):
     parsed = read_conllu(treebank)[:sentences] if treebank else []
     examples = read_senses(senses) if senses else []
     load_backend()
-    from bertlab import checkpoints
     from bertlab.analysis.inspection import inspect_model, write_page
     from bertlab.models.base import predicts_neighbours
 
@@ -70,7 +71,5 @@ def inspect(model, texts, treebank, sentences, senses, out):
 
 def _kind(model: str) -> str:
     """pretraining, or encoder where the checkpoint has no masked-LM head."""
-    from bertlab.checkpoints.opening import open_checkpoint
-
     has_head = any(path.startswith("masked_lm_head/") for path in open_checkpoint(model).tensors)
     return "pretraining" if has_head else "encoder"

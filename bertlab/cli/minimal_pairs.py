@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from bertlab import checkpoints
 from bertlab.backend import load_backend
 from bertlab.checkpoints.packaged import MINI
 
@@ -45,7 +46,6 @@ def minimal_pairs(source, model, masking, first, batch_size, out, as_json):
     if first:
         pairs = first_of_each(pairs, first)
     load_backend()
-    from bertlab import checkpoints
     from bertlab.checkpoints.digest import model_digests
 
     bert = checkpoints.load(model, "pretraining")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from bertlab.errors import DataError
+
 
 @click.command()
 @click.argument("runs", nargs=-1, type=click.Path(path_type=Path))
@@ -22,7 +24,6 @@ def plot(runs, out, along, references, listing):
     Example:
       bertlab plot run-1 run-2 --reference all --along tokens --out curves.png
     """
-    from bertlab.errors import DataError
     from bertlab.training.runs.curves import draw, read_metrics, reference_curves
 
     shipped = reference_curves()

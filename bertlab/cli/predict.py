@@ -6,6 +6,7 @@ from itertools import islice
 import click
 
 from bertlab.backend import load_backend
+from bertlab.errors import DataError
 
 LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not grow with the file
 
@@ -77,7 +78,6 @@ def _predict_lines(predictor, lines, as_json, running) -> None:
 
 def _rows_of(shape: str, numbered: list[tuple[int, bytes]], file: str) -> tuple[list, Exception | None]:
     """The rows of some lines up to the first that cannot be read, and the error there, if there is one."""
-    from bertlab.errors import DataError
     from bertlab.predict.inputs import input_of_line, row_of
 
     rows = []

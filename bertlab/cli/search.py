@@ -4,9 +4,11 @@ import json
 from pathlib import Path
 
 import click
+import numpy as np
 
-from bertlab.analysis.search import ENGINES
+from bertlab.analysis.search import ENGINES, VectorFile, nearest
 from bertlab.backend import load_backend
+from bertlab.errors import DataError
 
 
 @click.command()
@@ -34,9 +36,6 @@ def search(vectors, queries, top, texts, model, engine, as_json):
       bertlab encode sentences.txt --model DIR --out vectors.npy
       bertlab search vectors.npy "a boat on the river" --texts sentences.txt --top 3
     """
-    from bertlab.analysis.search import VectorFile, nearest
-    from bertlab.errors import DataError
-
     file = VectorFile(vectors)
     found = nearest(file.blocks(), _encoded(file, model or file.settings["model"], queries), top, engine)
     known = {}
@@ -52,8 +51,6 @@ def search(vectors, queries, top, texts, model, engine, as_json):
 def _encoded(file, model, queries):
     """The queries' vectors, by the model that made those of the file: (Q, D)."""
     load_backend()
-    import numpy as np
-
     from bertlab import checkpoints
     from bertlab.checkpoints.digest import model_digests
 

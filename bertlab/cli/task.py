@@ -1,11 +1,17 @@
 """`bertlab task`: list the labelled tasks, and show the rows of one."""
 
+import dataclasses
 import functools
 import json
+from collections import Counter
 
 import click
 
-from bertlab.data.tasks.load import SOURCES, SPLITS
+from bertlab.data.tasks.formats import Problems
+from bertlab.data.tasks.formats_labels import is_whole, listed
+from bertlab.data.tasks.formats_published import TASKS, find_task
+from bertlab.data.tasks.load import BUILTIN_TASKS, SOURCES, SPLITS, load_task
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
 
 
 @click.group()
@@ -43,7 +49,6 @@ def list_tasks(as_json):
 
 def _builtin_entries() -> list[dict]:
     from bertlab.data.tasks.builtin import CODE_TAGS, PACKAGES, PAIR_LABELS
-    from bertlab.data.tasks.load import BUILTIN_TASKS
     from bertlab.data.tasks.metrics import default_metrics
 
     labels = {"package": PACKAGES, "pairs": PAIR_LABELS, "code-words": CODE_TAGS, "parameters": ()}
@@ -58,8 +63,6 @@ def _builtin_entries() -> list[dict]:
 
 
 def _published_entries() -> list[dict]:
-    from bertlab.data.tasks.formats_published import TASKS
-
     entries = []
     for published in TASKS.values():
         hub = " ".join(filter(None, (published.hub.name, published.hub.config)))
@@ -147,8 +150,6 @@ def _decorated(command, options):
 
 def load_asked(name_or_path, *, labels, label_separator, regression, **asked):
     """The task that `task_options` describe. Prints skipped records on standard error."""
-    from bertlab.data.tasks.load import load_task
-
     if regression and labels:
         raise click.UsageError("--labels and --regression exclude each other: give one of them")
     if regression and label_separator:
@@ -167,8 +168,6 @@ def another(load, name_or_path: str):
 def several(load, others: tuple[str, ...]) -> list:
     """The `load` of `task_options`, and `another` for each other task. --data-dir is for the published ones among them;
     where none is, all have it, and refuse it."""
-    from bertlab.data.tasks.formats_published import find_task
-
     loads = [load, *(another(load, name) for name in others)]
     published = [find_task(each.keywords["name_or_path"]) is not None for each in loads]
     if not any(published):
@@ -178,8 +177,6 @@ def several(load, others: tuple[str, ...]) -> list:
 
 def load_with(load, name_or_path, *, skip_errors, **options):
     """The task that `load` returns, which is `load_task` or has its arguments. Prints notes and skipped records."""
-    from bertlab.data.tasks.formats import Problems
-
     problems = Problems("skip" if skip_errors else "stop")
     data = load(name_or_path, **options, on_error=problems)
     for note in problems.notes:
@@ -193,8 +190,6 @@ def load_with(load, name_or_path, *, skip_errors, **options):
 
 def labels_read(data) -> str:
     """How a task's labels were understood: "3 classes: a, b, c", "regression on numbers 0 to 5"."""
-    from bertlab.data.tasks.formats_labels import is_whole, listed
-
     if data.shape == "question":
         return "spans of the context"
     if data.labels:
@@ -231,8 +226,6 @@ def show(load, split, rows, as_json):
 
 
 def _print_json(splits: dict, rows: int) -> None:
-    import dataclasses
-
     for name, items in splits.items():
         for row in items[:rows]:
             click.echo(json.dumps({"split": name, **dataclasses.asdict(row)}, ensure_ascii=False))
@@ -248,8 +241,6 @@ def _print_readably(data, splits: dict, rows: int) -> None:
 
 def _label_distribution(data, items) -> str:
     """How the classes (or tags) are spread over the rows, as percentages."""
-    from collections import Counter
-
     if data.shape == "question":
         without = sum(not row.answers for row in items)
         return f", {without:,} without an answer" if without else ""
@@ -269,8 +260,6 @@ def _label_distribution(data, items) -> str:
 
 
 def _format_row(row, labels) -> str:
-    from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
-
     if isinstance(row, TaggingRow):
         tags = row.tags or [None] * len(row.words)
         return "  " + " ".join(

@@ -7,6 +7,7 @@ import click
 
 from bertlab.backend import load_backend
 from bertlab.cli.settings_options import settings_options
+from bertlab.errors import DataError
 from bertlab.generation.settings import TranslationSettings
 
 
@@ -41,7 +42,6 @@ def translate(model: str, text: tuple[str, ...], file: Path | None, as_json: boo
 
 def _lines(path: Path) -> list[str]:
     from bertlab.data.documents_lines import Problems, numbered_lines
-    from bertlab.errors import DataError
 
     try:
         lines = list(numbered_lines(path, Problems()))

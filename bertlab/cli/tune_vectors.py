@@ -10,6 +10,7 @@ from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import settings_options
 from bertlab.cli.task import load_with
 from bertlab.cli.task import pairs as column_pairs
+from bertlab.data.tasks.load import load_task
 from bertlab.training.contrastive.settings import ContrastiveSettings
 
 
@@ -36,7 +37,6 @@ def tune_vectors(texts, model, out, graded, columns, skip_errors, as_json, **opt
       bertlab tune-vectors questions.csv --column text_a=question --column text_b=answer --model DIR --out tuned
       bertlab tune-vectors sentences.txt --graded stsb-dev.tsv --model DIR --out tuned --learning-rate 1e-5
     """
-    from bertlab.data.tasks.load import load_task
     from bertlab.data.tasks.unlabelled import read_pairs
 
     def read(path, on_error):

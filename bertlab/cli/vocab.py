@@ -1,10 +1,13 @@
 """`bertlab vocab`: learn a vocabulary (WordPiece or byte-level BPE), inspect one, plot the effect of its size."""
 
 import json
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
 import click
+
+from bertlab.errors import ConfigError, DataError
 
 FILES = click.Path(path_type=Path)
 SCORES = click.Choice(["wordpiece", "frequency"])
@@ -93,8 +96,6 @@ def words(files, most, out):
     Example:
       bertlab vocab words sentences.txt --out MODEL/words.txt
     """
-    from collections import Counter
-
     from bertlab.files import write_text
     from bertlab.whole_words import WordList
     from bertlab.wordpiece.learner import read_texts
@@ -121,7 +122,6 @@ def learn_bpe(files, size, out, min_frequency, as_json):
     """
     from bertlab.bpe import BytePairTokenizer
     from bertlab.bpe.learner import count_chunks, learn_from_counts, measure
-    from bertlab.errors import DataError
     from bertlab.wordpiece.learner import read_texts
 
     if out.is_file():
@@ -156,7 +156,6 @@ def learn_sentencepiece(files, size, out, cased, cls_last):
     Example:
       bertlab vocab learn-sentencepiece novels.txt --size 8000 --out sentencepiece
     """
-    from bertlab.errors import DataError
     from bertlab.sentence_pieces import learn
     from bertlab.wordpiece.learner import read_texts
 
@@ -247,8 +246,6 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
 def _report(tokenizer, files, workers):
     """How well a vocabulary fits some files."""
     if tokenizer.kind != "byte-level BPE":
-        from bertlab.errors import ConfigError
-
         if tokenizer.kind != "WordPiece":
             raise ConfigError(f"--text measures WordPiece and byte-level BPE, not {tokenizer.kind}: leave it out")
         from bertlab.wordpiece.vocabulary_report import measure
@@ -269,8 +266,6 @@ def _sentence(report) -> str:
 
 def _make_folder(out: Path) -> None:
     """Creates the folder of a result before the work, not after."""
-    from bertlab.errors import DataError
-
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -280,7 +275,5 @@ def _make_folder(out: Path) -> None:
 
 
 def _check_picture(out: Path) -> None:
-    from bertlab.errors import DataError
-
     if out.suffix not in (".png", ".svg", ".pdf"):
         raise DataError(f"{out}: expected a name that ends with .png, .svg or .pdf")

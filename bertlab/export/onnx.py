@@ -11,6 +11,9 @@ from collections.abc import Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
+from tensorflow import TensorSpec, function
+
 from bertlab.errors import ConfigError, MissingDependencyError
 from bertlab.files import write_atomically
 
@@ -59,7 +62,6 @@ def write_function(call, inputs: Mapping[str, tuple[tuple, str]], path: str | Pa
         raise ConfigError(f"exporting to ONNX needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
     _register_erfc()
     import tf2onnx
-    from tensorflow import TensorSpec, function
 
     signature = [{name: TensorSpec(shape, dtype, name=name) for name, (shape, dtype) in inputs.items()}]
     with _without_optimization("remove_back_to_back"):
@@ -88,7 +90,6 @@ def _without_optimization(name: str):
 
 def _register_erfc() -> None:
     try:
-        import numpy as np
         from tf2onnx.handler import tf_op
     except ImportError as error:
         raise MissingDependencyError(

@@ -47,6 +47,13 @@ class Bert(keras.layers.Layer):
         self.embeddings = layers.BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout, **own)
         self.encoder = layers.Encoder(num_layers, num_heads, intermediate_size, dropout, **own)
         self.pooler = Pooler(**own)
+        self.hidden_size = hidden_size
+
+    def build(self, token_ids_shape, token_type_ids_shape=None, attention_mask_shape=None):
+        hidden_shape = (*token_ids_shape, self.hidden_size)  # (B, T, H)
+        self.embeddings.build(token_ids_shape)
+        self.encoder.build(hidden_shape)
+        self.pooler.build(hidden_shape)
 
     def call(self, token_ids, token_type_ids, attention_mask, training=None):
         hidden = self.encoder(
