@@ -200,7 +200,11 @@ def test_a_known_mistake_that_raises_an_error_of_a_class_of_its_own_is_recognise
 
 
 def test_the_code_of_a_message_does_not_depend_on_where_a_traced_function_is_installed():
-    message = 'in user code:\n\n    File "{}", line 381, in None  *\n        function(batch)\n    RuntimeError: used twice'
-    codes = {answers.digest_of(message.format(path)) for path in ("/home/ada/autograde/probe.py", "C:\\course\\probe.py")}
+    message = (
+        'in user code:\n\n    File "{}", line 381, in None  *\n        function(batch)\n    RuntimeError: used twice'
+    )
+    codes = {
+        answers.digest_of(message.format(path)) for path in ("/home/ada/autograde/probe.py", "C:\\course\\probe.py")
+    }
     assert len(codes) == 1
     assert answers.digest_of("RuntimeError: used once") not in codes
