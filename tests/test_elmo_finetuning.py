@@ -66,7 +66,7 @@ def test_its_folder_predicts_what_was_evaluated(tagged):
 def test_all_of_it_is_fine_tuned_too(shape, checkpoint, tmp_path):
     from bertlab.training.finetuning import finetune
 
-    result = finetune(checkpoint, task_of(shape), tmp_path, RECIPE.replace(learning_rate=2e-2, epochs=8))
+    result = finetune(checkpoint, task_of(shape), tmp_path, RECIPE.replace(learning_rate=1e-2, epochs=16))
     assert result.dev["accuracy"] > 0.8
     tuned, begun = (checkpoints.load(path, "encoder") for path in (tmp_path, checkpoint))
     same = {
