@@ -265,11 +265,12 @@ def _written(name: str) -> str:
 
 
 def _task(load, validation_share: float, train_rows: int | None):
-    """The task, with only the first training rows on request. Raises DataError if these have one class."""
+    """The task, with only the first training rows on request. Raises DataError if these have one class, or if there are
+    no development rows."""
     task = load(validation_share=validation_share)
     if train_rows is not None:
         task = replace(task, train=task.train[:train_rows])
-    check_rows(task)  # before the backend is loaded, which takes seconds
     if task.labels and task.shape in ("sentence", "pair", "tagging") and not task.multi_label:
         require_two_classes(task.name, task.labels, task.train)
+    check_rows(task)  # before the backend is loaded, which takes seconds
     return task
