@@ -34,10 +34,12 @@ def row(rng: Random, first: int, second: int, padding: int, special=(CLS, SEP, P
 
 
 def rows_to_choose_from(rng: Random) -> list[Trial]:
-    """With the ids of the published vocabulary, and with those of another; none at all."""
+    """With the ids of the published vocabulary, and with those of another; none at all. Twelve of fifty have so many
+    choices that two draws without `rng` never agree by luck."""
     others = (OTHER_CLS, OTHER_SEP, OTHER_PAD)
     return [
         obeying(rng, "chosen positions", row(rng, 3, 4, 2), [CLS, SEP, PAD], 3),
+        obeying(rng, "chosen positions", row(rng, 30, 20, 3), [CLS, SEP, PAD], 12, calls=5),
         obeying(rng, "chosen positions", row(rng, 4, 3, 3, others), list(others), int(rng.integers(4, 6))),
         obeying(rng, "chosen positions", row(rng, 3, 2, 0), [PAD, SEP, CLS], 0, calls=7),
     ]
