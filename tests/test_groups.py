@@ -283,7 +283,7 @@ def test_a_students_own_name_that_is_a_groups_is_told_by_the_user_id(course):
     both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]
     said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", both))
     assert (course / "submitted/leeann/ps3" / NB).read_bytes() == WORK
-    assert "the system calls this student 'team7a', as the group Team_7_a, and the user id is no member's" in said
+    assert "the system calls this student 'team7a', as the group Team_7_a, but the user id does not belong" in said
 
 
 def test_a_group_that_was_collected_as_a_student_is_named(course):

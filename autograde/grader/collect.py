@@ -343,8 +343,8 @@ def _like_groups(students: dict[str, list[Found]], groups: Groups) -> list[str]:
     """Students who have the name of a group that they are not in."""
     return sorted(
         {
-            f"{student}: the system calls this student {file.upload.student!r}, as the group {group}, and the user id "
-            "is no member's; the file counts as the student's own"
+            f"{student}: the system calls this student {file.upload.student!r}, as the group {group}, but the user id "
+            "does not belong to a member; the file counts as the student's own"
             for student, files in students.items()
             for file in files
             if not file.by_hand and not file.upload.of_group and (group := groups.named(file.upload.student))

@@ -44,7 +44,7 @@ def lacking() -> str:
     try:
         available = (group / "cgroup.controllers").read_text().split()
     except OSError as reason:
-        return f"{group} is no control group of version 2 ({reason.strerror})"
+        return f"expected a control group of version 2, got {group} ({reason.strerror})"
     missing = [name for name in _CONTROLLERS if name not in available]
     return f"{group} does not have {' and '.join(missing)} among its controllers" if missing else ""
 
