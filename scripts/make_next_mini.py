@@ -5,17 +5,17 @@
 mini-text is what `scripts.make_mini_text` wrote. Every step is a command of `bertlab`, printed before it runs. After
 a kill the same line resumes, in data and training. The first stage starts with random weights, or with those of a
 trained mini (`--start bertlab-mini`) and the new vocabulary; a later one with the model of the one before. Each reads
-the text again with other rows and other masks, 45 million tokens of them; the optimizer, its rate and the vocabulary
-are the best ones that `benchmarks.recipes` has found so far. From random weights a stage reads short rows of running
-text first, then pairs with the next-sentence question; all other stages read pairs of 64 tokens, then of 128. The
-model of the last finished stage is written to WORK/bertlab-mini, with 16-bit weights, the records of the stages and
-their curve.
+a mixture of the text of its own (`PASSES`) with other masks: short rows of running text, then pairs of 64 tokens with
+the next-sentence question, then pairs of 128. The optimizer, its rate and the vocabulary are the best ones that
+`benchmarks.recipes` has found so far. The model of the last finished stage is written to WORK/bertlab-mini, with 16-bit
+weights, the records of the stages and their curve.
 
 The layers are BERT's own (post-LN, learned positions, tied output), so that the folder loads wherever a published BERT
 does, including a student's model.
 """
 
 import argparse
+import json
 import shlex
 import shutil
 import subprocess
@@ -24,19 +24,25 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.other_vocabulary import with_vocabulary
+from bertlab.data.documents import is_validation
+from bertlab.files import write_text
 from bertlab.wordpiece import Vocabulary
 
 VOCABULARY = "vocab-12k.txt"
+WORKERS = 2
 ROWS = "--vocab {vocabulary} --no-packing --short-sequence-probability 0 --dynamic-masking --seed {stage}"
 SHORT = "--preset roberta --sequence-length 32"
 PAIRS = "--duplicate-factor 1 --sequence-length {tokens}"
-# The first stage: its rows, and the fraction of its updates for each of them. Then those of the later stages.
-FIRST = (("short", SHORT, 0.75), ("pairs-128", PAIRS.format(tokens=128), 0.25))
-LATER = (("pairs-64", PAIRS.format(tokens=64), 0.75), ("pairs-128", PAIRS.format(tokens=128), 0.25))
-# 45 million tokens: 11,000 updates of 4,096.
-RECIPE = "--preset small --post-norm --optimizer muon --masked-lm-probability 0.3 "
-RECIPE += "--batch-size 32 --steps 11000 --interval 250"
+# The rows of a stage, and the fraction of its updates for each of them: from random weights, or from trained ones.
+FRESH = (("short", SHORT, 0.75), ("pairs-128", PAIRS.format(tokens=128), 0.25))
+TRAINED = (("short", SHORT, 0.4), ("pairs-64", PAIRS.format(tokens=64), 0.35), ("pairs-128", PAIRS.format(tokens=128), 0.25))
+# How often a stage reads a source, 2 unless named here: without it two words of three were an encyclopaedia's.
+PASSES = {"enwiki_a": 0.5, "enwiki_b": 1.0, "novels": 0.6, "builtin": 0.5, "sgd_dialogues": 1.0}
+HELD_OUT_WORDS = 2500  # of each source, to evaluate after every interval
+# An update is 8,192 tokens: Muon's own products, once per update, would be a fifth of the time with half as many.
+RECIPE = "--preset small --post-norm --optimizer muon --masked-lm-probability 0.3 --batch-size 64 --interval 100"
 RATE = {1: "--learning-rate 2e-3 --warmup-share 0.06", 2: "--learning-rate 1.5e-3 --warmup-share 0.04"}
+STABLE = "--stable-share 0.6"
 
 
 def main() -> None:
@@ -44,15 +50,16 @@ def main() -> None:
     if not (options.text / VOCABULARY).is_file():
         sys.exit(f"{options.text}: expected the text that `python -m scripts.make_mini_text` writes; give its folder")
     more = [f"--precision {options.precision}"] + (["--no-xla"] if options.no_xla else [])
-    held_out = rows(options, "held-out", "held_out", PAIRS.format(tokens=128), 0)
+    held_out = rows(options, "held-out", few_words(options), PAIRS.format(tokens=128), 0)
     start = "mini" if options.start is None else quoted(with_new_vocabulary(options))
     for stage in range(1, options.stages + 1):
-        plan = FIRST if stage == 1 and options.start is None else LATER
-        data = " ".join(f"--data {rows(options, name, 'train', kind, stage)}" for name, kind, _ in plan)
+        plan = FRESH if stage == 1 and options.start is None else TRAINED
+        text = mixture(options, stage)
+        data = " ".join(f"--data {rows(options, name, text, kind, stage)}" for name, kind, _ in plan)
         shares = ",".join(str(share) for _, _, share in plan)
         out = options.work / f"stage-{stage}"
         bertlab(f"pretrain {start} {data} --validation {held_out} --out {quoted(out)} {RECIPE} {RATE[min(stage, 2)]} "
-                f"--phase-shares {shares} --seed {stage} {' '.join(more)}")  # fmt: skip
+                f"{STABLE} --steps {options.steps} --phase-shares {shares} --seed {stage} {' '.join(more)}")  # fmt: skip
         start = quoted(out / "checkpoint")
     publish(options.work, options.stages)
 
@@ -63,6 +70,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--work", type=Path, default=Path("build/next-mini"), help="where rows and runs are kept")
     result.add_argument("--start", help="checkpoint of a trained mini to start from; random weights if left out")
     result.add_argument("--stages", type=int, default=3, help="number of stages")
+    result.add_argument("--steps", type=int, default=2400, help="updates of a stage, of 8,192 tokens each")
     result.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="of the training")
     result.add_argument("--no-xla", action="store_true", help="do not compile the training step")
     return result
@@ -83,11 +91,40 @@ def quoted(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def rows(options, name: str, part: str, kind: str, stage: int) -> str:
+def mixture(options, stage: int) -> Path:
+    """A folder with the text of a stage: each document as often as `PASSES` wants, the fraction by its id and stage."""
+    out = options.work / "text" / str(stage)
+    out.mkdir(parents=True, exist_ok=True)
+    for path in sorted((options.text / "train").glob("*.jsonl")):
+        whole, part = divmod(PASSES.get(path.stem, 2.0), 1)
+        for number in range(int(whole)):
+            write_text(out / f"{path.stem}-{number}.jsonl", path.read_text(encoding="utf-8"))
+        if part:
+            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            kept = [line for line in lines if is_validation(f"stage {stage} {json.loads(line)['id']}", 100 * part)]
+            write_text(out / f"{path.stem}-part.jsonl", "".join(kept))
+    return out
+
+
+def few_words(options) -> Path:
+    """A folder with the first `HELD_OUT_WORDS` words of each held-out source, in whole documents."""
+    out = options.work / "text" / "held-out"
+    out.mkdir(parents=True, exist_ok=True)
+    for path in sorted((options.text / "held_out").glob("*.jsonl")):
+        kept, words = [], 0
+        for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
+            if words < HELD_OUT_WORDS:
+                kept.append(line)
+                words += len(line.split())
+        write_text(out / path.name, "".join(kept))
+    return out
+
+
+def rows(options, name: str, text: Path, kind: str, stage: int) -> str:
     """Makes the rows of a stage, and returns their folder."""
     out = options.work / "rows" / f"{stage}-{name}"
     settings = f"{kind} {ROWS.format(vocabulary=quoted(options.text / VOCABULARY), stage=stage)}"
-    bertlab(f"data make {quoted(options.text / part)} --out {quoted(out)} {settings}")
+    bertlab(f"data make {quoted(text)} --out {quoted(out)} --workers {WORKERS} {settings}")
     return quoted(out)
 
 

@@ -24,6 +24,7 @@ from autograde.release.assignment import (
 )
 from autograde.release.editions import ReleaseError
 from autograde.release.leaks import leaks, secret_lines
+from autograde.student import plans
 from autograde.values import encode
 
 NOTEBOOKS = [name for name in editions.notebooks() if catalogue.of_notebook(name)]
@@ -225,6 +226,30 @@ def test_a_release_that_was_killed_resumes(two, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_fingerprints(tmp_path, killed_after_one)
     assert _made(tmp_path)[1] == ["softmax-rows"]
+
+
+def test_a_release_of_one_notebook_makes_its_exercises_alone(tmp_path, monkeypatch):
+    """What is old of the others is deleted; `check` then plans them from their sources."""
+    scores, other = catalogue.find("scores"), catalogue.find("strip-accents")
+    monkeypatch.setattr(catalogue, "EXERCISES", (other, scores))
+    write_fingerprints(tmp_path, notebooks={scores.notebook})
+    assert {path.name for path in tmp_path.glob("*.npz")} == {"scores.npz"}
+    write_fingerprints(tmp_path)
+    made = (tmp_path / "strip-accents.npz").read_bytes()
+    write_fingerprints(tmp_path, notebooks={scores.notebook})
+    assert (tmp_path / "strip-accents.npz").read_bytes() == made
+    hash_of = assignment.hash_of
+    monkeypatch.setattr(assignment, "hash_of", lambda one: "changed" if one is other else hash_of(one))
+    write_fingerprints(tmp_path, notebooks={scores.notebook})
+    assert {path.name for path in tmp_path.glob("*.npz")} == {"scores.npz"}
+    monkeypatch.setattr(plans, "BESIDE", tmp_path)
+    monkeypatch.delenv("AUTOGRADE_FINGERPRINTS", raising=False)
+    assert [facts["id"] for facts in plans.index.__wrapped__()] == ["strip-accents", "scores"]
+    assert plans.plan.__wrapped__("strip-accents")["exercise"]["id"] == "strip-accents"
+    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(tmp_path))  # a folder for students must be complete
+    monkeypatch.setattr(plans, "BESIDE", tmp_path / "elsewhere")
+    with pytest.raises(fingerprints.FingerprintError, match="strip-accents.npz: the file does not exist"):
+        plans.plan.__wrapped__("strip-accents")
 
 
 def _digest_of_another(name, digest, path, at):

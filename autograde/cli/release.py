@@ -36,8 +36,8 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
       autograde release --exercises my_folder --course course2026
 
     The same sources give the same bytes. Only inputs of `check` whose exercise, notebook or library changed are made
-    again; if you interrupt the command, the next one resumes. A notebook that contains a line of an answer is not
-    written.
+    again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made, except for --wheel
+    and --fingerprints. A notebook that contains a line of an answer is not written.
     """
     from autograde.cli.grading import quiet_tensorflow
     from autograde.grader.course import set_exercises, use_exercises_of
@@ -72,9 +72,11 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
         made_now.extend(exercises)
         return track(exercises, "Fingerprints", lines=True)
 
-    place = assignments.write_fingerprints(fingerprints, progress, load_backend)
-    count = len(assignments.every_plan())
-    click.echo(f"{place}: {count} exercises, {count - len(made_now)} of them unchanged")
+    # A wheel and a folder of one's own are for students, who need every exercise; here `check` can plan the others.
+    chosen = set(names) if notebooks and not (wheel or fingerprints) else None
+    place = assignments.write_fingerprints(fingerprints, progress, load_backend, chosen)
+    plans = [one for one in assignments.every_plan().values() if chosen is None or one.notebook in chosen]
+    click.echo(f"{place}: {len(plans)} exercises, {len(plans) - len(made_now)} of them unchanged")
     if wheel:
         from autograde.release import student_wheel
 

@@ -2,7 +2,7 @@
 
 import contextlib
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from autograde import fingerprints, planning
@@ -51,12 +51,18 @@ def every_plan() -> dict[str, Exercise]:
     return found
 
 
-def write_fingerprints(folder: Path | None, progress=iter, prepare: Callable[[], None] = lambda: None) -> Path:
+def write_fingerprints(
+    folder: Path | None,
+    progress=iter,
+    prepare: Callable[[], None] = lambda: None,
+    notebooks: Collection[str] | None = None,
+) -> Path:
     """Writes the visible plan of every exercise of the catalogue and of its variants; returns the folder.
 
     Makes only those whose sources have changed since they were made, and notes each as soon as it is written.
     folder: None for the one beside the student package. progress: wraps the names of those to be made, to show the
-    progress; prepare: called first if there are any.
+    progress; prepare: called first if there are any. notebooks: make only the exercises of these. Of the others, what
+    is no longer up to date is deleted: beside the student package, `check` then plans the exercise itself.
     """
     folder = folder or BESIDE
     folder.mkdir(parents=True, exist_ok=True)
@@ -64,9 +70,12 @@ def write_fingerprints(folder: Path | None, progress=iter, prepare: Callable[[],
     every = every_plan()
     sources = {name: hash_of(exercise) for name, exercise in every.items()}
     changed = [name for name in every if not before.has(name, sources[name])]
-    if changed:
+    wanted = [name for name in changed if notebooks is None or every[name].notebook in notebooks]
+    for name in set(changed) - set(wanted):
+        (folder / f"{name}.npz").unlink(missing_ok=True)
+    if wanted:
         prepare()
-        for name in progress(changed):
+        for name in progress(wanted):
             planning.write_fingerprint(every[name], folder, name)
             before.add(name, sources[name])
     planning.write_indexes(catalogue.EXERCISES, folder)

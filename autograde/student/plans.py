@@ -1,7 +1,8 @@
 """Finds the exercises for `check`: the fingerprints that a release has put beside this file.
 
-An instructor's checkout has none before `make release`. There `autograde.planning`, which the student package does not
-contain, makes the plans from the exercises, so that a solution notebook can be run without building anything.
+An instructor's checkout has none before `make release`, and only those of one notebook after `autograde release
+NOTEBOOK`. There `autograde.planning`, which the student package does not contain, makes the other plans from the
+exercises, so that a solution notebook can be run without building anything.
 """
 
 import importlib
@@ -43,8 +44,9 @@ def runs() -> list[dict]:
 def plan(exercise: str, variant: int = 0) -> dict:
     """The plan of one exercise, by id, for a variant of its question. Raises FingerprintError."""
     place = folder()
-    if place is not None:
-        return fingerprints.load(place / f"{fingerprints.name_of(exercise, variant)}.npz")
+    path = place and place / f"{fingerprints.name_of(exercise, variant)}.npz"
+    if path and (path.exists() or not (place == BESIDE and _has_planning())):
+        return fingerprints.load(path)
     return _planning().plan_of(exercise, variant)
 
 
@@ -56,9 +58,13 @@ def variant_in(facts: dict, space: dict) -> int | None:
     return number if type(number) is int and 0 <= number <= most else None
 
 
+def _has_planning() -> bool:
+    return importlib.util.find_spec("autograde.planning") is not None
+
+
 def _planning():
     """The instructor's side, where it is installed. Raises FingerprintError."""
-    if importlib.util.find_spec("autograde.planning") is None:
+    if not _has_planning():
         raise fingerprints.FingerprintError(f"{BESIDE}: there are no exercises here; install the course package again")
     return importlib.import_module("autograde.planning")
 
