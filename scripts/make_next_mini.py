@@ -35,7 +35,11 @@ SHORT = "--preset roberta --sequence-length 32"
 PAIRS = "--duplicate-factor 1 --sequence-length {tokens}"
 # The rows of a stage, and the fraction of its updates for each of them: from random weights, or from trained ones.
 FRESH = (("short", SHORT, 0.75), ("pairs-128", PAIRS.format(tokens=128), 0.25))
-TRAINED = (("short", SHORT, 0.4), ("pairs-64", PAIRS.format(tokens=64), 0.35), ("pairs-128", PAIRS.format(tokens=128), 0.25))
+TRAINED = (
+    ("short", SHORT, 0.4),
+    ("pairs-64", PAIRS.format(tokens=64), 0.35),
+    ("pairs-128", PAIRS.format(tokens=128), 0.25),
+)
 # How often a stage reads a source, 2 unless named here: without it two words of three were an encyclopaedia's.
 PASSES = {"enwiki_a": 0.5, "enwiki_b": 1.0, "novels": 0.6, "builtin": 0.5, "sgd_dialogues": 1.0}
 HELD_OUT_WORDS = 2500  # of each source, to evaluate after every interval
@@ -50,7 +54,7 @@ def main() -> None:
     if not (options.text / VOCABULARY).is_file():
         sys.exit(f"{options.text}: expected the text that `python -m scripts.make_mini_text` writes; give its folder")
     more = [f"--precision {options.precision}"] + (["--no-xla"] if options.no_xla else [])
-    held_out = rows(options, "held-out", few_words(options), PAIRS.format(tokens=128), 0)
+    held_out = rows(options, "held-out", few_words(options), PAIRS_128, 0)
     start = "mini" if options.start is None else quoted(with_new_vocabulary(options))
     for stage in range(1, options.stages + 1):
         plan = FRESH if stage == 1 and options.start is None else TRAINED
@@ -58,8 +62,8 @@ def main() -> None:
         data = " ".join(f"--data {rows(options, name, text, kind, stage)}" for name, kind, _ in plan)
         shares = ",".join(str(share) for _, _, share in plan)
         out = options.work / f"stage-{stage}"
-        bertlab(f"pretrain {start} {data} --validation {held_out} --out {quoted(out)} {RECIPE} {RATE[min(stage, 2)]} "
-                f"{STABLE} --steps {options.steps} --phase-shares {shares} --seed {stage} {' '.join(more)}")  # fmt: skip
+        bertlab(f"pretrain {start} {data} --validation {held_out} --out {quoted(out)} {RECIPE} {STABLE} "
+                f"{RATE[min(stage, 2)]} --steps {options.steps} --phase-shares {shares} --seed {stage} {' '.join(more)}")  # fmt: skip
         start = quoted(out / "checkpoint")
     publish(options.work, options.stages)
 

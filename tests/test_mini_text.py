@@ -4,6 +4,7 @@ import json
 import random
 import string
 import sys
+from argparse import Namespace
 from collections import Counter
 
 import numpy as np
@@ -219,6 +220,25 @@ def test_a_stopped_preparation_ends_with_the_same_bytes(folders, tmp_path):
 # === The training ===
 
 
+def test_a_stage_reads_each_source_as_often_as_planned(tmp_path):
+    """Of a source that it reads in part, other documents than another stage."""
+    for part, number in (("train", 400), ("held_out", 3)):
+        (tmp_path / part).mkdir()
+        for name in ("novels", "wikinews"):
+            documents = [{"id": f"{name}-{n}", "paragraphs": [["A word. " * 1000]]} for n in range(number)]
+            (tmp_path / part / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
+    options = Namespace(text=tmp_path, work=tmp_path / "work")
+    read = []
+    for stage in (1, 2):
+        folder = make_next_mini.mixture(options, stage)
+        read.append(Counter(json.loads(line)["id"] for path in folder.iterdir() for line in path.open()))
+        assert {read[-1][f"wikinews-{n}"] for n in range(400)} == {2}
+        assert 200 < sum(read[-1][f"novels-{n}"] for n in range(400)) < 280  # 240 ± 4 · 9.8
+    assert read[0] != read[1]
+    few = make_next_mini.few_words(options)
+    assert [len(path.read_text().splitlines()) for path in sorted(few.iterdir())] == [2, 2]  # of 2,000 words each
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("start, stages", [([], 2), (["--start", "bertlab-mini"], 1)])
 def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(start, stages, tmp_path, monkeypatch):
@@ -239,12 +259,12 @@ def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(start, stages, 
         (text / part).mkdir()
         documents = [{"id": f"{part}-{n}", "source": "own", "paragraphs": [sentences[n : n + 20]]} for n in range(40)]
         (text / part / "own.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
-    eight = "--batch-size 4 --steps 8 --interval 4"
-    recipe = make_next_mini.RECIPE.replace("--batch-size 32 --steps 11000 --interval 250", eight)
-    assert eight in recipe
+    small = "--batch-size 4 --interval 2"
+    recipe = make_next_mini.RECIPE.replace("--batch-size 64 --interval 100", small)
+    assert small in recipe
     monkeypatch.setattr(make_next_mini, "RECIPE", recipe)
     work = tmp_path / "work"
-    arguments = [str(text), "--work", str(work), "--stages", str(stages), "--no-xla", *start]
+    arguments = [str(text), "--work", str(work), "--stages", str(stages), "--steps", "8", "--no-xla", *start]
     monkeypatch.setattr(sys, "argv", ["make_next_mini", *arguments])
     make_next_mini.main()
     model = checkpoints.load(work / "bertlab-mini", "pretraining")
