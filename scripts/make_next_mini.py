@@ -34,12 +34,9 @@ ROWS = "--vocab {vocabulary} --no-packing --short-sequence-probability 0 --dynam
 SHORT = "--preset roberta --sequence-length 32"
 PAIRS = "--duplicate-factor 1 --sequence-length {tokens}"
 # The rows of a stage, and the fraction of its updates for each of them: from random weights, or from trained ones.
-FRESH = (("short", SHORT, 0.75), ("pairs-128", PAIRS.format(tokens=128), 0.25))
-TRAINED = (
-    ("short", SHORT, 0.4),
-    ("pairs-64", PAIRS.format(tokens=64), 0.35),
-    ("pairs-128", PAIRS.format(tokens=128), 0.25),
-)
+PAIRS_64, PAIRS_128 = PAIRS.format(tokens=64), PAIRS.format(tokens=128)
+FRESH = (("short", SHORT, 0.75), ("pairs-128", PAIRS_128, 0.25))
+TRAINED = (("short", SHORT, 0.4), ("pairs-64", PAIRS_64, 0.35), ("pairs-128", PAIRS_128, 0.25))
 # How often a stage reads a source, 2 unless named here: without it two words of three were an encyclopaedia's.
 PASSES = {"enwiki_a": 0.5, "enwiki_b": 1.0, "novels": 0.6, "builtin": 0.5, "sgd_dialogues": 1.0}
 HELD_OUT_WORDS = 2500  # of each source, to evaluate after every interval
@@ -62,8 +59,9 @@ def main() -> None:
         data = " ".join(f"--data {rows(options, name, text, kind, stage)}" for name, kind, _ in plan)
         shares = ",".join(str(share) for _, _, share in plan)
         out = options.work / f"stage-{stage}"
-        bertlab(f"pretrain {start} {data} --validation {held_out} --out {quoted(out)} {RECIPE} {STABLE} "
-                f"{RATE[min(stage, 2)]} --steps {options.steps} --phase-shares {shares} --seed {stage} {' '.join(more)}")  # fmt: skip
+        settings = f"{RECIPE} {RATE[min(stage, 2)]} {STABLE} --steps {options.steps} --phase-shares {shares}"
+        bertlab(f"pretrain {start} {data} --validation {held_out} --out {quoted(out)} {settings} --seed {stage} "
+                f"{' '.join(more)}")  # fmt: skip
         start = quoted(out / "checkpoint")
     publish(options.work, options.stages)
 
