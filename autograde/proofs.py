@@ -102,9 +102,10 @@ class Proofs:
         if mistaken_answers is not None:
             self.mistaken_answers = mistaken_answers
 
-    def run(self, draws: int = 0) -> list[Finding]:
-        """All proofs. draws: the number of fresh draws that must all give the same verdicts."""
-        proofs = PROOFS | ({f"same verdict on {draws} draws": lambda own: own.stable(draws)} if draws else {})
+    def run(self, draws: int = 0, progress=iter) -> list[Finding]:
+        """All proofs. draws: the number of fresh draws that must all give the same verdicts; progress wraps them."""
+        stable = {f"same verdict on {draws} draws": lambda own: own.stable(draws, progress)} if draws else {}
+        proofs = PROOFS | stable
         return [self.find(name, proof) for name, proof in proofs.items()]
 
     def find(self, name: str, proof: Callable[["Proofs"], Outcome] | None = None) -> Finding:
@@ -209,7 +210,7 @@ class Proofs:
         passed = [name for name, cell in found.items() if not self._is_found_wrong(plans[name], cell)]
         return f"{len(found)} wrong answers", [f"{name} passed" for name in passed]
 
-    def stable(self, draws: int) -> Outcome:
+    def stable(self, draws: int, progress=iter) -> Outcome:
         """The verdict does not depend on the draw, and every misconception is named on at least 95 % of the draws.
 
         On up to 5 % two mistakes may give the same answers. Each program runs once for each draw. Hidden draws give the
@@ -220,7 +221,7 @@ class Proofs:
             if not name.startswith(f"wrong answer {COMPOSED}"):
                 verdict = self._judged(self.plan, cell)
                 earned[name].add((verdict.passed, verdict.points))
-        for draw in range(draws):
+        for draw in progress(range(draws)):
             plan = planning.make_plan(self.exercise, f"draw {draw}", misconceptions=False)
             answers = {name: self._answers(cell, plan["questions"]) for name, cell in self.programs.items()}
             mistaken = {name: answers[f"misconception {name}"] for name in self.mistaken}

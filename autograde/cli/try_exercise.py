@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import click
 
@@ -32,13 +33,14 @@ def try_exercise(names, draws, as_json, variant, own_exercises):
     from autograde.exercises import catalogue
     from autograde.proofs import Proofs
     from bertlab.backend import load_backend
+    from bertlab.progress import track
 
     exercises = [catalogue.find(name, variant) for name in names]
     quiet_tensorflow()
     load_backend()
     rows = []
     for exercise in exercises:
-        findings = Proofs(exercise).run(draws)
+        findings = Proofs(exercise).run(draws, partial(track, description=f"{exercise.number}, draws", lines=True))
         rows += [{"exercise": exercise.id, **vars(finding)} for finding in findings]
         if not as_json:
             click.echo(_table(exercise, findings))
