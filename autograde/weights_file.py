@@ -10,6 +10,7 @@ that help a student. Nothing in the file can be run: there is no pickle, and unk
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,24 +96,25 @@ def _config(metadata, name: str) -> dict[str, int]:
 
 
 def _arrays(header: dict, numbers: bytes, shapes: dict, name: str) -> dict[str, np.ndarray]:
-    arrays, used = {}, 0
+    sizes = {role: 4 * math.prod(shape) for role, shape in shapes.items()}
+    if sum(sizes.values()) < len(numbers):
+        raise WeightsError(f"{name} has more numbers than the model in its config; write it with hand_in")
+    if sum(sizes.values()) > len(numbers):  # also where arrays share numbers: each would be a copy
+        raise WeightsError(f"{name} is truncated: the model in its config has more numbers; write it with hand_in")
+    arrays = {}
     for role, shape in shapes.items():
         entry = header[role]
         if type(entry) is not dict or entry.get("dtype") != "F32":
             raise WeightsError(f"{name}: expected {role} to be float32")
         if entry.get("shape") != list(shape):
             raise WeightsError(f"{name}: expected {role} to have shape {shape}, as in the config of the file")
-        size = 4 * int(np.prod(shape))
         offsets = entry.get("data_offsets")
         if type(offsets) is not list or len(offsets) != 2 or any(type(offset) is not int for offset in offsets):
             raise WeightsError(f"{name}: {role} has no data_offsets of two integers")
         start, end = offsets
-        if not 0 <= start <= end <= len(numbers) or end - start != size:
+        if not 0 <= start <= end <= len(numbers) or end - start != sizes[role]:
             raise WeightsError(f"{name} is truncated: numbers of {role} are missing")
-        arrays[role] = np.frombuffer(numbers, "<f4", count=size // 4, offset=start).reshape(shape).copy()
-        used += size
+        arrays[role] = np.frombuffer(numbers, "<f4", count=math.prod(shape), offset=start).reshape(shape).copy()
         if not np.isfinite(arrays[role]).all():
             raise WeightsError(f"{name}: {role} contains NaN or infinity: train again with a smaller learning rate")
-    if used != len(numbers):
-        raise WeightsError(f"{name} has more numbers than the model in its config; write it with hand_in")
     return arrays

@@ -136,8 +136,10 @@ def test_outputs_go_and_text_that_mentions_them_stays():
         b'{"cells": [' + b'{"cell_type": "code", "source": "def f():"},' * 4_000 + b"{}]}",
         b'{"cells": [{"cell_type": "code", "source": "' + b"-" * 4_000_000 + b'1"}]}',
         b'{"cells": [' + b'{"cell_type": "markdown", "source": "' + b"YOURANSWERHERE " * 90 + b'"},' * 4_000 + b"{}]}",
+        b'{"cells": [' + (b'{"cell_type": "code", "source": "%%time' + b"\\n%%" * 32_000 + b'x"},') * 5 + b"{}]}",
+        b'{"cells": [' + (b'{"cell_type": "code", "source": "f\'' + b"{a}" * 32_000 + b"'\"},") * 5 + b"{}]}",
     ],
-    ids=["nested", "conflicts", "brackets", "half functions", "minus", "texts"],
+    ids=["nested", "conflicts", "brackets", "half functions", "minus", "texts", "commands", "braces"],
 )
 def test_files_made_to_take_long_do_not(data):
     start = time.process_time()

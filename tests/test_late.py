@@ -106,6 +106,21 @@ def test_moodles_times_are_those_of_its_worksheet(course, how):
     assert hand_in(course, "ps3", names[1]).time == "2026-02-03 11:00:00 UTC"
 
 
+def test_an_anonymous_id_of_canvas_that_ends_with_digits_is_read_whole(course):
+    ids = {1: "abcD5", 2: "xyzW5", 3: "aB3cD"}
+    times = [
+        {"id": number, "anonymous_id": ids[number], "submitted_at": f"2026-02-0{number}T11:00:00Z"} for number in ids
+    ]
+    (course / "submissions.json").write_text(json.dumps(times))
+    handed = [Handed(f"Student {number}", number, "03_attention.ipynb", WORK, number) for number in ids]
+    collect(
+        canvas_zip(course / "a.zip", handed, anonymous=ids), course, "ps3", NB,
+        times=read_times([course / "submissions.json"]),
+    )  # fmt: skip
+    found = {name: hand_in(course, "ps3", f"anon_{name}").time for name in ids.values()}
+    assert found == {ids[number]: f"2026-02-0{number} 11:00:00 UTC" for number in ids}
+
+
 def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):
     (course / "submissions.json").write_text(json.dumps(TIMES))
     canvas(course, read_times([course / "submissions.json"]))

@@ -17,7 +17,9 @@ from autograde.errors import AutogradeError
 from autograde.grader.delimited import read_records
 from autograde.grader.platforms import Upload
 
-_NUMBERS = ("user_id", "anonymous_id", "identifier", "id")
+_MOODLES = "identifier"  # "Participant 90210"
+_PARTICIPANT = re.compile(r"^\D+(?=\d+$)")
+_NUMBERS = ("user_id", "anonymous_id", _MOODLES, "id")
 _STUDENTS = ("student", "login", "username", "sis login id", "user name")
 _TIMES = ("submitted_at", "last modified (submission)", "zuletzt geändert (abgabe)", "time", "submitted")
 _FORMATS = (
@@ -74,7 +76,8 @@ def _read(path: Path, zone: tzinfo, times: Times) -> None:
     for line, row in enumerate(rows, start=2):
         at = _time(row[time], zone, f"{path} line {line}")
         if at and number and row[number]:
-            times.by_number[re.sub(r"^\D+(?=\d+$)", "", row[number])] = at  # "Participant 90210"
+            own = _PARTICIPANT.sub("", row[number]) if number == _MOODLES else row[number]  # Canvas: "abcD5" is whole
+            times.by_number[own] = at
         if at and student and row[student]:
             times.by_student[row[student].casefold()] = at
 
