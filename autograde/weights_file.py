@@ -96,25 +96,28 @@ def _config(metadata, name: str) -> dict[str, int]:
 
 
 def _arrays(header: dict, numbers: bytes, shapes: dict, name: str) -> dict[str, np.ndarray]:
-    sizes = {role: 4 * math.prod(shape) for role, shape in shapes.items()}
-    if sum(sizes.values()) < len(numbers):
-        raise WeightsError(f"{name} has more numbers than the model in its config; write it with hand_in")
-    if sum(sizes.values()) > len(numbers):  # also where arrays share numbers: each would be a copy
-        raise WeightsError(f"{name} is truncated: the model in its config has more numbers; write it with hand_in")
-    arrays = {}
     for role, shape in shapes.items():
         entry = header[role]
         if type(entry) is not dict or entry.get("dtype") != "F32":
             raise WeightsError(f"{name}: expected {role} to be float32")
         if entry.get("shape") != list(shape):
             raise WeightsError(f"{name}: expected {role} to have shape {shape}, as in the config of the file")
-        offsets = entry.get("data_offsets")
-        if type(offsets) is not list or len(offsets) != 2 or any(type(offset) is not int for offset in offsets):
-            raise WeightsError(f"{name}: {role} has no data_offsets of two integers")
-        start, end = offsets
-        if not 0 <= start <= end <= len(numbers) or end - start != sizes[role]:
-            raise WeightsError(f"{name} is truncated: numbers of {role} are missing")
-        arrays[role] = np.frombuffer(numbers, "<f4", count=math.prod(shape), offset=start).reshape(shape).copy()
-        if not np.isfinite(arrays[role]).all():
-            raise WeightsError(f"{name}: {role} contains NaN or infinity: train again with a smaller learning rate")
-    return arrays
+    missing = sum(4 * math.prod(shape) for shape in shapes.values()) - len(numbers)
+    if missing < 0:
+        raise WeightsError(f"{name} has more numbers than the model in its config; write it with hand_in")
+    if missing > 0:  # also where arrays share numbers: each would be a copy of them
+        raise WeightsError(f"{name} is truncated: the model in its config has more numbers; write it with hand_in")
+    return {role: _array(role, header[role], numbers, shape, name) for role, shape in shapes.items()}
+
+
+def _array(role: str, entry: dict, numbers: bytes, shape: tuple[int, ...], name: str) -> np.ndarray:
+    offsets = entry.get("data_offsets")
+    if type(offsets) is not list or len(offsets) != 2 or any(type(offset) is not int for offset in offsets):
+        raise WeightsError(f"{name}: {role} has no data_offsets of two integers")
+    start, end = offsets
+    if not 0 <= start <= end <= len(numbers) or end - start != 4 * math.prod(shape):
+        raise WeightsError(f"{name} is truncated: numbers of {role} are missing")
+    array = np.frombuffer(numbers, "<f4", count=math.prod(shape), offset=start).reshape(shape).copy()
+    if not np.isfinite(array).all():
+        raise WeightsError(f"{name}: {role} contains NaN or infinity: train again with a smaller learning rate")
+    return array

@@ -334,7 +334,7 @@ def test_arrays_that_share_their_numbers_are_refused_before_memory_is_taken(tmp_
         read_weights(path)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak < 20e6
+    assert peak < 60e6  # 32 MB to read the file with; the arrays would have 250
 
 
 def test_a_link_is_not_followed(tmp_path):

@@ -1,16 +1,19 @@
 """Late or not, and by how much: from Canvas's mark, from its times, by the course's rule, and always up to date."""
 
 import json
+from datetime import datetime
 
 import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 
 from autograde.grader.collect import collect
+from autograde.grader.course import set_zone
 from autograde.grader.given import given_by_people
 from autograde.grader.gradebook import Course
 from autograde.grader.hand_in_times import TimesError, read_times
 from autograde.grader.hand_ins import hand_in
+from autograde.grader.policy import read_policy
 from autograde.grader.results import Result
 from autograde.grader.roster import roster_of
 from autograde.grader.template import Template
@@ -119,6 +122,29 @@ def test_an_anonymous_id_of_canvas_that_ends_with_digits_is_read_whole(course):
     )  # fmt: skip
     found = {name: hand_in(course, "ps3", f"anon_{name}").time for name in ids.values()}
     assert found == {ids[number]: f"2026-02-0{number} 11:00:00 UTC" for number in ids}
+
+
+@pytest.mark.parametrize(
+    ("at", "extension", "off"),
+    [
+        ("2026-10-25T22:30:00Z", None, 0.3),  # Sunday, 23:30: 24.5 hours after the due date, since a clock was set back
+        ("2026-10-25T23:30:00Z", None, 0.6),  # Monday, 00:30
+        ("2026-10-24T22:30:00Z", None, 0.3),  # Sunday, 00:30: of the first day
+        ("2026-10-26T22:30:00Z", 2, 0),  # Monday, 23:30, with two days more
+        ("2026-10-26T23:30:00Z", 2, 0.3),
+    ],
+)
+def test_a_day_is_a_day_where_clocks_are_set_back(course, at, extension, off):
+    set_zone(course, "Europe/Berlin")
+    (course / "t.csv").write_text(f"student,time\nlateleo,{at}\n")
+    canvas(course, read_times([course / "t.csv"]))
+    grade(course)
+    with Course(course) as book:
+        book.assignment("ps3").duedate = datetime(2026, 10, 24, 21, 59)  # Saturday, 23:59
+        book.book.db.commit()
+    if extension:
+        read_policy(course).extended("ps3", "lateleo", extension).save(course)
+    assert penalties(course)["lateleo"] == pytest.approx(off)
 
 
 def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):
