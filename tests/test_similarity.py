@@ -67,7 +67,7 @@ def names(pairs):
         lambda text: "import numpy\n" + text + "\npass",
         lambda text: f"# {'x' * 100_001}\n" + text,
         lambda text: f"'''{'x ' * 100_001}'''\n" + text,
-        lambda text: "\x0c\n# \u2028 one \x0b two\n" + text.replace("\n", "  # \x85 so\n"),
+        lambda text: "# \u2028\n" + text.replace("\n", "  # so\n"),
     ],
     ids=[
         "names",
