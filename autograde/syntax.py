@@ -48,9 +48,14 @@ def _without_collection():
                 gc.enable()
 
 
+def is_bounded(source: str) -> bool:
+    """Whether a text is parsed at all: what would take long is not."""
+    return len(source) <= LARGEST and source.count("{") * len(source) <= _MOST_COUNTED
+
+
 def parsed(source: str) -> ast.Module | None:
     """The syntax tree; None where there is none. (CPython's parser refuses what is nested too deep by itself.)"""
-    if len(source) > LARGEST or source.count("{") * len(source) > _MOST_COUNTED:
+    if not is_bounded(source):
         return None
     try:
         with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
@@ -173,6 +174,22 @@ def test_tables_that_a_spreadsheet_saved_again_are_read(tmp_path, separator):
     (tmp_path / "class.csv").write_text("\n".join(map(separator.join, people)), encoding="utf-8-sig")
     roster = roster_of(tmp_path / "class.csv")
     assert (roster.by_number("7"), roster.by_name("Jane Doe"), roster.by_name("Roe, Mark")) == ("jdoe", "jdoe", "mroe")
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("Freitag, 30. Januar 2026, 09:05", "2026-01-30 08:05"),
+        ("Sonntag, 1. März 2026, 23:05", "2026-03-01 22:05"),
+        ("Montag, 4. Mai 2026, 12:00", "2026-05-04 10:00"),
+        ("Freitag, 4. September 2026, 12:00", "2026-09-04 10:00"),
+    ],
+)
+def test_a_german_worksheet_of_moodle_is_read(tmp_path, written, time):
+    text = f'Identifier;Vollständiger Name;Zuletzt geändert (Abgabe)\nTeilnehmer/in7;Jane Doe;"{written}"\n'
+    (tmp_path / "w.csv").write_text(text, encoding="utf-8-sig")
+    times = read_times([tmp_path / "w.csv"], ZoneInfo("Europe/Berlin"))
+    assert f"{times.by_number['7']:%Y-%m-%d %H:%M}" == time
 
 
 def test_a_table_without_times_is_named(tmp_path):

@@ -26,7 +26,7 @@ from autograde.grader.scan import LARGEST_FILE
 # Raised by `zipfile` for archives that are broken, encrypted or of an unknown kind
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack without a bound on memory
-_UTF_8 = 0x800  # the bit of a member's flags that says that its name is in UTF-8
+_UTF_8 = 0x800  # the bit in the flags of a member whose name is in UTF-8
 _FIRST = (".ipynb", ".py", ".safetensors")  # read first, so that a budget is not spent on other files
 
 

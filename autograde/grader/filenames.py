@@ -40,7 +40,7 @@ def notebook_of(file: str, notebooks: Sequence[str]) -> str | None:
 
 
 def _letters(name: str) -> str:
-    """A name as it is told from others: browsers and systems replace spaces, hyphens and _ by each other."""
+    """The letters and digits of a name: browsers and systems replace spaces, hyphens and _ by each other."""
     return re.sub(r"[\W_]", "", name).lower()
 
 

@@ -26,6 +26,8 @@ _FORMATS = (
     "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
     "%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M", "%d. %B %Y, %H:%M", "%d/%m/%y, %H:%M",
 )  # fmt: skip
+_GERMAN = {"januar": "January", "februar": "February", "märz": "March", "mai": "May", "juni": "June", "juli": "July",
+           "oktober": "October", "dezember": "December"}  # fmt: skip
 
 
 class TimesError(AutogradeError, ValueError):
@@ -88,6 +90,7 @@ def _first(rows: Sequence[dict], names: Sequence[str]) -> str | None:
 
 def _time(text: str, zone: tzinfo, where: str) -> datetime | None:
     text = re.sub(r"^[^\W\d_]+,\s*", "", text)  # a day of the week in front
+    text = re.sub(r"[^\W\d_]+", lambda word: _GERMAN.get(word[0].lower(), word[0]), text)
     if text in ("", "-"):
         return None
     for form in _FORMATS:
