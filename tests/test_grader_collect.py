@@ -202,6 +202,15 @@ def test_names_in_an_archive_of_macos_are_read(tmp_path):
     assert collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS, roster).students == ["Ann", "jm"]
 
 
+def test_folders_in_an_archive_of_an_old_powershell_are_folders(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        for name in ("Jane", "Ann"):
+            member = zipfile.ZipInfo("x")
+            member.filename, member.create_system = f"all\\{name}\\03_attention.ipynb", 0
+            packed.writestr(member, WORK)
+    assert collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS).students == ["Ann", "Jane"]
+
+
 def test_a_name_in_another_unicode_form_is_the_same_student(tmp_path):
     for number, form in enumerate(("NFC", "NFD", "NFC")):
         name = unicodedata.normalize(form, "Jürgen")

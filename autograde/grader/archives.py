@@ -6,6 +6,7 @@ deep. Each student has a budget of files, bytes and unpacking; when it is spent,
 refused, and all other students' files are read as usual.
 """
 
+import contextlib
 import os
 import shutil
 import stat
@@ -14,7 +15,6 @@ import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
@@ -27,6 +27,7 @@ from autograde.grader.scan import LARGEST_FILE
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack without a bound on memory
 _UTF_8 = 0x800  # the bit in the flags of a member whose name is in UTF-8
+_WINDOWS = 0  # the system that made a member
 _FIRST = (".ipynb", ".py", ".safetensors")  # read first, so that a budget is not spent on other files
 
 
@@ -114,7 +115,7 @@ def entries(
             yield from [entry] if entry.refused else _opened(entry, reading, depth=1)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _found(source: Path, limits: Limits, zone: tzinfo) -> Iterator[Iterator[Entry]]:
     """The outermost entries, those of the system left out; the download's archive stays open."""
     if source.is_dir():
@@ -271,13 +272,13 @@ class _Bounded:
 
 
 def _name(member: zipfile.ZipInfo) -> str:
-    """macOS writes names in UTF-8 without saying so, and `zipfile` takes such a name for one of code page 437."""
-    if member.flag_bits & _UTF_8 or member.filename.isascii():
-        return member.filename
-    try:
-        return member.filename.encode("cp437").decode("utf-8")
-    except UnicodeError:
-        return member.filename
+    """macOS writes names in UTF-8 without saying so, and `zipfile` takes such a name for one of code page 437. Old
+    versions of Windows' PowerShell write folder\\file."""
+    name = member.filename
+    if not (member.flag_bits & _UTF_8 or name.isascii()):
+        with contextlib.suppress(UnicodeError):
+            name = name.encode("cp437").decode("utf-8")
+    return name.replace("\\", "/") if member.create_system == _WINDOWS and "/" not in name else name
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, zone) -> Entry:
