@@ -5,9 +5,10 @@ Only syntax is looked at (`ast`); nothing is compiled or run.
 
 import ast
 import functools
-import importlib.util
 import re
+import sys
 from collections import Counter
+from importlib.machinery import PathFinder
 
 from autograde import mybert_importer
 from autograde.syntax import LARGEST, is_program, parsed
@@ -18,6 +19,7 @@ _TIMED = re.compile(r"^(\s*)%(?:time|timeit|prun)\s+(?!-)(\S.*)$")
 _COMMAND = re.compile(r"^(\s*)(?:!|%\w|\?|\w[\w.]*\?{1,2}\s*$|\w+\s*=\s*[!%]).*$")
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
 _IMPORTS, _SIMPLE = (ast.Import, ast.ImportFrom), (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
+_OURS = ("autograde", "bertlab", mybert_importer.PACKAGE)
 _COLABS = "google.colab"  # other packages have `google`, too
 _SUPPRESSED = "with __import__('contextlib').suppress(ImportError, NameError): "
 
@@ -121,14 +123,16 @@ def _read_in(statement: ast.stmt) -> set[str]:
 
 @functools.lru_cache(maxsize=1000)
 def _is_lacking(module: str) -> bool:
-    """Whether a student's module is nowhere here. Only its first name is looked up: for more, Python would run code."""
+    """Whether a student's module is not installed here.
+
+    Only its first name is looked up, since for more Python would run code, and only among what is installed: a student
+    could ask for names of the instructor's files.
+    """
     first = module.partition(".")[0]
-    if first == mybert_importer.PACKAGE:
+    if first in _OURS or first in sys.stdlib_module_names:
         return False
-    try:
-        return module.startswith(_COLABS) or importlib.util.find_spec(first) is None
-    except (ImportError, ValueError):
-        return False
+    places = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
+    return module.startswith(_COLABS) or PathFinder.find_spec(first, places) is None
 
 
 def significant(text: str) -> str:
