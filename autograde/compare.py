@@ -72,10 +72,15 @@ def _is_scalar(value) -> bool:
 
 
 def _plain_message(expected, got):
-    if type(got) is str and type(expected) is str and max(len(visible(got)), len(visible(expected))) > LONGEST_TEXT:
+    if type(got) is str and type(expected) is str and max(map(_shown_size, (got, expected))) > LONGEST_TEXT:
         place = first_difference(got, expected)
         return f"yours {around(got, place)}   expected {around(expected, place)}   from character {place}"
     return f"yours {short(got)}   expected {short(expected)}"
+
+
+def _shown_size(text: str) -> int:
+    """Characters of the visible form; of a long text at least as many as are too many to show."""
+    return len(visible(text[: LONGEST_TEXT + 1]))
 
 
 def _compare_sequences(expected, got, tolerance):

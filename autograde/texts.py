@@ -4,6 +4,7 @@ A combining accent, a zero-width space or a decomposed Korean letter look like s
 screen; here they are written as `\\u0301`.
 """
 
+import itertools
 import json
 import unicodedata
 
@@ -47,8 +48,20 @@ def json_without_controls(text: str) -> str:
 
 def short(value, longest: int = LONGEST_TEXT) -> str:
     """The visible form, cut at its end."""
-    text = visible(value)
+    text = visible(_beginning(value, longest))
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _beginning(value, most: int):
+    """A value without what a text of `most` characters cannot show: to write all of it can take seconds."""
+    if type(value) is str:
+        return value[: most + 1]
+    if type(value) in (list, tuple):
+        return type(value)(_beginning(item, most) for item in value[: most + 1])
+    if type(value) is dict:
+        found = itertools.islice(value.items(), most + 1)
+        return {_beginning(key, most): _beginning(item, most) for key, item in found}
+    return value
 
 
 def first_difference(one: str, other: str) -> int:
@@ -74,7 +87,7 @@ def article(kind: str) -> str:
 
 def row(items, place: int = 0, longest: int = LONGEST_ROW) -> str:
     """A list on one line; of a long one the part with the item at index `place`."""
-    shown = [short(item) for item in items]
+    shown = [short(item) for item in items[: place + longest + 1]]
     start = 0
     while start < place and len(", ".join(shown[start : place + 1])) > longest // 2:
         start += 1

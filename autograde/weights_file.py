@@ -10,6 +10,7 @@ that help a student. Nothing in the file can be run: there is no pickle, and unk
 """
 
 import json
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,24 +96,28 @@ def _config(metadata, name: str) -> dict[str, int]:
 
 
 def _arrays(header: dict, numbers: bytes, shapes: dict, name: str) -> dict[str, np.ndarray]:
-    arrays, used = {}, 0
     for role, shape in shapes.items():
         entry = header[role]
         if type(entry) is not dict or entry.get("dtype") != "F32":
             raise WeightsError(f"{name}: expected {role} to be float32")
         if entry.get("shape") != list(shape):
             raise WeightsError(f"{name}: expected {role} to have shape {shape}, as in the config of the file")
-        size = 4 * int(np.prod(shape))
-        offsets = entry.get("data_offsets")
-        if type(offsets) is not list or len(offsets) != 2 or any(type(offset) is not int for offset in offsets):
-            raise WeightsError(f"{name}: {role} has no data_offsets of two integers")
-        start, end = offsets
-        if not 0 <= start <= end <= len(numbers) or end - start != size:
-            raise WeightsError(f"{name} is truncated: numbers of {role} are missing")
-        arrays[role] = np.frombuffer(numbers, "<f4", count=size // 4, offset=start).reshape(shape).copy()
-        used += size
-        if not np.isfinite(arrays[role]).all():
-            raise WeightsError(f"{name}: {role} contains NaN or infinity: train again with a smaller learning rate")
-    if used != len(numbers):
+    missing = sum(4 * math.prod(shape) for shape in shapes.values()) - len(numbers)
+    if missing < 0:
         raise WeightsError(f"{name} has more numbers than the model in its config; write it with hand_in")
-    return arrays
+    if missing > 0:  # also where arrays share numbers: each would be a copy of them
+        raise WeightsError(f"{name} is truncated: the model in its config has more numbers; write it with hand_in")
+    return {role: _array(role, header[role], numbers, shape, name) for role, shape in shapes.items()}
+
+
+def _array(role: str, entry: dict, numbers: bytes, shape: tuple[int, ...], name: str) -> np.ndarray:
+    offsets = entry.get("data_offsets")
+    if type(offsets) is not list or len(offsets) != 2 or any(type(offset) is not int for offset in offsets):
+        raise WeightsError(f"{name}: {role} has no data_offsets of two integers")
+    start, end = offsets
+    if not 0 <= start <= end <= len(numbers) or end - start != 4 * math.prod(shape):
+        raise WeightsError(f"{name} is truncated: numbers of {role} are missing")
+    array = np.frombuffer(numbers, "<f4", count=math.prod(shape), offset=start).reshape(shape).copy()
+    if not np.isfinite(array).all():
+        raise WeightsError(f"{name}: {role} contains NaN or infinity: train again with a smaller learning rate")
+    return array

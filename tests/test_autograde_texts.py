@@ -1,7 +1,10 @@
 """Text and lists in messages: nothing hides, and of what is long the telling part is shown."""
 
+import time
+
 import pytest
 
+from autograde.compare import compare
 from autograde.texts import LONGEST_TEXT, around, article, first_difference, row, short, visible
 
 
@@ -43,3 +46,13 @@ def test_a_long_list_shows_the_items_around_a_place():
 )  # fmt: skip
 def test_a_kind_of_thing_gets_its_article(kind, words):
     assert article(kind) == words
+
+
+def test_a_long_value_is_shortened_without_writing_all_of_it():
+    """A sandbox may answer with megabytes, and each mistake says what was expected."""
+    start = time.process_time()
+    for value in ("\u0301" * 4_000_000, ["\u0301" * 400_000] * 10, {"\u0301" * 4_000_000: 1}):
+        assert short(value).endswith("…") and row([value])
+        assert compare("abc", value).message
+    assert compare({"a": 1}, {f"{number}{'x' * 50}": 1 for number in range(50_000)}).message
+    assert time.process_time() - start < 1

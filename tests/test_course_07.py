@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -317,6 +318,25 @@ def test_a_file_that_cannot_be_used_is_refused_and_the_reason_said(reason, tmp_p
         read_weights(path)
 
 
+def test_arrays_that_share_their_numbers_are_refused_before_memory_is_taken(tmp_path):
+    """24 layers in 4 MB: each array would be a copy of the same numbers."""
+    config = CONFIG | {"hidden_size": 256, "num_heads": 1, "num_layers": 24, "intermediate_size": 4096}
+    shapes = weight_shapes(config)
+    header = {
+        role: {"dtype": "F32", "shape": list(shape), "data_offsets": [0, 4 * int(np.prod(shape))]}
+        for role, shape in shapes.items()
+    }
+    text = json.dumps(header | {"__metadata__": {"config": json.dumps(config)}}).encode()
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(4 << 20))
+    tracemalloc.start()
+    with pytest.raises(WeightsError, match="is truncated"):
+        read_weights(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60e6  # 32 MB to read the file with; the arrays would have 250
+
+
 def test_a_link_is_not_followed(tmp_path):
     (tmp_path / "w.safetensors").symlink_to(_written(tmp_path / "other.safetensors"))
     with pytest.raises(WeightsError, match="does not exist"):
@@ -364,6 +384,16 @@ def test_a_constant_prediction_gains_nothing_from_the_context_however_good_it_is
     assert loss < np.log(50) and context == pytest.approx(0, abs=1e-9)
     (run,) = runs.of_notebook("07_pretraining")
     assert sum(mark.points for mark in run.marks if mark.earned(1.0, 1.0, context)) == 2
+
+
+def test_one_prediction_that_holds_a_token_for_impossible_is_no_gain_from_the_context():
+    """First seen to earn two points at 8bb5020d: one token, excluded at one place, was a gain of any size."""
+    rows, logits = _rows_and_logits(np.random.default_rng(2), right=0.25)
+    constant = np.zeros_like(logits)
+    label = rows["masked_lm_ids"][0, 0]
+    constant[0, 0, next(other for other in rows["masked_lm_ids"][1:, 0] if other != label)] = -1e30
+    loss, _, context = training_runs.figures(constant, rows)
+    assert loss < 4 and abs(context) < 0.05
 
 
 @pytest.mark.parametrize(

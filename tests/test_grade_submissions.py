@@ -1,10 +1,12 @@
 """One notebook in a sandbox: what counts, what costs once, what ends a sandbox and what does not end the grading."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from autograde.exercises import catalogue
+from autograde.exercises.cells import stub_cell
 from autograde.grader import walk
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.results import Result
@@ -12,7 +14,7 @@ from autograde.grader.submission import LIMITS
 from autograde.grader.template import Template
 from autograde.proofs import alternatives
 from autograde.release import editions
-from tests.grade_class import FUNCTIONS, NOTEBOOK, POINTS_OF_FUNCTIONS, answer, solved
+from tests.grade_class import FUNCTIONS, LAYER, NOTEBOOK, POINTS_OF_FUNCTIONS, answer, solved
 from tests.grade_class import POINTS as POINTS_OF_ALL
 
 POINTS = POINTS_OF_FUNCTIONS
@@ -91,6 +93,26 @@ def test_a_cell_that_is_no_program_costs_only_itself_and_says_why(graded):
     assert verdicts["add-to-rows"].status == "missing"
     assert any("SyntaxError" in sentence for sentence in verdicts["add-to-rows"].advice)
     assert result.points == POINTS - 2
+
+
+@pytest.mark.parametrize(
+    "first", ["from google.colab import drive\ndrive.mount('/content/drive')\n", "import os\nos.chdir('/content')\n"]
+)
+def test_what_only_colab_can_do_costs_nothing_in_the_set_up(graded, template, first):
+    """First seen at 8bb5020d: 0 of 29 points, since nothing behind these lines was run."""
+    content = json.loads(solved({LAYER: stub_cell(answer(LAYER))}))
+    setup = next(one for one in content["cells"] if "setup" in one["metadata"].get("tags", []))
+    setup["source"] = first + "".join(setup["source"])
+    for one in content["cells"]:
+        one["metadata"] = {"id": "x"}  # all that Colab leaves
+    result, _ = graded(json.dumps(content))
+    assert result.points == POINTS
+
+
+def test_an_unused_module_that_is_not_here_costs_nothing(graded):
+    result, _ = graded(solved({LAYER: stub_cell(answer(LAYER)), "scores": f"import seaborn\n{answer('scores')}"}))
+    assert result.points == POINTS
+    assert any("does not have the module 'seaborn'" in sentence for sentence in result.repairs)
 
 
 def test_an_answer_above_what_it_needs_is_found_at_the_end(graded):

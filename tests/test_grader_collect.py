@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 import time
+import unicodedata
 import zipfile
 from datetime import UTC, datetime
 
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from autograde.grader.archives import CollectError, Limits, entries
 from autograde.grader.collect import collect
 from autograde.grader.filenames import notebook_of, safe_name
+from autograde.grader.groups import Groups
 from autograde.grader.platforms import CHOICES, Reader, choose
 from autograde.grader.roster import read_roster
 
@@ -78,6 +80,12 @@ def test_the_notebook_is_known_by_its_name():
         "my 03_ATTENTION.ipynb",
     ):
         assert notebook_of(name, NOTEBOOKS + ["04_encoder"]) == "03_attention"
+
+
+@pytest.mark.parametrize("name", ["04-encoder-layer.ipynb", "04 Encoder Layer (2).ipynb"])
+def test_a_notebook_is_known_where_a_system_wrote_other_signs_between_its_words(name):
+    assert notebook_of(name, ["03_attention", "04_encoder", "04_encoder_layer"]) == "04_encoder_layer"
+    assert notebook_of("essay.ipynb", ["03_attention", "04_encoder"]) is None
 
 
 def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
@@ -177,6 +185,56 @@ def test_namesakes_get_folders_of_their_own(tmp_path):
 def test_folders_are_students_at_whatever_depth(tmp_path, paths, students):
     archive = make_zip(tmp_path / "a.zip", {path: WORK + bytes([32] * n) for n, path in enumerate(paths)})
     assert collect(archive, tmp_path, "ps3", NOTEBOOKS).students == students
+
+
+class _FromMacOS(zipfile.ZipInfo):
+    """Its name is in UTF-8, with accents apart, and no flag says so."""
+
+    def _encodeFilenameFlags(self):
+        return unicodedata.normalize("NFD", self.filename).encode(), self.flag_bits
+
+
+def test_names_in_an_archive_of_macos_are_read(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        for name in ("Jürgen Müller", "Ann"):
+            packed.writestr(_FromMacOS(f"all/{name}/03_attention.ipynb"), WORK)
+    roster = read_roster([{"student": "jm", "name": "Jürgen Müller"}])
+    assert collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS, roster).students == ["Ann", "jm"]
+
+
+def test_folders_in_an_archive_of_an_old_powershell_are_folders(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
+        for name in ("Jane", "Ann"):
+            member = zipfile.ZipInfo("x")
+            member.filename, member.create_system = f"all\\{name}\\03_attention.ipynb", 0
+            packed.writestr(member, WORK)
+    assert collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS).students == ["Ann", "Jane"]
+
+
+def test_a_name_in_another_unicode_form_is_the_same_student(tmp_path):
+    for number, form in enumerate(("NFC", "NFD", "NFC")):
+        name = unicodedata.normalize(form, "Jürgen")
+        files = {f"all/{name}/03_attention.ipynb": WORK + b" " * number, "all/Ann/03_attention.ipynb": WORK}
+        archive = make_zip(tmp_path / f"{number}.zip", files, (2026, 2, 1 + number, 0, 0, 0))
+        assert not rows(collect(archive, tmp_path, "ps3", NOTEBOOKS), "disputed")
+    assert (tmp_path / "submitted/Jürgen/ps3/03_attention.ipynb").read_bytes() == WORK + b"  "
+
+
+def test_a_groups_name_in_another_unicode_form_is_the_group(tmp_path):
+    Groups({"Gruppe Köln": ("ann", "ben")}).save(tmp_path, "ps3")
+    name = unicodedata.normalize("NFD", "Gruppe Köln_17_assignsubmission_file/03_attention.ipynb")
+    assert collect(make_zip(tmp_path / "a.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS).students == ["ann"]
+
+
+def test_a_name_that_is_not_utf_8_in_a_folder_is_refused_and_the_others_are_collected(tmp_path):
+    for name in (b"J\xfcrgen", b"Ann"):
+        folder = os.path.join(os.fsencode(tmp_path), b"all", name)
+        os.makedirs(folder)
+        with open(os.path.join(folder, b"03_attention.ipynb"), "wb") as file:
+            file.write(WORK)
+    manifest = collect(tmp_path / "all", tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.students == ["Ann"]
+    assert "not UTF-8" in rows(manifest, "refused")["J\ufffdrgen/03_attention.ipynb"].reason
 
 
 def test_namesakes_keep_their_folders_when_only_one_hands_in_again(tmp_path):

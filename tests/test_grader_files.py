@@ -127,6 +127,10 @@ def test_outputs_go_and_text_that_mentions_them_stays():
     assert json.loads(without_outputs(data)) == expected
 
 
+def cells_of(sources) -> bytes:
+    return json.dumps({"cells": [{"cell_type": "code", "source": source} for source in sources]}).encode()
+
+
 @pytest.mark.parametrize(
     "data",
     [
@@ -136,8 +140,10 @@ def test_outputs_go_and_text_that_mentions_them_stays():
         b'{"cells": [' + b'{"cell_type": "code", "source": "def f():"},' * 4_000 + b"{}]}",
         b'{"cells": [{"cell_type": "code", "source": "' + b"-" * 4_000_000 + b'1"}]}',
         b'{"cells": [' + b'{"cell_type": "markdown", "source": "' + b"YOURANSWERHERE " * 90 + b'"},' * 4_000 + b"{}]}",
+        cells_of(["%%time" + "\n%%" * 32_000 + f"x{number}" for number in range(5)]),
+        cells_of(["f'" + "{a}" * 32_000 + f"'\nx = {number}" for number in range(5)]),
     ],
-    ids=["nested", "conflicts", "brackets", "half functions", "minus", "texts"],
+    ids=["nested", "conflicts", "brackets", "half functions", "minus", "texts", "commands", "braces"],
 )
 def test_files_made_to_take_long_do_not(data):
     start = time.process_time()

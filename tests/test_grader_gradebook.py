@@ -1,7 +1,9 @@
 """The gradebook: a plain nbgrader course, written safely, read by stock nbgrader."""
 
+import html
 import multiprocessing
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -299,6 +301,29 @@ def test_markdown_of_a_student_cannot_act_in_the_instructors_browser():
     assert "<em>fine</em>" in page and "x^2" in page
     for active in ("<script", 'href="javascript', "<img", "\\href"):
         assert active not in page
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "&#36;&#92;href{javascript:alert(1)}{x}&#36;",
+        "&dollar;\\hr&#x65;f{javascript:alert(1)}{x}&dollar;",
+        '$\\mmlToken{mi}[href="javascript:alert(1)"]{x}$',
+        "$a&bsol;href{javascript:alert(1)}{x}$",
+    ],
+)
+def test_no_formula_is_active_as_a_browser_reads_it(formula):
+    """MathJax reads what the browser makes of entities."""
+    from nbconvert.filters import markdown2html
+
+    shown = html.unescape(re.sub("<[^>]*>", "", markdown2html(inert_markdown(formula))))
+    assert not re.search(r"\\(href|mmlToken)", shown)
+
+
+def test_an_ampersand_in_a_formula_stays():
+    assert inert_markdown("A & B, $\\begin{matrix}a & b\\\\c&d\\end{matrix}$") == (
+        "A & B, $\\begin{matrix}a & b\\\\c&d\\end{matrix}$"
+    )
 
 
 def test_results_survive_the_disk_and_damage_is_named(tmp_path):

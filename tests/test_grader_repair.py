@@ -9,7 +9,7 @@ from grader_course import ANSWERS, NAMES, STUBS, as_bytes, cell, notebook, relea
 
 from autograde.grader.notebook import MOST_CELLS, read_notebook
 from autograde.grader.repair import read_submission
-from autograde.grader.source import called_names, defined_names, without_commands
+from autograde.grader.source import called_names, defined_names, without_commands, without_lacking_modules
 from autograde.grader.template import Template, TemplateError
 from autograde.syntax import LARGEST, is_program
 
@@ -101,6 +101,16 @@ def test_a_changed_test_is_never_run():
     assert "The test cell check_head was changed; the released one was used." in submission.repairs
 
 
+@pytest.mark.parametrize("own", ["def scaled(s):\n    return s / 2", "import math", "check(Head)\nscale = 2"])
+def test_code_written_into_a_copy_of_a_test_is_run(own):
+    content = notebook(ANSWERS)
+    test = next(item for item in content["cells"] if item["source"] == "check(Head)")
+    content["cells"].insert(2, test | {"source": own})
+    submission = read(content)
+    assert_all_answers(submission)
+    assert any(c.source == own for c in submission.program)
+
+
 def test_an_untouched_copy_below_does_not_overwrite_the_answer():
     content = notebook(ANSWERS)
     place = next(n for n, item in enumerate(content["cells"]) if item["source"] == ANSWERS["head"])
@@ -152,7 +162,7 @@ def test_what_is_written_into_a_locked_cell_is_kept_and_the_released_text_wins()
     submission = read(content)
     assert submission.answers["scores"].attempted
     assert submission.program[0].source.startswith("np = None\nimport math")
-    assert submission.program[0].source.endswith("import numpy as np")
+    assert submission.program[1].source == "import numpy as np"
     content["cells"][1]["source"] = "import ("
     assert read(content).program[0].source == "import numpy as np"
 
@@ -162,7 +172,8 @@ def test_a_setup_cell_is_put_back_unless_most_of_it_is_there():
     content["cells"][1] = cell("import numpy as np\nimport math") | {"metadata": {"tags": ["setup"]}}
     template = Template.read(as_bytes(content), "x")
     content["cells"][1]["source"] = "import numpy as np\nimport math\nimport re"
-    assert read_submission(as_bytes(content), template).program[0].source.endswith("import re")
+    released_and_own = [cell.source for cell in read_submission(as_bytes(content), template).program[:2]]
+    assert released_and_own == ["import numpy as np\nimport math", "import numpy as np\nimport math\nimport re"]
     del content["cells"][1]
     submission = read_submission(as_bytes(content), template)
     assert submission.program[0].source == "import numpy as np\nimport math"
@@ -201,6 +212,44 @@ def test_a_syntax_error_costs_only_its_own_cell():
 )
 def test_commands_become_comments_and_python_stays(source, expected):
     assert without_commands(source)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "left"),
+    [
+        ("from google.colab import drive\ndrive.mount('/d')\nx = 1", {"x": 1}),
+        ("x = 1\nimport no_such_module as n, math\nn.set_theme()\ny = n.z\nz = x + 1", {"x": 1, "z": 2}),
+        ("from no_such_module import (\n    a,\n    b,\n)\nprint(\n    a\n)\nx = 1", {"x": 1}),
+        ("def f():\n    import no_such_module\nx = 1", {"x": 1}),
+        ("import json\nimport no_such_module; x = 1\ny = 2", {"y": 2}),
+    ],
+)
+def test_a_module_that_is_not_here_ends_only_the_lines_that_need_it(source, left):
+    """Colab has modules of its own, and students install others: an unused one shall cost nothing."""
+    (cell,) = [one for one in read(notebook(ANSWERS) | {"cells": [cell_of(source)]}).program if "x = 1" in one.source]
+    assert cell.source.count("\n") == source.count("\n")
+    names = {}
+    exec(compile(cell.source, "cell", "exec"), names)
+    assert {name: names[name] for name in left} == left and not {"y", "n", "drive"} - left.keys() & names.keys()
+
+
+def cell_of(source):
+    return cell(source)
+
+
+def test_a_module_that_is_here_or_the_students_own_is_left_alone():
+    for source in ("import json\nimport mybert.attention", "from . import x", "x = (", "import autograde", ""):
+        assert without_lacking_modules(source) == (source, [])
+
+
+def test_looking_for_a_module_runs_nothing(monkeypatch, tmp_path):
+    (tmp_path / "trap").mkdir()
+    (tmp_path / "trap/__init__.py").write_text("raise SystemExit")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert without_lacking_modules("import trap.inner")[1] == ["trap.inner"]  # nor does it tell of the folder
+    assert without_lacking_modules("import numpy.no_such_module, keras, tensorflow.x, os.y") == (
+        "import numpy.no_such_module, keras, tensorflow.x, os.y", []
+    )  # fmt: skip
 
 
 def test_names_are_found_with_and_without_a_syntax_tree():

@@ -1,16 +1,20 @@
 """Late or not, and by how much: from Canvas's mark, from its times, by the course's rule, and always up to date."""
 
 import json
+from datetime import datetime
+from zoneinfo import ZoneInfo
 
 import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 
 from autograde.grader.collect import collect
+from autograde.grader.course import set_zone
 from autograde.grader.given import given_by_people
 from autograde.grader.gradebook import Course
 from autograde.grader.hand_in_times import TimesError, read_times
 from autograde.grader.hand_ins import hand_in
+from autograde.grader.policy import read_policy
 from autograde.grader.results import Result
 from autograde.grader.roster import roster_of
 from autograde.grader.template import Template
@@ -106,6 +110,44 @@ def test_moodles_times_are_those_of_its_worksheet(course, how):
     assert hand_in(course, "ps3", names[1]).time == "2026-02-03 11:00:00 UTC"
 
 
+def test_an_anonymous_id_of_canvas_that_ends_with_digits_is_read_whole(course):
+    ids = {1: "abcD5", 2: "xyzW5", 3: "aB3cD"}
+    times = [
+        {"id": number, "anonymous_id": ids[number], "submitted_at": f"2026-02-0{number}T11:00:00Z"} for number in ids
+    ]
+    (course / "submissions.json").write_text(json.dumps(times))
+    handed = [Handed(f"Student {number}", number, "03_attention.ipynb", WORK, number) for number in ids]
+    collect(
+        canvas_zip(course / "a.zip", handed, anonymous=ids), course, "ps3", NB,
+        times=read_times([course / "submissions.json"]),
+    )  # fmt: skip
+    found = {name: hand_in(course, "ps3", f"anon_{name}").time for name in ids.values()}
+    assert found == {ids[number]: f"2026-02-0{number} 11:00:00 UTC" for number in ids}
+
+
+@pytest.mark.parametrize(
+    ("at", "extension", "off"),
+    [
+        ("2026-10-25T22:30:00Z", None, 0.3),  # Sunday, 23:30: 24.5 hours after the due date, since a clock was set back
+        ("2026-10-25T23:30:00Z", None, 0.6),  # Monday, 00:30
+        ("2026-10-24T22:30:00Z", None, 0.3),  # Sunday, 00:30: of the first day
+        ("2026-10-26T22:30:00Z", 2, 0),  # Monday, 23:30, with two days more
+        ("2026-10-26T23:30:00Z", 2, 0.3),
+    ],
+)
+def test_a_day_is_a_day_where_clocks_are_set_back(course, at, extension, off):
+    set_zone(course, "Europe/Berlin")
+    (course / "t.csv").write_text(f"student,time\nlateleo,{at}\n")
+    canvas(course, read_times([course / "t.csv"]))
+    grade(course)
+    with Course(course) as book:
+        book.assignment("ps3").duedate = datetime(2026, 10, 24, 21, 59)  # Saturday, 23:59
+        book.book.db.commit()
+    if extension:
+        read_policy(course).extended("ps3", "lateleo", extension).save(course)
+    assert penalties(course)["lateleo"] == pytest.approx(off)
+
+
 def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):
     (course / "submissions.json").write_text(json.dumps(TIMES))
     canvas(course, read_times([course / "submissions.json"]))
@@ -132,6 +174,22 @@ def test_tables_that_a_spreadsheet_saved_again_are_read(tmp_path, separator):
     (tmp_path / "class.csv").write_text("\n".join(map(separator.join, people)), encoding="utf-8-sig")
     roster = roster_of(tmp_path / "class.csv")
     assert (roster.by_number("7"), roster.by_name("Jane Doe"), roster.by_name("Roe, Mark")) == ("jdoe", "jdoe", "mroe")
+
+
+@pytest.mark.parametrize(
+    ("written", "time"),
+    [
+        ("Freitag, 30. Januar 2026, 09:05", "2026-01-30 08:05"),
+        ("Sonntag, 1. März 2026, 23:05", "2026-03-01 22:05"),
+        ("Montag, 4. Mai 2026, 12:00", "2026-05-04 10:00"),
+        ("Freitag, 4. September 2026, 12:00", "2026-09-04 10:00"),
+    ],
+)
+def test_a_german_worksheet_of_moodle_is_read(tmp_path, written, time):
+    text = f'Identifier;Vollständiger Name;Zuletzt geändert (Abgabe)\nTeilnehmer/in7;Jane Doe;"{written}"\n'
+    (tmp_path / "w.csv").write_text(text, encoding="utf-8-sig")
+    times = read_times([tmp_path / "w.csv"], ZoneInfo("Europe/Berlin"))
+    assert f"{times.by_number['7']:%Y-%m-%d %H:%M}" == time
 
 
 def test_a_table_without_times_is_named(tmp_path):

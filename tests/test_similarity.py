@@ -67,8 +67,18 @@ def names(pairs):
         lambda text: "import numpy\n" + text + "\npass",
         lambda text: f"# {'x' * 100_001}\n" + text,
         lambda text: f"'''{'x ' * 100_001}'''\n" + text,
+        lambda text: "# \u2028\n" + text.replace("\n", "  # so\n"),
     ],
-    ids=["names", "formatting", "type hints", "docstring", "imports", "oversized comment", "oversized string"],
+    ids=[
+        "names",
+        "formatting",
+        "type hints",
+        "docstring",
+        "imports",
+        "oversized comment",
+        "oversized string",
+        "other line ends",
+    ],
 )
 def test_what_does_not_change_the_program_changes_nothing(change):
     assert change(LONG) != LONG
@@ -91,6 +101,12 @@ def test_no_text_is_too_strange_to_compare(text):
     comparison = compare({name: {"x": answer_of(text)} for name in "abc"})
     similarity_page(comparison, "strange")
     assert len(comparison.pairs) in (0, 3)
+
+
+def test_a_number_that_has_no_decimal_text_stops_nobody():
+    huge = f"x = 0x{'f' * 5000}\ny = f(x) + 1"
+    assert program(huge) != program(huge.replace("ff", "fe"))
+    assert compare({"a": {"x": answer_of(huge)}, "b": {"x": answer_of(LONG)}}).hiding == []
 
 
 @settings(max_examples=40, deadline=None)

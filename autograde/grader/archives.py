@@ -6,6 +6,7 @@ deep. Each student has a budget of files, bytes and unpacking; when it is spent,
 refused, and all other students' files are read as usual.
 """
 
+import contextlib
 import os
 import shutil
 import stat
@@ -14,7 +15,6 @@ import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path, PurePosixPath
@@ -26,6 +26,8 @@ from autograde.grader.scan import LARGEST_FILE
 # Raised by `zipfile` for archives that are broken, encrypted or of an unknown kind
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # bzip2 and LZMA unpack without a bound on memory
+_UTF_8 = 0x800  # the bit in the flags of a member whose name is in UTF-8
+_WINDOWS = 0  # the system that made a member
 _FIRST = (".ipynb", ".py", ".safetensors")  # read first, so that a budget is not spent on other files
 
 
@@ -113,7 +115,7 @@ def entries(
             yield from [entry] if entry.refused else _opened(entry, reading, depth=1)
 
 
-@contextmanager
+@contextlib.contextmanager
 def _found(source: Path, limits: Limits, zone: tzinfo) -> Iterator[Iterator[Entry]]:
     """The outermost entries, those of the system left out; the download's archive stays open."""
     if source.is_dir():
@@ -143,7 +145,10 @@ def _folder(folder: Path) -> Iterator[Entry]:
 
 
 def _file(path: Path, name: str) -> Entry:
-    status = path.lstat()
+    status, told = path.lstat(), os.fsencode(name).decode("utf-8", "replace")
+    if told != name:
+        reason = "its name is not UTF-8, as unpacking in another system leaves it; rename it, or collect the zip itself"
+        return Entry(told, refused=reason)
     if stat.S_ISLNK(status.st_mode):
         return Entry(name, refused="it is a symbolic link")
     if not stat.S_ISREG(status.st_mode):
@@ -238,9 +243,10 @@ def _members(
     """The members of an archive, notebooks first; one refused entry if it cannot be read."""
     try:
         with zipfile.ZipFile(_Bounded(file, directory) if directory else file) as opened:
-            members = [member for member in opened.infolist() if not _is_system_file(member.filename)]
-            for member in sorted(members, key=lambda member: not member.filename.lower().endswith(_FIRST)):
-                yield _member(opened, member, f"{prefix}/" if prefix else "", zone)
+            members = [(_name(member), member) for member in opened.infolist()]
+            members = [(name, member) for name, member in members if not _is_system_file(name)]
+            for name, member in sorted(members, key=lambda pair: not pair[0].lower().endswith(_FIRST)):
+                yield _member(opened, member, f"{prefix}/{name}" if prefix else name, zone)
     except (*_DAMAGE, OSError) as reason:
         yield Entry(
             archive.path, archive.size, archive.modified, refused=f"it is not a complete zip archive ({reason})",
@@ -265,8 +271,18 @@ class _Bounded:
         return data
 
 
-def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, prefix: str, zone) -> Entry:
-    name, mode = prefix + member.filename, member.external_attr >> 16
+def _name(member: zipfile.ZipInfo) -> str:
+    """macOS writes names in UTF-8 without saying so, and `zipfile` takes such a name for one of code page 437. Old
+    versions of Windows' PowerShell write folder\\file."""
+    name = member.filename
+    if not (member.flag_bits & _UTF_8 or name.isascii()):
+        with contextlib.suppress(UnicodeError):
+            name = name.encode("cp437").decode("utf-8")
+    return name.replace("\\", "/") if member.create_system == _WINDOWS and "/" not in name else name
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, name: str, zone) -> Entry:
+    mode = member.external_attr >> 16
     try:
         modified = datetime(*member.date_time, tzinfo=zone).astimezone(UTC)
     except ValueError:  # month 0, second 62 …

@@ -20,8 +20,9 @@ from bertlab.files import write_text
 
 # Commands of MathJax that can link, load, style or redefine; the others only draw
 _ACTIVE_FORMULA = re.compile(
-    r"\\(href|url|require|style|class|cssId|data|unicode|includegraphics|html\w*|def|let|newcommand)\b"
+    r"\\(href|url|require|style|class|cssId|data|unicode|includegraphics|html\w*|mmlToken|def|let|newcommand)\b"
 )
+_ENTITY = re.compile(r"&(?=#|\w+;)")  # a browser reads \href in "&#92;href", too
 
 
 def write_autograded(
@@ -74,7 +75,7 @@ def _cell(cell: TemplateCell, submission: Submission, said: list[str]) -> dict:
 
 def inert_markdown(text: str) -> str:
     """Markdown without HTML, links under another text, pictures and active formulas; emphasis and lists stay."""
-    text = text.replace("<", "&lt;").replace("[", "&#91;")
+    text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace("[", "&#91;")
     return _ACTIVE_FORMULA.sub(r"\\text{\1}", text)
 
 

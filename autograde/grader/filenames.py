@@ -12,6 +12,7 @@ _COPY = re.compile(
 )
 _FILE_ENDS = (".ipynb.txt", ".ipynb.json", ".ipynb")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|+]+")
+_LONGEST, _MOST_BYTES = 100, 200  # of one name: a file system takes 255 bytes, and ".json" or a digest is added
 
 
 def own_stem(file: str) -> str:
@@ -33,8 +34,14 @@ def notebook_of(file: str, notebooks: Sequence[str]) -> str | None:
     stem = own_stem(file).lower()
     exact = [name for name in notebooks if name.lower() == stem]
     within = [name for name in notebooks if name.lower() in stem]
+    within = within or [name for name in notebooks if _letters(name) in _letters(stem)]
     longest = sorted(within, key=len, reverse=True)
     return next(iter(exact or longest or (notebooks if len(notebooks) == 1 else [])), None)
+
+
+def _letters(name: str) -> str:
+    """The letters and digits of a name: browsers and systems replace spaces, hyphens and _ by each other."""
+    return re.sub(r"[\W_]", "", name).lower()
 
 
 def nearness(file: str, notebooks: Sequence[str]) -> int:
@@ -52,8 +59,13 @@ def is_own_module(path: str) -> bool:
     return mybert_importer.PACKAGE in folders or stem in mybert_importer.MODULES or stem.startswith("__")
 
 
+def composed(name: str) -> str:
+    """A name with each letter and its accents as one character, as far as there is one (NFC)."""
+    return unicodedata.normalize("NFC", name)
+
+
 def safe_name(student: str) -> str:
     """A student's name as the name of one folder. Empty when nothing is left of it."""
-    name = _UNSAFE.sub("_", unicodedata.normalize("NFC", student)).strip(" .")
+    name = _UNSAFE.sub("_", composed(student)).strip(" .")
     name = "".join(character for character in name if character.isprintable())
-    return name[:100].strip(" .")
+    return name[:_LONGEST].encode("utf-8", "ignore")[:_MOST_BYTES].decode("utf-8", "ignore").strip(" .")

@@ -6,7 +6,9 @@ credit, an extension, a comment. A score never exceeds the points of its cell.
 """
 
 from collections.abc import Mapping, Sequence
+from datetime import tzinfo
 
+from autograde.grader.course import zone_of
 from autograde.grader.database import Database, GradebookError
 from autograde.grader.feedback import ByHand
 from autograde.grader.groups import read_groups
@@ -82,14 +84,14 @@ class Course(Database):
 
     def _penalise(self, student: str, rule: LatePenalty) -> None:
         """One student's penalties in all assignments, since they share the free late days."""
-        records, policy = self._records(student), read_policy(self.folder)
+        records, policy, zone = self._records(student), read_policy(self.folder), zone_of(self.folder)
         submissions = [one for one in self._person(student).submissions if one.assignment is not None]
         for submission in submissions:
             set_time(submission, None, records.get(submission.name))
-            set_extension(submission, policy)
-        free = free_days(submissions, records, policy, rule)
+            set_extension(submission, policy, zone)
+        free = free_days(submissions, records, policy, rule, zone)
         for submission in submissions:
-            late = seconds_late(submission, records.get(submission.name))
+            late = seconds_late(submission, records.get(submission.name), zone)
             late -= 86_400 * free.get(submission.name, 0)
             for notebook in submission.notebooks:
                 notebook.late_submission_penalty = penalty(notebook, late, rule)
@@ -233,7 +235,7 @@ class Course(Database):
 
         Late penalties are as they were last written: call `write_late_penalties` before.
         """
-        rows, people = [], People(self.folder)
+        rows, people, zone = [], People(self.folder), zone_of(self.folder)
         for assignment in self.book.assignments:
             if assignments and assignment.name not in assignments:
                 continue
@@ -241,7 +243,7 @@ class Course(Database):
             records = hand_ins(self.folder, assignment.name)
             for student in sorted(self.book.students, key=lambda student: student.id):
                 one = submissions.get(student.id), records.get(student.id), people[student.id]
-                rows.append(_row(assignment, student, *one))
+                rows.append(_row(assignment, student, *one, zone))
         return rows
 
 
@@ -295,7 +297,7 @@ def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
     return "\n".join(verdict.advice).translate(_UNMARKED) or None
 
 
-def _row(assignment, student, submission, record: HandIn | None, known: Known) -> dict:
+def _row(assignment, student, submission, record: HandIn | None, known: Known, zone: tzinfo) -> dict:
     handed = submission is not None
     full = " ".join(part for part in (student.first_name, student.last_name) if part) or known.name
     last, first = (student.last_name, student.first_name) if student.last_name else two_names(full)
@@ -311,7 +313,7 @@ def _row(assignment, student, submission, record: HandIn | None, known: Known) -
         "participant": record.number if record and record.platform == "moodle" else "",
         "submitted": handed,
         "timestamp": _iso(submission.timestamp) if handed else "",
-        "late": lateness(submission, record) if handed else "",
+        "late": lateness(submission, record, zone) if handed else "",
         "raw_score": submission.score if handed else 0.0,
         "late_penalty": submission.late_submission_penalty if handed else 0.0,
         "max_score": assignment.max_score,

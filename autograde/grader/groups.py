@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autograde.errors import AutogradeError
 from autograde.grader.delimited import read_table
-from autograde.grader.filenames import safe_name
+from autograde.grader.filenames import composed, safe_name
 from autograde.grader.people import People, known_students, two_names
 from autograde.grader.roster import spellings
 from bertlab.files import write_text
@@ -161,4 +161,4 @@ def _value(row: dict[int, str], header: list[str], names: tuple[str, ...]) -> st
 
 def _letters(name: str) -> str:
     """The characters of a name that systems keep: Canvas keeps letters and digits, Moodle replaces _ by a space."""
-    return re.sub(r"[\W_]", "", name).casefold()
+    return re.sub(r"[\W_]", "", composed(name)).casefold()

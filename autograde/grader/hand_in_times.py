@@ -17,13 +17,17 @@ from autograde.errors import AutogradeError
 from autograde.grader.delimited import read_records
 from autograde.grader.platforms import Upload
 
-_NUMBERS = ("user_id", "anonymous_id", "identifier", "id")
+_MOODLES = "identifier"  # "Participant 90210"
+_PARTICIPANT = re.compile(r"^\D+(?=\d+$)")
+_NUMBERS = ("user_id", "anonymous_id", _MOODLES, "id")
 _STUDENTS = ("student", "login", "username", "sis login id", "user name")
 _TIMES = ("submitted_at", "last modified (submission)", "zuletzt geändert (abgabe)", "time", "submitted")
 _FORMATS = (
     "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%z", "%Y-%m-%d %H:%M:%S UTC", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M",
     "%d %B %Y, %I:%M %p", "%d %B %Y, %H:%M", "%d. %B %Y, %H:%M", "%d/%m/%y, %H:%M",
 )  # fmt: skip
+_GERMAN = {"januar": "January", "februar": "February", "märz": "March", "mai": "May", "juni": "June", "juli": "July",
+           "oktober": "October", "dezember": "December"}  # fmt: skip
 
 
 class TimesError(AutogradeError, ValueError):
@@ -74,7 +78,8 @@ def _read(path: Path, zone: tzinfo, times: Times) -> None:
     for line, row in enumerate(rows, start=2):
         at = _time(row[time], zone, f"{path} line {line}")
         if at and number and row[number]:
-            times.by_number[re.sub(r"^\D+(?=\d+$)", "", row[number])] = at  # "Participant 90210"
+            own = _PARTICIPANT.sub("", row[number]) if number == _MOODLES else row[number]  # Canvas: "abcD5" is whole
+            times.by_number[own] = at
         if at and student and row[student]:
             times.by_student[row[student].casefold()] = at
 
@@ -85,6 +90,7 @@ def _first(rows: Sequence[dict], names: Sequence[str]) -> str | None:
 
 def _time(text: str, zone: tzinfo, where: str) -> datetime | None:
     text = re.sub(r"^[^\W\d_]+,\s*", "", text)  # a day of the week in front
+    text = re.sub(r"[^\W\d_]+", lambda word: _GERMAN.get(word[0].lower(), word[0]), text)
     if text in ("", "-"):
         return None
     for form in _FORMATS:

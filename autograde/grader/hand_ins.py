@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograde.grader.filenames import composed
 from bertlab.files import write_text
 
 _FOR_FEEDBACK = ("timestamp.txt", "submission_secret.txt")  # of nbgrader's exchange, which names a page by the secret
@@ -63,12 +64,13 @@ def hand_in(course: str | Path, assignment: str, student: str) -> HandIn | None:
 
 
 def _read(path: Path) -> HandIn:
-    """A record; one of an earlier version, which did not keep the group, is a group's if it has no user's number."""
+    """A record; one of an earlier version, which did not keep the group, is a group's if it has no user's number, and
+    its name may have accents apart."""
     values = json.loads(path.read_text(encoding="utf-8"))
     if "group" not in values:
         of_group = values.get("by") or (values["platform"] in _NUMBERED and not values.get("number"))
         values["group"] = values.get("name", "") if of_group else ""
-    return HandIn(**values)
+    return HandIn(**values | {"name": composed(values.get("name", ""))})
 
 
 def save_record(path: Path, about: HandIn) -> None:

@@ -6,7 +6,7 @@ nothing that is stored is trusted to be up to date.
 
 import math
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from autograde.grader.hand_ins import HandIn
@@ -41,16 +41,38 @@ def set_time(submission, graded: str | None, record: HandIn | None) -> None:
         submission.timestamp = parse_utc(graded)
 
 
-def set_extension(submission, policy: Policy) -> None:
-    """The student's extension by `autograde extend`; one that was given with nbgrader alone stays."""
+def set_extension(submission, policy: Policy, zone: tzinfo = UTC) -> None:
+    """The student's extension by `autograde extend`; one that was given with nbgrader alone stays.
+
+    Whole days end at the same time of the day, also where clocks are set back in between.
+    """
     days = policy.extensions.get(submission.assignment.name, {}).get(submission.student_id)
-    if days is not None:
-        submission.extension = timedelta(days=days) if days else None
+    if days is None:
+        return
+    extension, due = timedelta(days=days), submission.assignment.duedate
+    if due is not None and days == int(days):
+        extension += _set_back(due, due + extension, zone)
+    submission.extension = extension if days else None
 
 
-def seconds_late(submission, record: HandIn | None) -> float:
-    """After extensions. A system that marks late hand-ins decides who is late: it knows its own extensions."""
-    return 0.0 if record is not None and record.late is False else max(0.0, submission.total_seconds_late)
+def seconds_late(submission, record: HandIn | None, zone: tzinfo = UTC) -> float:
+    """After extensions. A system that marks late hand-ins decides who is late: it knows its own extensions.
+
+    The hour by which clocks are set back begins no further day.
+    """
+    if record is not None and record.late is False:
+        return 0.0
+    seconds = max(0.0, submission.total_seconds_late)
+    if seconds <= _DAY:
+        return seconds
+    hour = _set_back(submission.timestamp - timedelta(seconds=seconds), submission.timestamp, zone)
+    return max(_DAY, seconds - hour.total_seconds())
+
+
+def _set_back(start: datetime, end: datetime, zone: tzinfo) -> timedelta:
+    """By how much clocks are set back between two times in UTC; never negative."""
+    before, after = (time.replace(tzinfo=UTC).astimezone(zone).utcoffset() for time in (start, end))
+    return max(before - after, timedelta())
 
 
 def penalty(notebook, seconds: float, rule: LatePenalty) -> float | None:
@@ -61,7 +83,9 @@ def penalty(notebook, seconds: float, rule: LatePenalty) -> float | None:
     return None if points is None else min(max(points, 0.0), notebook.score)
 
 
-def free_days(submissions: list, records: Mapping[str, HandIn], policy: Policy, rule: LatePenalty) -> dict[str, int]:
+def free_days(
+    submissions: list, records: Mapping[str, HandIn], policy: Policy, rule: LatePenalty, zone: tzinfo = UTC
+) -> dict[str, int]:
     """The late days that one student's submissions take for nothing, by assignment: the first due date comes first.
 
     A delay for which the rule takes nothing off takes no late day.
@@ -69,18 +93,18 @@ def free_days(submissions: list, records: Mapping[str, HandIn], policy: Policy, 
     left, taken = policy.late_days, {}
     dated = [one for one in submissions if one.assignment.duedate is not None]
     for one in sorted(dated, key=lambda one: (one.assignment.duedate, one.assignment.name)):
-        late = seconds_late(one, records.get(one.assignment.name))
+        late = seconds_late(one, records.get(one.assignment.name), zone)
         if left and late and rule(one.student_id, 1.0, late):
             taken[one.assignment.name] = min(left, math.ceil(late / _DAY))
             left -= taken[one.assignment.name]
     return taken
 
 
-def lateness(submission, record: HandIn | None) -> str:
+def lateness(submission, record: HandIn | None, zone: tzinfo = UTC) -> str:
     """For tables: empty for a punctual hand-in."""
     if record is not None and record.late and not record.time:
         return "late, days unknown"
-    seconds = seconds_late(submission, record)
+    seconds = seconds_late(submission, record, zone)
     days = math.ceil(seconds / _DAY)
     if not days:
         return "marked late, by our due date punctual" if record is not None and record.late else ""

@@ -28,7 +28,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import PurePosixPath
 
 from autograde.grader.archives import CollectError
-from autograde.grader.filenames import own_stem
+from autograde.grader.filenames import composed, own_stem
 from autograde.texts import one_line
 
 _CANVAS = re.compile(
@@ -155,7 +155,12 @@ class Reader:
         return "/".join(PurePosixPath(entry).parts[self.skipped :])
 
     def read(self, entry: str) -> Upload | None:
-        """The upload of an outermost entry; None where its name is not the system's."""
+        """The upload of an outermost entry; None where its name is not the system's. A student's name is in the same
+        Unicode form (NFC) everywhere: macOS takes accents apart."""
+        upload = self._read(entry)
+        return upload and replace(upload, student=composed(upload.student), name=composed(upload.name))
+
+    def _read(self, entry: str) -> Upload | None:
         if self.platform in PLATFORMS:
             upload = PLATFORMS[self.platform].read(self.relative(entry), self.zone)
             return self._with_login(entry, upload) if upload and self.platform == "blackboard" else upload

@@ -16,8 +16,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
+from autograde.dependencies import names_of
 from autograde.grader.notebook import Cell, Problem, read_notebook
-from autograde.grader.source import alike, called_names, defined_names, significant, without_commands
+from autograde.grader.source import (
+    alike,
+    called_names,
+    defined_names,
+    significant,
+    without_commands,
+    without_lacking_modules,
+)
 from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
 from autograde.syntax import is_program
 
@@ -121,7 +129,7 @@ class _Matching:
                 if cell.kind == "code" and called_names(cell.source, CHECK):
                     self.tests.add(place)
                 continue
-            if self._holds_answer(place, test):
+            if self._holds_code(place, test):
                 continue
             self.tests.add(place)
             if self.texts[place] != self.released[test]:
@@ -133,10 +141,10 @@ class _Matching:
             if test.grade_id not in found:
                 self._say(f"The test cell {test.grade_id} was deleted; the released one was used.")
 
-    def _holds_answer(self, place: int, test: TemplateCell) -> bool:
-        """Whether somebody wrote (or merged) an answer into a test cell."""
-        wanted = frozenset().union(*(answer.names for answer in self.template.answers))
-        return bool(self.names[place] & wanted - defined_names(test.cell.source))
+    def _holds_code(self, place: int, test: TemplateCell) -> bool:
+        """Whether somebody wrote (or merged) an answer or a function for it into a test cell, or a copy of one."""
+        given = names_of(test.cell.source)[0] | {CHECK}
+        return bool((self.names[place] | names_of(self.cells[place].source)[0]) - given)
 
     # --- evidence ---
 
@@ -260,24 +268,39 @@ class _Matching:
                 if place not in answered:
                     continue
                 self._say(f"Cell {self._number(place)} was turned into text; it was read as code again.")
-            program.append(self._runnable(place, cell))
+            program += self._runnable(place, cell)
         return self._with_given_cells(program)
 
-    def _runnable(self, place: int, cell: Cell) -> Cell:
+    def _runnable(self, place: int, cell: Cell) -> list[Cell]:
+        """The cell to run; for a changed locked cell two, so that an error in the one leaves the other."""
         released = self.by_id.get(cell.grade_id)
         if released and released.role == "given" and self.texts[place] != self.released[released]:
             self._say(f"The locked cell {cell.grade_id} was changed; the released one was run after it.")
-            own = f"{cell.source}\n\n" if _runs(cell) else ""  # imports, or an answer, that somebody put there
-            cell = replace(cell, source=own + released.cell.source)
+            own = [self._tolerant(place, cell)] if _runs(cell) else []  # imports, or an answer, that somebody put there
+            return [*own, replace(cell, source=released.cell.source, kind="code")]
+        return [self._tolerant(place, cell)]
+
+    def _tolerant(self, place: int, cell: Cell) -> Cell:
         source, commands = without_commands(cell.source)
         if commands:
             self._say(f"Cell {self._number(place)}: {commands[0][:60]!r} is a notebook command; it was not run.")
+        source, lacking = without_lacking_modules(source)
+        if lacking:
+            self._say(
+                f"Cell {self._number(place)}: the grader does not have the module {lacking[0][:60]!r}; lines that need "
+                "it were left out."
+            )
         return replace(cell, source=source, kind="code")
 
     def _with_given_cells(self, program: list[Cell]) -> list[Cell]:
-        """Puts deleted locked cells back: before the first cell that came after them in the release."""
+        """Puts deleted locked cells back: before the first cell that came after them in the release. The released
+        set-up is run before a changed one, of which a line may fail here (it mounts a Drive)."""
         for index, given in reversed(list(enumerate(self.template.cells))):
-            if given.role != "given" or self._is_there(given, program):
+            if given.role != "given":
+                continue
+            if (changed := self._changed_copy(given, program)) is not None:
+                program.insert(changed, replace(given.cell, position=program[changed].position))
+            if self._is_there(given, program):
                 continue
             later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
             positions = [position for cell in later for position in self._positions(cell, program)]
@@ -291,6 +314,14 @@ class _Matching:
         if given.grade_id and any(cell.grade_id == given.grade_id for cell in program):
             return True
         return any(alike(self.released[given], significant(cell.source)) >= _ALIKE for cell in program)
+
+    def _changed_copy(self, given: TemplateCell, program: list[Cell]) -> int | None:
+        """The place of a given cell without a name that was edited; None if it is there word for word, or not."""
+        if given.grade_id:
+            return None
+        shares = [alike(self.released[given], significant(cell.source)) for cell in program]
+        exact = any(significant(cell.source) == self.released[given] for cell in program)
+        return None if exact else next((place for place, share in enumerate(shares) if share >= _ALIKE), None)
 
     def _positions(self, cell: TemplateCell, program: list[Cell]) -> list[int]:
         if cell.grade_id in self.claims:

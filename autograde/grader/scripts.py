@@ -8,7 +8,7 @@ import ast
 import re
 
 from autograde.grader.source import KEEP_BODY, without_commands
-from autograde.syntax import LARGEST, parse, parsed
+from autograde.syntax import LARGEST, is_bounded, parse, parsed
 
 _MARK = re.compile(r"^# (?:%%(?=[ \t]|$)[^\n]*|In ?\[[ \d]*\]:?)[ \t]*$", re.MULTILINE)  # not Colab's `# %%time`
 _CALL = re.compile(r"^([ \t]*)((?:\w+ = )?get_ipython\(\)\.(\w+)\(.*\))[ \t]*$", re.MULTILINE)
@@ -96,7 +96,7 @@ def what_it_is(text: str) -> str:
     """For the student: a file that is neither a notebook nor a script with readable cells."""
     if not _LOOKS_LIKE_CODE.search(text):
         return "not a notebook (it is not JSON)"
-    if len(text) > LARGEST:
+    if not is_bounded(text):
         return f"a Python script of {len(text) // 1000} kB without cell marks (# %%), not a notebook"
     try:
         parse(text)

@@ -18,7 +18,7 @@ _OF_IPYTHON = {"In", "Out", "_", "__", "___", "display", "exit", "quit", "get_ip
 def how_a_cell_failed(source: str, outcome: CellOutcome, program: list[Cell]) -> str:
     """Half a sentence: the error and its line; of a NameError also the name, where the text shows which one it is."""
     where = f" in line {outcome.line}" if outcome.line else ""
-    if len(source) > syntax.LARGEST:  # it is not parsed
+    if not syntax.is_bounded(source):
         return f"{outcome.kind}{where}"
     if not syntax.is_program(source):
         return _why_no_program(source)

@@ -1,8 +1,8 @@
 """Tables that other programs read: CSV with the separator of the system, and grades matched to its rows.
 
 Text that a spreadsheet would read as a formula (=, +, -, @ in front) gets an apostrophe, because these cells can
-contain names chosen by students; so does such text behind a separator of another country's spreadsheet, where the cell
-would be taken apart.
+contain names and answers of students; so does such text behind a separator of another country's spreadsheet, where the
+cell would be taken apart, and in a new line, which would then be a new row.
 """
 
 import csv
@@ -17,7 +17,7 @@ from autograde.grader.people import two_names
 from autograde.grader.roster import spellings
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_BEHIND_A_SEPARATOR = re.compile(r"([;\t] *)(?=[=+@-])")
+_BEHIND_A_SEPARATOR = re.compile(r"([;\t\n\r] *)(?=[=+@-])")
 
 
 class ExportError(AutogradeError, ValueError):
@@ -69,7 +69,7 @@ def cell(value) -> object:
 
 def plain(text: str) -> str:
     """The text of a cell that `cell` wrote and a spreadsheet may have saved again."""
-    text = re.sub(r"([;\t] *)'(?=[=+@-])", r"\1", text.replace("\r\n", "\n").strip())
+    text = re.sub(r"([;\t\n\r] *)'(?=[=+@-])", r"\1", text.replace("\r\n", "\n").strip())
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 

@@ -33,6 +33,7 @@ from autograde.weights_file import Weights, WeightsError, read_weights
 
 SECONDS = 60.0  # for all predictions
 HIGHEST_LOSS = 10.0  # that is shown; an untrained model's is near 8.3
+MOST_LOSS = 16.0  # of one token, in the gain from the context: twice that of an untrained model
 KILLED = f"its sandbox was killed from outside; `autograde grade` tries again, {MOST_TRIES} times in all"
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
@@ -214,16 +215,18 @@ def _logits(answer: Answer, rows: dict) -> np.ndarray | None:
 def figures(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
     """Mean loss, accuracy and gain from the context over the masked positions, in float64.
 
-    The gain is the mean loss of each prediction at all masked positions, minus its loss at its own.
+    The gain is the mean loss of each prediction at all masked positions, minus its loss at its own; no token counts
+    more than MOST_LOSS in it. Else one prediction that holds one token for impossible, with luck, would be all of it.
     """
     real = rows["masked_lm_weights"] > 0
     chosen, labels = logits[real].astype("float64"), rows["masked_lm_ids"][real]  # (n, V), (n,)
     chosen -= chosen.max(axis=1, keepdims=True)
     log_sums = np.log(np.exp(chosen).sum(axis=1))
-    loss = (log_sums - chosen[np.arange(len(labels)), labels]).mean()
+    losses = log_sums[:, None] - chosen  # (n, V)
+    own = losses[np.arange(len(labels)), labels]  # (n,)
     frequencies = np.bincount(labels, minlength=chosen.shape[1]) / len(labels)
-    elsewhere = (log_sums - chosen @ frequencies).mean()
-    return float(loss), float((chosen.argmax(axis=1) == labels).mean()), float(elsewhere - loss)
+    gain = (np.minimum(losses, MOST_LOSS) @ frequencies - np.minimum(own, MOST_LOSS)).mean()
+    return float(own.mean()), float((chosen.argmax(axis=1) == labels).mean()), float(gain)
 
 
 def _verdict(run: TrainingRun, loss: float, accuracy: float, context: float, own: bool) -> Verdict:

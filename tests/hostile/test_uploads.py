@@ -13,6 +13,7 @@
 | the name of a group, or of a punctual student, as one's own | 722d9dce | a member's number; a name that is unique |
 | a victim's name in other letters, or with an invisible one | 722d9dce | a known name stays, and it is told |
 | control characters in names of files, for the instructor's terminal | 722d9dce | names are shown escaped |
+| a name, or a file's name, of 255 bytes and more: nobody's work is collected | 8bb5020d | a name is cut by its bytes |
 """
 
 import io
@@ -318,6 +319,21 @@ def test_a_name_writes_nothing_but_text_to_the_terminal(tmp_path):
         assert "\\x1b[2J" in said or "\\u001b[2J" in said
         assert all(character.isprintable() for character in said.replace("\n", "")), ascii(said)
         assert "\n500 students" not in said
+
+
+@pytest.mark.parametrize("letter", ["中", "😀", "e\u0301"])
+@pytest.mark.parametrize("where", ["student", "file", "file in an archive"])
+def test_a_name_that_is_too_long_for_the_disk_stops_nobody(tmp_path, letter, where):
+    own = letter * 85
+    inside = archive({"03_attention.ipynb": MINE, f"{own}.py": b"x = 1"})
+    one = {
+        "student": Handed(letter * 240, 66, "03_attention.ipynb", MINE, 999),
+        "file": mallory(f"{own}.ipynb"),
+        "file in an archive": mallory("all.zip", inside),
+    }[where]
+    manifest = collect(canvas_zip(tmp_path / "a.zip", [VICTIM, one]), tmp_path, "ps3", NB)
+    assert work(tmp_path, "victimann") == OTHERS
+    assert {row.action for row in manifest.rows} == {"new"}
 
 
 # --- budgets ---

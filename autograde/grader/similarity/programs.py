@@ -54,7 +54,7 @@ def passages_of(tokens: list[Token]) -> dict[Passage, set[int]]:
 
 def without_comments(source: str) -> str:
     """The text with its comments gone and with `0` for each docstring; every line keeps its number."""
-    lines = source.splitlines(keepends=True)
+    lines = io.StringIO(source).readlines()  # as `tokenize` counts them: \x0c or \u2028 end no line
     try:
         found = list(tokenize.generate_tokens(io.StringIO(source).readline))
     except (tokenize.TokenError, SyntaxError, ValueError):
@@ -153,7 +153,7 @@ def _text_of(node: ast.AST, own: set[str]) -> str:
 
 def _constant(value) -> str:
     if not isinstance(value, (str, bytes)):
-        return repr(value)
+        return hex(value) if type(value) is int else repr(value)  # in hex an int of any size has a text
     if len(value) < _LONG_STRING:
         return "string"
     return hashlib.sha256(value if isinstance(value, bytes) else value.encode("utf-8", "replace")).hexdigest()[:16]
