@@ -56,13 +56,9 @@ def test_what_is_random_in_training_is_not_called_a_dropout_outside_training():
 
 def test_a_mistake_that_only_chance_shows_is_not_called_another():
     """Without what dropout draws all results are right: they are also those of an answer without any dropout."""
-    source = (
-        "class PreNormEncoderLayer(EncoderLayer):\n"
-        "    def call(self, x, attention_mask=None, training=None):\n"
-        "        x = x + self.attention(self.attention_norm(x), attention_mask=attention_mask)\n"
-        "        return x + self.dropout(self.feed_forward(self.output_norm(x)), training=training)\n"
-    )
-    verdict = verdict_on("pre-norm-layer", source)
+    exercise = catalogue.find("pre-norm-layer")
+    source = cells.answer_cell(exercise).replace("self.dropout(attended, training=training)", "attended")
+    verdict = judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source)
     assert verdict.status == "partly" and not verdict.misconception, verdict
 
 
