@@ -8,7 +8,7 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
 
 # %% layer-norm: another epsilon where none is given
-def layer_norm(x, gamma, beta, epsilon=1e-6):
+def layer_norm(x, gamma, beta, epsilon=1e-5):
     mean, variance = ops.mean(x, axis=-1, keepdims=True), ops.var(x, axis=-1, keepdims=True)
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
 

@@ -18,7 +18,7 @@ def rows_to_normalise(rng: Random) -> list[Case]:
         Case((rows(rng, 1, 7), *scale_and_offset(rng, 7))),
         Case((rows(rng, 2, 1, 2, 2, 3), *scale_and_offset(rng, 3))),
         Case((500 * normal(rng, 2, 150), *scale_and_offset(rng, 150))),
-        Case((far_from_zero(rng), scale_and_offset(rng, 8)[0], 5 + normal(rng, 8, size=0.1))),
+        Case((far_from_zero(rng), 1 + normal(rng, 8, size=0.2), 5 + normal(rng, 8, size=0.1))),
     ]
 
 
