@@ -95,7 +95,7 @@ def _grade(plan, answers, reveal):
     part, (claim, difference) = next(pair for pair in zip(plan["parts"], failures) if pair[1] is not None)
     answer = answers[claim["answer"]]
     status = "partly" if points else ("raised" if answer.status == "raised" else "wrong")
-    mistake = recognise(plan, answers) or random_claims.recognise(plan, answers)
+    mistake = known_mistake(plan, answers, reveal)
     advice = [mistake["hint"]] if mistake else []
     if fails_only_together(plan, claim, answers, reveal):
         advice.append(ONLY_TOGETHER)
@@ -112,6 +112,15 @@ def _grade(plan, answers, reveal):
         plan, status, points=points, parts=parts, facts=facts, advice=tuple(advice), picture=picture,
         misconception=mistake["id"] if mistake else None, notes=_side_notes(answers),
     )  # fmt: skip
+
+
+def known_mistake(plan: dict, answers: list[Answer], strict: bool = True) -> dict | None:
+    """The misconception of the plan that has these answers."""
+
+    def fails(claim):
+        return fault(claim, plan["questions"], answers, strict) is not None
+
+    return recognise(plan, answers, fails) or random_claims.recognise(plan, answers)
 
 
 def _part_result(part, failure, counts):

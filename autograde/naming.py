@@ -1,22 +1,25 @@
 """Recognises a known mistake by its results: each misconception's code was run on the same inputs before."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from autograde.answers import SHAPES, Answer, digest_of, kind_of_error, read
 
 
-def recognise(plan: dict, answers: list[Answer]) -> dict | None:
+def recognise(plan: dict, answers: list[Answer], fails: Callable[[dict], bool]) -> dict | None:
     """The misconception that explains all answers, if no other does.
 
     Where dropout acts, two programs with the same mistake need not draw the same numbers. If no outcomes equal all
     answers, those without chance must explain a wrong answer, and be those of one misconception alone.
+
+    fails: whether a claim does not hold for these answers.
     """
     everywhere = set(range(len(answers)))
-    for certain in (everywhere, everywhere - _drawn(plan)):
+    for certain, may_fail in ((everywhere, lambda claim: True), (everywhere - _drawn(plan), fails)):
         known = [mistake for mistake in plan["misconceptions"] if _explains(mistake, answers, certain)]
-        if known and _is_shown(plan, answers, certain, known[0]):
+        if known and _is_shown(plan, answers, certain, known[0], may_fail):
             return known[0] if len(known) == 1 else None
     return None
 
@@ -36,13 +39,13 @@ def _explains(mistake, answers, certain) -> bool:
     )
 
 
-def _is_shown(plan, answers, certain, mistake) -> bool:
+def _is_shown(plan, answers, certain, mistake, may_fail) -> bool:
     """Whether one of the certain answers is wrong, and more than the type of an error shows it.
 
     A call may raise an error of some type for many reasons: where all calls do, the words of the error decide.
     """
     claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in certain]
-    if not any(_is_wrong(claim, answers[claim["answer"]]) for claim in claims):
+    if not any(_is_wrong(claim, answers[claim["answer"]], may_fail) for claim in claims):
         return False
     if any(answers[index].status == "ok" or answers[index].failure.shapes for index in certain):
         return True
@@ -50,10 +53,10 @@ def _is_shown(plan, answers, certain, mistake) -> bool:
     return all(known[index].failure.digest == answers[index].failure.digest for index in certain)
 
 
-def _is_wrong(claim, answer) -> bool:
+def _is_wrong(claim, answer, may_fail) -> bool:
     if claim["kind"] == "equals" and answer.status == "ok":
         return not same_value(claim["expected"], answer.value)
-    return True  # an error, or a claim of which only the judge knows whether it holds
+    return may_fail(claim)  # an error, or a claim of which only the judge knows whether it holds
 
 
 def same_outcome(known: dict | Answer, got: dict | Answer) -> bool:

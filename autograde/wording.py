@@ -228,7 +228,7 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
         which = "with a dropout that does not belong here" if trains else "with dropout outside training"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
-    return _value_advice(answer)
+    return _value_advice(answer.value, claim.get("expected"))
 
 
 def _refusal(answer, question) -> str:
@@ -251,10 +251,14 @@ def _how(returned, wanted):
     return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
 
 
-def _value_advice(answer):
-    value = answer.value
+def _value_advice(value, expected):
     if type(value) is not np.ndarray:
         return []
+    if value.dtype.kind == "f" and np.isnan(value).any():
+        return ["The result has NaN: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row that is fully masked)."]
+    if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
+        return ["The result is float64, which comes from NumPy or from a cast. Convert it with `ops.cast`."]
+    return []
     if value.dtype.kind == "f" and np.isnan(value).any():
         return ["The result has NaN: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row that is fully masked)."]
     if value.dtype.name == "float64":

@@ -54,6 +54,14 @@ def test_what_is_random_in_training_is_not_called_a_dropout_outside_training():
     assert "outside training" not in said and said, said
 
 
+def test_a_mistake_that_only_chance_shows_is_not_called_another():
+    """Without what dropout draws all results are right: they are also those of an answer without any dropout."""
+    exercise = catalogue.find("pre-norm-layer")
+    source = cells.answer_cell(exercise).replace("self.dropout(attended, training=training)", "attended")
+    verdict = judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source)
+    assert verdict.status == "partly" and not verdict.misconception, verdict
+
+
 def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
     verdict = _scores("return q @ k / 4.0")
     assert verdict.status == "raised" and verdict.misconception == "not-turned"
@@ -84,6 +92,12 @@ def test_each_way_to_be_wrong_has_its_own_words(body, words):
     verdict = _scores(body)
     assert words in str(verdict), str(verdict)
     assert verdict.points == 0 and not verdict.passed
+
+
+def test_a_float64_result_is_not_told_to_keep_the_dtype_of_integers():
+    source = "def sinusoids(length, d_e):\n    return ops.convert_to_tensor(np.zeros((length, d_e)))"
+    [said] = verdict_on("sinusoids", source).advice
+    assert "float64" in said and said.endswith("Convert it with `ops.cast`."), said
 
 
 def test_a_transposed_shape_is_named():

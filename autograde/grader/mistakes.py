@@ -17,7 +17,8 @@ from autograde.exercises.spec import Exercise, Misconception
 from autograde.grader.budget import Budget, BudgetSpent
 from autograde.grader.submission import Judged, Outcome, Task
 from autograde.grader.walk import entered
-from autograde.naming import recognise, same_outcome
+from autograde.judge import known_mistake
+from autograde.naming import same_outcome
 from autograde.verdict import Verdict
 
 _REMEMBER = "_before = None; _before = dict(globals())"
@@ -76,7 +77,7 @@ def _known_mistake(task: Task, exercise: Exercise, judged: Judged, sandbox) -> d
         plan,
         {one.id: [_outcome(answer) for answer in answers] for one, answers in possible.items()},
     )
-    found = (recognise(plan, answers) or random_claims.recognise(plan, answers) for answers in given)
+    found = (known_mistake(plan, answers, strict=False) for answers in given)
     return next(filter(None, found), None)
 
 

@@ -412,6 +412,56 @@ def learn_vocabulary(word_counts, size, min_count=2):
             vocabulary.append(token)
     return vocabulary
 
+# %% learn-vocabulary: the last tie by the order of the sorted words
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in sorted(word_counts.items())]
+    while len(vocabulary) < size:
+        counts = {pair: count for pair, count in count_pairs(spelled).items() if count >= min_count}
+        if not counts:
+            break
+        scores = pair_scores(spelled)
+        best = max(counts, key=lambda pair: (scores[pair], counts[pair]))
+        spelled = merge_pair(best, spelled)
+        token = best[0] + best[1][2:]
+        if token not in vocabulary:
+            vocabulary.append(token)
+    return vocabulary
+
+# %% learn-vocabulary: the last tie by the end of the text
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(vocabulary) < size:
+        counts = {pair: count for pair, count in count_pairs(spelled).items() if count >= min_count}
+        if not counts:
+            break
+        scores = pair_scores(spelled)
+        best = max(reversed(counts), key=lambda pair: (scores[pair], counts[pair]))
+        spelled = merge_pair(best, spelled)
+        token = best[0] + best[1][2:]
+        if token not in vocabulary:
+            vocabulary.append(token)
+    return vocabulary
+
 # %% learn-vocabulary: rare words left out
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 

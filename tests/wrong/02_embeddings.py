@@ -11,6 +11,13 @@ def token_embeddings(token_ids, w_e):
     one_hot = ops.cast(ids == ops.cast(ops.arange(w_e.shape[0]), "float16"), w_e.dtype)
     return ops.matmul(one_hot, w_e)
 
+# %% token-embeddings: gathered by another function
+import tensorflow as tf
+
+
+def token_embeddings(token_ids, w_e):
+    return tf.gather_nd(w_e, token_ids[..., None])
+
 # %% unshuffle: the second axis
 def unshuffle(y, order):
     return ops.take(y, ops.argsort(order), axis=0 if len(y.shape) == 2 else 1)

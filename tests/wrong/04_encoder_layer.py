@@ -7,6 +7,11 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     variance = ops.mean(x * x, axis=-1, keepdims=True) - mean * mean
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
 
+# %% layer-norm: another epsilon where none is given
+def layer_norm(x, gamma, beta, epsilon=1e-5):
+    mean, variance = ops.mean(x, axis=-1, keepdims=True), ops.var(x, axis=-1, keepdims=True)
+    return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
+
 # %% layer-norm: no gradient through the variance
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     m = ops.mean(x, axis=-1, keepdims=True)
@@ -63,6 +68,12 @@ def gelu_approximation(x, kind):
         powers = ops.exp(1.702 * x)
         return x * powers / (1 + powers)
     return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+
+# %% gelu-approximations: three digits of 0.044715
+def gelu_approximation(x, kind):
+    if kind == "sigmoid":
+        return x * ops.sigmoid(1.702 * x)
+    return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.0447 * x**3)))
 
 # %% worst-point: the largest relative difference
 def worst_point(x, exact, approximate):

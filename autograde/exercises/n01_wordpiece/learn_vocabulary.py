@@ -64,12 +64,16 @@ def learning_case(rng: Random, merges: int, least: int, lowest: int) -> Case:
 
 
 def words_to_learn_from(rng: Random) -> list[Case]:
-    """Drawn words have equal scores in most draws, so pairs that are equal in score and count are in each of them."""
-    a, b, c, d = sorted(some(rng, "abcdefghijklm", 4))
+    """Drawn words have equal scores in most draws, so pairs that are equal in score and count are in each of them.
+
+    Neither the order of the text, forwards or backwards, nor that of its sorted words gives both right pairs.
+    """
+    a, b, c, d, e = sorted(some(rng, "abcdefghijklm", 5))
     at_the_limit = Case(({c + d: int(rng.integers(3, 9)), a + b: 2}, 40), {"min_count": 2})
     equal = {c + d: 5, a + b: 5}
-    first_in_order = Case((equal, fixed_size(equal) + 1), {"min_count": 2})
-    return [learning_case(rng, merges, least=2, lowest=2) for merges in (4, 9)] + [at_the_limit, first_in_order]
+    marked = {a + d + e: 5, b + c: 5}  # ("##d", "##e") is the first
+    first_in_order = [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (equal, marked)]
+    return [learning_case(rng, merges, least=2, lowest=2) for merges in (4, 9)] + [at_the_limit, *first_in_order]
 
 
 def rare_pairs(rng: Random) -> list[Case]:

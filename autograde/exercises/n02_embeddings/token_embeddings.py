@@ -11,6 +11,7 @@ LOOK_UPS = (
     "keras.ops.take_along_axis",
     "keras.layers.Embedding",
     "tensorflow.gather",
+    "tensorflow.gather_nd",
     "tensorflow.nn.embedding_lookup",
 )
 
