@@ -8,6 +8,7 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 
 SUBJECTS = "the robin|a daisy|the hammer|my dog|the penguin|a boat|the man|her sister|the milk|an old bank".split("|")
 VERBS = "sleeps|sings|sinks|is cute|went out|stands still|laughs|flies|is gone|waits".split("|")
+MANY_CALLS = 2003  # a prime, like CALLS
 
 
 def library(rng: Random, sizes: tuple[int, ...]) -> list[list[str]]:
@@ -34,13 +35,16 @@ def half_and_half(rng: Random) -> list[Trial]:
 
 
 def any_other(rng: Random, sizes: tuple[int, ...], document: int) -> Trial:
-    """All other documents are equally likely, also the short ones, and all sentences of each."""
+    """All other documents are equally likely, also the short ones, and all sentences of each.
+
+    Calls enough to see one document drawn twice as often as the others.
+    """
     others = [index for index in range(len(sizes)) if index != document]
     rates = {f"document {index}": (1, 1 / 2 / len(others)) for index in others}
     for index in others:
         each = 1 / 2 / len(others) / sizes[index]
         rates |= {f"sentence {place} of document {index}": (1, each) for place in range(sizes[index])}
-    return chancy(rng, "next sentence", rates, library(rng, sizes), document, 1)
+    return chancy(rng, "next sentence", rates, library(rng, sizes), document, 1, calls=MANY_CALLS)
 
 
 def any_other_document(rng: Random) -> list[Trial]:
@@ -75,7 +79,7 @@ EXERCISE = Exercise(
         Part("labels half and half", 1, half_and_half,
             f"over {CALLS} calls the labels are not half and half"),
         Part("any other document", 1, any_other_document,
-            f"over {CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
+            f"over {MANY_CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
             "others: first a document is drawn, all with the same probability, then one of its sentences", any_of_two),
     ),
     forbidden=LIBRARY,
