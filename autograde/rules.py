@@ -264,10 +264,14 @@ def _rows_of(batch, examples, known):
 def _fault_of_order(orders, size, total):
     """An order that chance would give less than once in 10⁹ times.
 
-    Of few examples all orders are likely; but in many epochs each of them comes first once.
+    Of few examples all orders are likely; but in many epochs each of them comes first once. Where each epoch drops a
+    rest, it is another one.
     """
     if total * (1 - 1 / total) ** len(orders) < FALSE_ALARM and len({order[0] for order in orders}) < total:
         return Difference("never first", f"in {len(orders)} epochs one of the {total} examples never comes first")
+    missing = total - len(set().union(*orders))
+    if missing and total * (1 - len(orders[0]) / total) ** len(orders) < FALSE_ALARM:
+        return Difference("never there", f"in {len(orders)} epochs {missing} of the {total} examples never occur")
     if total < FEWEST_SHUFFLED:
         return None
     first = orders[0]
