@@ -164,13 +164,18 @@ def chosen_words(given, result):
 # --- pairs ---
 
 
+def _text(value):
+    """NumPy's string, which `rng.choice` returns and which is an array here, as Python's; all else as it is."""
+    return value.item() if type(value) is np.ndarray and value.ndim == 0 and value.dtype.kind == "U" else value
+
+
 def next_sentence(given, result):
     """(A, B, label): 0 and the next sentence, or 1 and a sentence of another document. Events: which."""
     documents, document, sentence = given
     if type(result) not in (tuple, list) or len(result) != 3:
         return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
-    first, second, label = result
-    label = label.item() if is_whole_number(label) else label
+    first, second = map(_text, result[:2])
+    label = result[2].item() if is_whole_number(result[2]) else result[2]
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
         return Difference("type", f"expected two sentences and the label 0 or 1; yours is {shown(result)}")
     if first != documents[document][sentence]:
