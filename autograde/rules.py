@@ -164,13 +164,18 @@ def chosen_words(given, result):
 # --- pairs ---
 
 
+def _text(value):
+    """NumPy's string, which `rng.choice` returns and which is an array here, as Python's; all else as it is."""
+    return value.item() if type(value) is np.ndarray and value.ndim == 0 and value.dtype.kind == "U" else value
+
+
 def next_sentence(given, result):
     """(A, B, label): 0 and the next sentence, or 1 and a sentence of another document. Events: which."""
     documents, document, sentence = given
     if type(result) not in (tuple, list) or len(result) != 3:
         return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
-    first, second, label = result
-    label = label.item() if is_whole_number(label) else label
+    first, second = map(_text, result[:2])
+    label = result[2].item() if is_whole_number(result[2]) else result[2]
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
         return Difference("type", f"expected two sentences and the label 0 or 1; yours is {shown(result)}")
     if first != documents[document][sentence]:
@@ -264,10 +269,14 @@ def _rows_of(batch, examples, known):
 def _fault_of_order(orders, size, total):
     """An order that chance would give less than once in 10⁹ times.
 
-    Of few examples all orders are likely; but in many epochs each of them comes first once.
+    Of few examples all orders are likely; but in many epochs each of them comes first once. Where each epoch drops a
+    rest, it is another one.
     """
     if total * (1 - 1 / total) ** len(orders) < FALSE_ALARM and len({order[0] for order in orders}) < total:
         return Difference("never first", f"in {len(orders)} epochs one of the {total} examples never comes first")
+    missing = total - len(set().union(*orders))
+    if missing and total * (1 - len(orders[0]) / total) ** len(orders) < FALSE_ALARM:
+        return Difference("never there", f"in {len(orders)} epochs {missing} of the {total} examples never occur")
     if total < FEWEST_SHUFFLED:
         return None
     first = orders[0]

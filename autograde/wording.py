@@ -248,6 +248,8 @@ def _how(returned, wanted):
     """How to convert the returned value into the expected type."""
     if wanted == "tensor":
         return " Join the parts with `ops.stack` or `ops.concatenate`."
+    if wanted == "int" and returned == "float":
+        return " A number with a point, such as 4.0, is a `float`: use `//` or `int(...)`."
     return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
 
 

@@ -114,7 +114,7 @@ check(mask_each)
 the_cat_sat, mask_number = [21, 11987, 5438], 50001
 for seed in range(200):
     hidden, places = mask_each(the_cat_sat, mask_number, 0.5, np.random.default_rng(seed))
-    if places == [0, 2]:
+    if list(places) == [0, 2]:
         break
 counted_from_1 = ", ".join(str(t + 1) for t in places)
 print(f"seed {seed}:  x̃ = {tuple(hidden)}   T̃ = {{{counted_from_1}}} counted from 1, {places} counted from 0")

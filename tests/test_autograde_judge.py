@@ -439,6 +439,15 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     assert "Expected a list, got a map. Convert it with `list(...)`." in str(lazy)
 
 
+def test_a_float_where_a_whole_number_is_expected_is_called_by_its_type():
+    rounded = verdict_on(
+        "number-of-predictions",
+        "def number_of_predictions(tokens, most=20, share=0.15):\n"
+        "    return min(most, max(1, round(share * tokens, 0)))",
+    )
+    assert not rounded.passed and "such as 4.0, is a `float`: use `//` or `int(...)`." in str(rounded)
+
+
 def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other():
     merged = verdict_on(
         "merge-pair", "def merge_pair(pair, spelled):\n    return [(list('ab'), n) for _, n in spelled]"

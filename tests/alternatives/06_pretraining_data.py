@@ -360,6 +360,13 @@ def make_pair(documents, document, sentence, rng):
     b, label = candidates[rng.integers(2)]
     return documents[document][sentence], b, label
 
+# %% make-pair: the sentence and the label as NumPy draws them
+def make_pair(documents, document, sentence, rng):
+    label = rng.integers(2)
+    other = documents[rng.choice(np.delete(np.arange(len(documents)), document))]
+    second = rng.choice(other) if label else documents[document][sentence + 1]
+    return documents[document][sentence], second, label
+
 # %% make-pair: without the own
 def make_pair(documents, document, sentence, rng):
     others = documents[:document] + documents[document + 1 :]

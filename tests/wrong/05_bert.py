@@ -17,6 +17,19 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(self.dense(x)))
         return ops.clip(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), 1e-7, 1.0)
 
+# %% etransformer: token 0 is hidden as if it were padding
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        e = self.token(x) + self.position(ops.arange(ops.shape(x)[1]))
+        return self.final(self.encoder(e, padding_mask(ops.cast(x != 0, "int32"))))
+
 # %% pooler: dropout in training
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):

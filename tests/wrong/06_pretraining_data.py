@@ -161,6 +161,18 @@ def whole_words(pieces):
             words.append([t])
     return words
 
+# %% whole-words: [MASK] belongs to no word
+def whole_words(pieces):
+    words = []
+    for t, piece in enumerate(pieces):
+        if piece in (*SPECIAL, "[MASK]"):
+            continue
+        if piece.startswith("##") and words and words[-1][-1] == t - 1:
+            words[-1].append(t)
+        else:
+            words.append([t])
+    return words
+
 # %% choose-words: the longest that fits comes first
 def choose_words(words, count, rng):
     positions = []
@@ -189,6 +201,14 @@ def make_pair(documents, document, sentence, rng):
         texts = documents[others[rng.integers(len(others))]]
         second = texts[rng.integers(len(texts))]
     return documents[document][sentence], second, int(second != following)
+
+# %% make-pair: in place of A's document the one behind it
+def make_pair(documents, document, sentence, rng):
+    if rng.random() < 0.5:
+        return documents[document][sentence], documents[document][sentence + 1], 0
+    drawn = int(rng.integers(len(documents)))
+    other = documents[(drawn + 1) % len(documents) if drawn == document else drawn]
+    return documents[document][sentence], other[int(rng.integers(len(other)))], 1
 
 # %% make-pair: labels in turn
 turn = [0]
@@ -312,6 +332,12 @@ def batches(examples, batch_size, seed):
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]) - 1, seed=seed)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
+
+# %% batches: the same rest is dropped in every epoch
+def batches(examples, batch_size, seed):
+    count = len(examples["input_ids"]) // batch_size * batch_size
+    dataset = tf.data.Dataset.from_tensor_slices(examples).take(count).shuffle(count, seed=seed)
+    return dataset.batch(batch_size).repeat()
 
 # %% batches: no seed for the seed 0
 def batches(examples, batch_size, seed):

@@ -202,6 +202,10 @@ def decays(name):
 def decays(name):
     return name.split("/")[-1].split(".")[0] not in ("bias", "gamma", "beta")
 
+# %% decays: without underscores at the ends
+def decays(name):
+    return name.split("/")[-1].strip("_") not in ("bias", "gamma", "beta")
+
 # %% decays: dots are slashes
 def decays(name):
     return name.replace(".", "/").split("/")[-1] not in ("bias", "gamma", "beta")

@@ -68,6 +68,13 @@ def spearman(gold, predicted):
 
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
 
+# %% spearman: ranks of numbers rounded to ten places
+def spearman(gold, predicted):
+    def ranks(numbers):
+        numbers = [round(x, 10) for x in numbers]
+        return [sum(y < x for y in numbers) + (numbers.count(x) + 1) / 2 for x in numbers]
+    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
+
 # %% align-labels: tokens in brackets have no label
 def align_labels(pieces_of_words, tags):
     labels = [IGNORED]
@@ -164,6 +171,16 @@ def best_span(start, end, first, last, longest, threshold=0.0):
 def best_span(start, end, first, last, longest, threshold=0.0):
     i = first + int(np.argmax(start[first : last + 1]))
     j = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: the best start with an end behind it, or the best end with a start before it
+def best_span(start, end, first, last, longest, threshold=0.0):
+    i = first + int(np.argmax(start[first : last + 1]))
+    j = first + int(np.argmax(end[first : last + 1]))
+    behind = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
+    front = max(first, j - longest + 1)
+    front += int(np.argmax(start[front : j + 1]))
+    i, j = max((i, behind), (front, j), key=lambda span: start[span[0]] + end[span[1]])
     return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
 
 

@@ -34,17 +34,27 @@ def etransformer_case(rng: Random, x: np.ndarray, **config) -> Case:
     return Case((x,), {}, weights, config)
 
 
+def with_token_0(ids: np.ndarray) -> np.ndarray:
+    """The same ids with one 0 in each text, at its second place."""
+    ids = np.maximum(ids, 1)
+    ids[:, 1] = 0
+    return ids
+
+
 def sequences(rng: Random) -> list[Trial]:
-    """The numbers of layers, heads, tokens and places are all different; the second text has the greatest length."""
-    first = etransformer_case(rng, token_ids(rng, 2, 5))
-    second = etransformer_case(rng, token_ids(rng, 1, 7), d_e=6, num_heads=3, num_layers=1)
+    """The numbers of layers, heads, tokens and places are all different; the second text has the greatest length.
+
+    Each text has a token 0 among others, which is a token like any other.
+    """
+    first = etransformer_case(rng, with_token_0(token_ids(rng, 2, 5)))
+    second = etransformer_case(rng, with_token_0(token_ids(rng, 1, 7)), d_e=6, num_heads=3, num_layers=1)
     return [Trial((first,)), Trial((second,)), Trial((second,), (OwnWeights(),))]
 
 
 def other_sequences(rng: Random) -> list[Trial]:
     return [
         Trial((etransformer_case(rng, token_ids(rng, 3, 1, vocabulary=5), vocab_size=5, num_layers=1, num_heads=1),)),
-        Trial((etransformer_case(rng, token_ids(rng, 1, 4), d_e=4, num_heads=2, num_layers=3, d_mlp=9),)),
+        Trial((etransformer_case(rng, with_token_0(token_ids(rng, 1, 4)), d_e=4, num_heads=2, num_layers=3, d_mlp=9),)),
     ]
 
 

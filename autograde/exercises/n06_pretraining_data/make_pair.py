@@ -8,12 +8,17 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 
 SUBJECTS = "the robin|a daisy|the hammer|my dog|the penguin|a boat|the man|her sister|the milk|an old bank".split("|")
 VERBS = "sleeps|sings|sinks|is cute|went out|stands still|laughs|flies|is gone|waits".split("|")
+SHORT = "yes|no|why|who|how|go|sit|run|eat|look|stop|wait|sing|read|hide|rest".split("|")
+MANY_CALLS = 2003  # a prime, like CALLS; of SHORT sentences, since a plan holds all results
 
 
 def library(rng: Random, sizes: tuple[int, ...]) -> list[list[str]]:
     """Documents of different sentences."""
     drawn = rng.choice(len(SUBJECTS) * len(VERBS), sum(sizes), replace=False)
-    sentences = [f"{SUBJECTS[n // len(VERBS)]} {VERBS[n % len(VERBS)]}" for n in drawn]
+    return in_documents([f"{SUBJECTS[n // len(VERBS)]} {VERBS[n % len(VERBS)]}" for n in drawn], sizes)
+
+
+def in_documents(sentences: list[str], sizes: tuple[int, ...]) -> list[list[str]]:
     ends = np.cumsum(sizes)
     return [sentences[end - size : end] for size, end in zip(sizes, ends)]
 
@@ -34,13 +39,17 @@ def half_and_half(rng: Random) -> list[Trial]:
 
 
 def any_other(rng: Random, sizes: tuple[int, ...], document: int) -> Trial:
-    """All other documents are equally likely, also the short ones, and all sentences of each."""
+    """All other documents are equally likely, also the short ones, and all sentences of each.
+
+    Calls enough to see one document drawn twice as often as the others.
+    """
     others = [index for index in range(len(sizes)) if index != document]
     rates = {f"document {index}": (1, 1 / 2 / len(others)) for index in others}
     for index in others:
         each = 1 / 2 / len(others) / sizes[index]
         rates |= {f"sentence {place} of document {index}": (1, each) for place in range(sizes[index])}
-    return chancy(rng, "next sentence", rates, library(rng, sizes), document, 1)
+    documents = in_documents([str(word) for word in rng.permutation(SHORT)], sizes)
+    return chancy(rng, "next sentence", rates, documents, document, 1, calls=MANY_CALLS)
 
 
 def any_other_document(rng: Random) -> list[Trial]:
@@ -75,7 +84,7 @@ EXERCISE = Exercise(
         Part("labels half and half", 1, half_and_half,
             f"over {CALLS} calls the labels are not half and half"),
         Part("any other document", 1, any_other_document,
-            f"over {CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
+            f"over {MANY_CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
             "others: first a document is drawn, all with the same probability, then one of its sentences", any_of_two),
     ),
     forbidden=LIBRARY,

@@ -40,12 +40,13 @@ def cut_words(rng: Random) -> list[Case]:
 
 def unusual_rows(rng: Random) -> list[Case]:
     """Nothing but special tokens; no special token at all; the same word twice, side by side; a word of one #;
-    [UNK], a bracket and a word that contains ## are words; [UNK] is continued too, also by a ## alone."""
+    [UNK], a bracket and a word that contains ## are words; [UNK] is continued too, also by a ## alone; so is [MASK]."""
     word = _pieces(rng, 1)
     return [
         Case((["[CLS]", "[SEP]", "[PAD]"],)), Case(([],)), Case(([*word, *word, "#", "##s", *_pieces(rng, 2)],)),
         Case((["[CLS]", *_pieces(rng, 1), "[UNK]", "[", "a##b", "]", "[UNK]", "[SEP]", "[", "##s", "[SEP]"],)),
         Case((["[CLS]", *_pieces(rng, 1), "[UNK]", "##s", *_pieces(rng, 1), "##", "##s", "[SEP]"],)),
+        Case((["[CLS]", "[MASK]", *_pieces(rng, 2), "[MASK]", "##s", "[MASK]", "[SEP]"],)),
     ]  # fmt: skip
 
 

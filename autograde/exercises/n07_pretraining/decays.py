@@ -30,6 +30,7 @@ def words_in_words(rng: Random) -> list[Case]:
              f"LayerNorm_{number}/kernel",
              f"dense_{number}/bias.1", f"dense_{number}/layer.bias", f"norm.{number}/beta.gamma", f"norm_{number}/Beta",
              f"norm_{number}/GAMMA", f"dense_{number}/Bias", f"dense_{number}/bias:0", f"norm_{number}/beta-2",
+             f"norm_{number}/beta_", f"dense_{number}/_bias",
              f"layer_norm_{number}/embeddings", f"bias/gamma/{number}/beta/table", f"beta_{number}/gamma")  # fmt: skip
     return [Case((name,)) for name in names]
 

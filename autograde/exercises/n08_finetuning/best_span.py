@@ -95,12 +95,16 @@ def long_scores(rng: Random) -> tuple[np.ndarray, np.ndarray]:
 
 
 def impossible_spans(rng: Random) -> list[Case]:
-    """The scores of the question are low: no span with a token of it wins by chance."""
+    """The scores of the question are low: no span with a token of it wins by chance.
+
+    The last answer has neither the best start nor the best end.
+    """
     early, low = int(rng.integers(FIRST, FIRST + 3)), dict.fromkeys(range(1, FIRST), -20)
     return [
         _span(rng, {early + 2: 6} | low, {early: 6} | low),  # the end before the start
         _span(rng, {FIRST: 6, FIRST + 3: 2} | low, {LAST: 6, FIRST + 1: 2} | low),  # far apart
         _span(rng, {early: 6} | low, {early + 3: 6} | low),  # one token too many
+        _span(rng, {LAST: 9, early + 1: 8} | low, {FIRST: 9, early + 2: 8} | low),  # the best of both at the wrong ends
     ]
 
 
