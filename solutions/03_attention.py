@@ -565,7 +565,7 @@ heat_maps(
 # \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
 # `ops.shape(x)` gives the three sizes, also where `x.shape[0]` is None because the number of sentences is not known in
-# advance: while Keras's `fit` trains a model, as in notebook 08.
+# advance: while Keras's `fit` trains a model.
 #
 # Your `attention_scores` and `softmax_rows` already accept more axes in front. Name the four `Dense` layers
 # `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check puts its own weights into them, and

@@ -176,6 +176,9 @@ print(" ".join(cut("Fine-tuning changes pretrained weights.")))
 # steps and then falls. Small encoders need larger rates: here 5e-4.
 
 # %%
+import tensorflow as tf
+
+
 class FineTuned(keras.Model):
     """Your encoder with one head. The head gets the vectors and, if the input has it, `may_answer`."""
 
@@ -210,6 +213,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, fa
     factors_of: model → {path of a variable: factor of its rate}
     again: a model that this function has trained on as many examples; reuses its compiled step, which saves seconds
     """
+    batch = min(batch, len(targets))
     model = FineTuned(bert, head)
     model({name: array[:2] for name, array in rows.items()})
     if again is not None:
@@ -218,7 +222,7 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, fa
             variable.assign(ops.zeros_like(variable))
         model = again
     else:
-        steps = epochs * -(-len(targets) // batch)
+        steps = epochs * (len(targets) // batch)
         warm = max(1, steps // 10)
         schedule = keras.optimizers.schedules.CosineDecay(0.0, max(1, steps - warm), warmup_target=rate, warmup_steps=warm)
         optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
@@ -227,7 +231,9 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, fa
             optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
         optimizer.build(model.trainable_variables)  # before the first step, which TensorFlow would otherwise trace twice
         model.compile(optimizer, loss, jit_compile=False)
-    model.fit(rows, targets, batch_size=batch, epochs=epochs, verbose=0)
+    # Full batches only: then your layers know all sizes. The examples left out are others in each epoch.
+    examples = tf.data.Dataset.from_tensor_slices((rows, targets)).shuffle(len(targets))
+    model.fit(examples.batch(batch, drop_remainder=True), epochs=epochs, shuffle=False, verbose=0)
     return model
 
 
@@ -382,9 +388,6 @@ print(*world[:4], sep="\n")
 # and replaced by [MASK] in 80 % of the cases, by a random word in 10 %, and not changed in 10 %.
 
 # %%
-import tensorflow as tf
-
-
 def pretrain(bert, rows, steps=600, batch=64):
     """Masked language modelling; returns the loss of each step."""
     head, table = MlmHead(WORLD["vocab_size"]), bert.embeddings.token.embeddings

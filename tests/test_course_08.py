@@ -4,6 +4,7 @@ import functools
 import re
 import shlex
 import textwrap
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -98,6 +99,36 @@ def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read():
     assert names["ClassificationHead"](3)(hidden).shape == (2, 3)
     assert names["SpanHead"]()(hidden, keras.ops.ones((2, 7), "bool")).shape == (2, 2, 7)
     assert names["choice_logits"](hidden, keras.ops.ones(8), 2).shape == (1, 2)
+
+
+def test_fine_tuning_works_with_layers_that_read_all_sizes_of_their_input():
+    """`batch, tokens, hidden = x.shape` is what many write; a batch that may be shorter has no size in `fit`."""
+    import keras
+
+    class SplitsIntoHeads(keras.layers.Layer):
+        def call(self, x):
+            batch, tokens, hidden = x.shape
+            return keras.ops.reshape(keras.ops.reshape(x, (batch, tokens, 2, hidden // 2)), (batch, tokens, hidden))
+
+    class Encoder(keras.layers.Layer):
+        def __init__(self):
+            super().__init__()
+            self.token, self.split, self.pooler = keras.layers.Embedding(9, 4), SplitsIntoHeads(), keras.layers.Dense(4)
+
+        def call(self, token_ids, token_type_ids, attention_mask, training=None):
+            hidden = self.split(self.token(token_ids))
+            return hidden, self.pooler(hidden[:, 0])
+
+    names = dict(solutions(), begin=SimpleNamespace(sizes={"hidden_size": 4}))
+    (cell,) = [cell for cell in prose().split("\n# %%") if "\ndef fine_tune(" in cell]
+    exec(cell.split("\n", 1)[1], names)
+    ids = np.arange(14)[:, None] % 9 * np.ones((1, 3), "int32")
+    rows = {"token_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
+    loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+    targets = (ids[:, 0] > 3).astype("int32")
+    start = Encoder(), names["ClassificationHead"](2)
+    model = names["fine_tune"](*start, rows, targets, loss, epochs=9, rate=0.1, batch=4)
+    assert (names["predict"](model, rows).argmax(-1) == targets).all()
 
 
 @pytest.fixture
