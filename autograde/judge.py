@@ -115,7 +115,7 @@ def _grade(plan, answers, reveal):
 
 
 def known_mistake(plan: dict, answers: list[Answer], strict: bool = True) -> dict | None:
-    """The misconception of the plan that has these answers."""
+    """The misconception of the plan that explains these answers, or None. strict: as in `fault`."""
 
     def fails(claim):
         return fault(claim, plan["questions"], answers, strict) is not None

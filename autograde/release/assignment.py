@@ -61,8 +61,8 @@ def write_fingerprints(
 
     Makes only those whose sources have changed since they were made, and notes each as soon as it is written.
     folder: None for the one beside the student package. progress: wraps the names of those to be made, to show the
-    progress; prepare: called first if there are any. notebooks: make only the exercises of these. Of the others, what
-    is no longer up to date is deleted: beside the student package, `check` then plans the exercise itself.
+    progress; prepare: called first if there are any. notebooks: make only the exercises of these. Outdated files of
+    other notebooks are deleted; in the folder beside the package, `check` then makes such a plan when it needs it.
     """
     folder = folder or BESIDE
     folder.mkdir(parents=True, exist_ok=True)
