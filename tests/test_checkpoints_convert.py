@@ -78,6 +78,9 @@ def test_another_vocabulary_keeps_known_tokens_and_starts_others_with_the_mean_o
             expected = theirs[[old.vocabulary.index(part) for part in parts]].astype("float64").mean(axis=0)
             assert abs(ours[row] - expected).max() < 1e-6, (path, parts)
     assert all((before[path] == after[path]).all() for path in before | after)
+    convert(tmp_path / "old", tmp_path / "again", "--to", "huggingface", "--vocab", tmp_path / "vocab.txt")
+    path = "backbone/embeddings/token/embeddings"
+    assert (by_path(load(tmp_path / "again"))[path] == by_path(load(tmp_path / "new"))[path]).all()  # random one, too
 
 
 def test_a_vocabulary_of_the_same_size_is_changed_too():

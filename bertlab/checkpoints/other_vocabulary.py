@@ -9,6 +9,7 @@ Letters: V tokens, H hidden size.
 
 from dataclasses import dataclass
 
+import keras
 import numpy as np
 from keras import ops
 
@@ -37,10 +38,11 @@ class NewTokens:
         )
 
 
-def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary):
+def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary, seed: int = 0):
     """(new model, its tokenizer, a `NewTokens`): the same weights, with the rows of another vocabulary.
 
     model: of a family that reads WordPiece.   tokenizer: the model's own; the new one has its settings.
+    seed: of the random vectors, for tokens that the old vocabulary cannot write.
     Raises CheckpointError for a tokenizer of another kind, or a model with a table of targets.
 
     Example:
@@ -56,6 +58,7 @@ def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary
     """
     _check(model, tokenizer)
     shares = [_old_ids(piece, tokenizer) for piece in vocabulary.pieces]
+    keras.utils.set_random_seed(seed)
     new = _resized(model, len(vocabulary), vocabulary.pad_id)
     longer = outline(lambda: _resized(model, model.config.vocab_size + 1, 0))
     for ours, theirs, other in zip(new.variables, model.variables, longer.variables, strict=True):
