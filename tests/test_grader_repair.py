@@ -2,14 +2,16 @@
 
 import ast
 import copy
+import math
 import re
 
 import pytest
 from grader_course import ANSWERS, NAMES, STUBS, as_bytes, cell, notebook, released
 
+from autograde.grader.lacking_modules import without_lacking_modules
 from autograde.grader.notebook import MOST_CELLS, read_notebook
 from autograde.grader.repair import read_submission
-from autograde.grader.source import called_names, defined_names, without_commands, without_lacking_modules
+from autograde.grader.source import called_names, defined_names, without_commands
 from autograde.grader.template import Template, TemplateError
 from autograde.syntax import LARGEST, is_program
 
@@ -221,7 +223,9 @@ def test_commands_become_comments_and_python_stays(source, expected):
         ("x = 1\nimport no_such_module as n, math\nn.set_theme()\ny = n.z\nz = x + 1", {"x": 1, "z": 2}),
         ("from no_such_module import (\n    a,\n    b,\n)\nprint(\n    a\n)\nx = 1", {"x": 1}),
         ("def f():\n    import no_such_module\nx = 1", {"x": 1}),
-        ("import json\nimport no_such_module; x = 1\ny = 2", {"y": 2}),
+        ("import json\nimport no_such_module; x = 1\ny = 2", {"x": 1, "y": 2}),
+        ("é = 'é'; import no_such_module, math as m; x = 1; y = no_such_module.é", {"x": 1, "m": math}),
+        ("import no_such_module, math as m\nx = 1", {"x": 1, "m": math}),
     ],
 )
 def test_a_module_that_is_not_here_ends_only_the_lines_that_need_it(source, left):

@@ -1,7 +1,7 @@
 """The how-tos for users of the library, typed from top to bottom in a folder with what a reader would have.
 
-Options behind a command make it shorter, never other: fewer steps, smaller batches. In so few steps the rate rises from 0
-to its peak and back, so that a loss may rise.
+Options behind a command make it shorter, never other: fewer steps, smaller batches. In so few steps the rate rises to
+its peak and falls again, so that the loss may rise.
 """
 
 import re
@@ -127,8 +127,8 @@ def test_pre_training_on_a_text_of_ones_own(folder):
 
 @pytest.mark.exhaustive
 def test_fine_tuning_on_a_csv_of_ones_own(folder):
-    """All but the commands for a model of MNLI, which test_predict.py types on rows of its own, and these two kinds."""
-    # The commands of an ELMo train minutes on much text; int8 needs an optional package: tests/peers/test_int8_peers.py.
+    """All but the commands for a model of MNLI, which test_predict.py types on rows of its own, and two more kinds."""
+    # An ELMo trains for minutes on much text; int8 needs an optional package: tests/peers/test_int8_peers.py.
     others = ("mnli", "sst2", "--quantize", "elmo")
     here = [command for command in commands("finetuning.md") if not any(word in command for word in others)]
     assert len(here) == 13

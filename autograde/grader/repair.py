@@ -17,15 +17,9 @@ from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 
 from autograde.dependencies import names_of
+from autograde.grader.lacking_modules import without_lacking_modules
 from autograde.grader.notebook import Cell, Problem, read_notebook
-from autograde.grader.source import (
-    alike,
-    called_names,
-    defined_names,
-    significant,
-    without_commands,
-    without_lacking_modules,
-)
+from autograde.grader.source import alike, called_names, defined_names, significant, without_commands
 from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
 from autograde.syntax import is_program
 

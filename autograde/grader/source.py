@@ -6,11 +6,8 @@ Only syntax is looked at (`ast`); nothing is compiled or run.
 import ast
 import functools
 import re
-import sys
 from collections import Counter
-from importlib.machinery import PathFinder
 
-from autograde import mybert_importer
 from autograde.syntax import LARGEST, is_program, parsed
 
 KEEP_BODY = ("time", "timeit", "capture", "prun")  # cell commands whose body is ordinary Python
@@ -18,10 +15,6 @@ _CELL_COMMAND = re.compile(r"\A\s*%%(\w+)[^\n]*")
 _TIMED = re.compile(r"^(\s*)%(?:time|timeit|prun)\s+(?!-)(\S.*)$")
 _COMMAND = re.compile(r"^(\s*)(?:!|%\w|\?|\w[\w.]*\?{1,2}\s*$|\w+\s*=\s*[!%]).*$")
 _DEFINED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
-_IMPORTS, _SIMPLE = (ast.Import, ast.ImportFrom), (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
-_OURS = ("autograde", "bertlab", mybert_importer.PACKAGE)
-_COLABS = "google.colab"  # other packages have `google`, too
-_SUPPRESSED = "with __import__('contextlib').suppress(ImportError, NameError): "
 
 
 @functools.lru_cache(maxsize=4000)
@@ -88,51 +81,6 @@ def without_commands(source: str) -> tuple[str, list[str]]:
             lines.append(line)
     changed = "\n".join(lines)
     return (changed, commands) if is_program(changed) else (source, [])
-
-
-def without_lacking_modules(source: str) -> tuple[str, list[str]]:
-    """A cell in which a line that needs a module that is not installed here ends only itself, and those modules.
-
-    `from google.colab import drive` at the top of a cell would otherwise end the cell. The line stays, in a `with` that
-    suppresses the error; lines keep their numbers.
-    """
-    tree = parsed(source) if "import" in source else None
-    lines, lacking, names = source.split("\n"), [], set()
-    for statement in tree.body if tree else []:
-        if isinstance(statement, _IMPORTS):
-            found = [module for module in _modules(statement) if _is_lacking(module)]
-            names |= {alias.asname or alias.name.partition(".")[0] for alias in statement.names if found}
-            lacking += found
-        else:
-            found = isinstance(statement, _SIMPLE) and names & _read_in(statement)
-        if found and statement.col_offset == 0:
-            lines[statement.lineno - 1] = _SUPPRESSED + lines[statement.lineno - 1]
-    changed = "\n".join(lines)
-    return (changed, lacking) if lacking and is_program(changed) else (source, [])
-
-
-def _modules(statement: ast.Import | ast.ImportFrom) -> list[str]:
-    if isinstance(statement, ast.Import):
-        return [alias.name for alias in statement.names]
-    return [statement.module] if statement.module and not statement.level else []
-
-
-def _read_in(statement: ast.stmt) -> set[str]:
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-
-
-@functools.lru_cache(maxsize=1000)
-def _is_lacking(module: str) -> bool:
-    """Whether a student's module is not installed here.
-
-    Only its first name is looked up, since for more Python would run code, and only among what is installed: a student
-    could ask for names of the instructor's files.
-    """
-    first = module.partition(".")[0]
-    if first in _OURS or first in sys.stdlib_module_names:
-        return False
-    places = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
-    return module.startswith(_COLABS) or PathFinder.find_spec(first, places) is None
 
 
 def significant(text: str) -> str:
