@@ -269,7 +269,8 @@ def _dropped(claim, answers):
         )
     share = float(zero.mean())
     if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
-        return Difference("values", f"{share:.0%} of the numbers are 0; expected about {rate:.0%}")
+        numbers = f"numbers {claim['of']}" if "of" in claim else "numbers"
+        return Difference("values", f"{share:.0%} of the {numbers} are 0; expected about {rate:.0%}")
     together = drawn_numbers.drawn_together(zero, rate)
     if together:
         return Difference("values", together)

@@ -142,6 +142,7 @@ def _claims(exercise, trial, questions):
             whole = expected_of(exercise, trial.cases[claim.answer])
             other = {} if claim.unlike is None else {"unlike": first + claim.unlike}
             other |= {} if claim.beside is None else {"beside": claim.beside}
+            other |= {"of": claim.of} if claim.of else {}
             yield common | other | {
                 "kind": "dropped", "answer": first + claim.answer, "rate": claim.rate, "whole": whole,
                 "signs": claim.signs,

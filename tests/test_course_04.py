@@ -79,7 +79,17 @@ def test_a_layer_without_dropout_is_told_that_nothing_is_left_to_chance():
     source = cells.answer_cell(catalogue.find("encoder-layer"))
     source = source.replace("Dropout(dropout)", "Dropout(0.0)")
     verdict = judge(plan, asking(cells.namespace(catalogue.find("encoder-layer"), source)))
-    assert verdict.points == 5 and "0% of the numbers are 0; expected about 40%" in str(verdict)
+    assert verdict.points == 5
+    assert "0% of the numbers that attention adds to x are 0; expected about 40%" in str(verdict)
+
+
+@pytest.mark.parametrize("name", ["encoder-layer", "pre-norm-layer"])
+@pytest.mark.parametrize(("dropped", "what"), [("attended", "attention"), ("transformed", "the network")])
+def test_a_layer_with_one_of_two_dropouts_is_told_which_is_missing(name, dropped, what):
+    exercise = catalogue.find(name)
+    source = cells.answer_cell(exercise).replace(f"self.dropout({dropped}, training=training)", dropped)
+    verdict = judge(visible_plan(name), asking(cells.namespace(exercise, source)))
+    assert f"0% of the numbers that {what} adds to x are 0" in str(verdict)
 
 
 def test_a_function_that_only_copies_earns_no_point_for_dropout():

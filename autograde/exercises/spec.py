@@ -118,7 +118,8 @@ class Dropped:
 
     The reference gives the result without dropout; the case has a `seed`. unlike: another answer, of the same arguments
     under another seed, in which other numbers must be 0. signs: behind a LayerNorm, the negative numbers are those that
-    were 0 before; only these are counted. beside: what is added to the result of dropout, an array of its shape.
+    were 0 before; only these are counted. beside: what is added to the result of dropout, an array of its shape. of:
+    which numbers, for the sentence, if they are not the result itself: "that attention adds to x".
     """
 
     rate: float
@@ -126,6 +127,7 @@ class Dropped:
     unlike: int | None = None
     signs: bool = False
     beside: np.ndarray | None = None
+    of: str = ""
 
 
 @dataclass(frozen=True)

@@ -63,6 +63,9 @@ def layer_case(rng: Random, x, mask=None, heads=2, inner=10, dropout: dict | Non
     return Case((x,), keywords, layer_weights(rng, x.shape[-1], inner), config, seed=SEED)
 
 
+ADDED = {"attention": "that attention adds to x", "feed_forward": "that the network adds to x"}
+
+
 def shown_by_signs(case: Case, part: str, layers: int = 1, which: int = -1) -> Case:
     """The same case with x = 0 and one sub-layer, of the last layer or another, that returns ones.
 
@@ -79,7 +82,7 @@ def shown_by_signs(case: Case, part: str, layers: int = 1, which: int = -1) -> C
 
 def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, which: int = -1) -> Trial:
     """The sub-layer's result goes through dropout of this rate. (A layer may have a seed of its own.)"""
-    return Trial((shown_by_signs(case, part, layers, which),), (Dropped(rate, signs=True),))
+    return Trial((shown_by_signs(case, part, layers, which),), (Dropped(rate, signs=True, of=ADDED[part]),))
 
 
 def small_inputs(case: Case) -> Case:

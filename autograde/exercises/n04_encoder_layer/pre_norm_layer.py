@@ -5,6 +5,7 @@ import numpy as np
 from autograde.exercises import roles
 from autograde.exercises.draws import Random
 from autograde.exercises.n04_encoder_layer._shared import (
+    ADDED,
     LIBRARY,
     any_layers,
     any_masked_layers,
@@ -29,8 +30,12 @@ def dropped_by_layer(rng: Random) -> list[Trial]:
     """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout."""
     case = layer_case(rng, np.zeros((6, 10, 8), "float32"), training=True)
     seldom = layer_case(rng, np.zeros((6, 10, 8), "float32"), dropout={"dropout": 0.2}, training=True)
-    pairs = ((case, "feed_forward"), (case, "attention"), (seldom, "attention"))
-    return [Trial((silenced(case, part),), (Dropped(case.config["dropout"]),)) for case, part in pairs]
+    shown = ((case, "attention"), (case, "feed_forward"), (seldom, "feed_forward"))
+    silent = {"attention": "feed_forward", "feed_forward": "attention"}
+    return [
+        Trial((silenced(case, silent[part]),), (Dropped(case.config["dropout"], of=ADDED[part]),))
+        for case, part in shown
+    ]
 
 
 def inputs_and_masks(rng: Random) -> list[Trial]:
