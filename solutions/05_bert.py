@@ -232,7 +232,7 @@ heat_maps(
 #
 # A classifier needs one vector, not $\ell$ of them. BERT puts `[CLS]` in front of every text. It has no meaning of its
 # own, but in every layer it may look at all the others, so its vector can collect information about the whole text. The
-# pooler reads that one vector, and trains by its gradient:
+# pooler reads that one vector. Do not stop the gradient: it flows through the pooler back to `[CLS]`.
 #
 # $$\text{pooled} = \tanh(h_{\text{[CLS]}} W + b) \qquad (B, T, H) \to (B, H)$$
 #
@@ -420,7 +420,7 @@ heat_maps(
 #
 # $$(B, H) \to (B, 2)$$
 #
-# Nothing else acts in this head, in training neither, and the gradient passes through it: the pooler learns only from
+# The head is this one layer, also in training: no dropout. Do not stop the gradient, because the pooler learns only from
 # here. Name the layer `self.dense`.
 
 # %% nbgrader={"grade": false, "grade_id": "nsp-head", "locked": false, "schema_version": 3, "solution": true, "task": false}

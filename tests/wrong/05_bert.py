@@ -49,6 +49,17 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(ops.stop_gradient(hidden[:, 0])))
 
+# %% pooler: tanh by exponentials, which overflow
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden: Tensor) -> Tensor:
+        z = self.dense(hidden[:, 0])
+        up, down = ops.exp(z), ops.exp(-z)
+        return (up - down) / (up + down)
+
 # %% bert: no mask in training
 class Bert(keras.layers.Layer):
     def __init__(
@@ -137,6 +148,48 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.squeeze(self.dense(pooled))
 
+# %% parameter-count: counted in int32
+def parameter_count(
+    vocab_size: int,
+    hidden_size: int,
+    num_layers: int,
+    num_heads: int,
+    intermediate_size: int,
+    max_positions: int = 512,
+    num_segments: int = 2,
+    pretraining_heads: bool = False,
+) -> int:
+    h, f, v = np.int32(hidden_size), np.int32(intermediate_size), np.int32(vocab_size)
+    total = v * h + max_positions * h + num_segments * h + 2 * h
+    total += num_layers * (4 * (h * h + h) + h * f + f + f * h + h + 4 * h)
+    total += h * h + h
+    if pretraining_heads:
+        total += h * h + h + 2 * h + v + 2 * h + 2
+    return int(total)
+
+# %% parameter-count: no pooler without layers
+def parameter_count(
+    vocab_size: int,
+    hidden_size: int,
+    num_layers: int,
+    num_heads: int,
+    intermediate_size: int,
+    max_positions: int = 512,
+    num_segments: int = 2,
+    pretraining_heads: bool = False,
+) -> int:
+    h, f = hidden_size, intermediate_size
+    total = (vocab_size + max_positions + num_segments + 2) * h
+    for layer in range(num_layers):
+        total += 4 * (h * h + h) + 2 * h
+        total += h * f + f + f * h + h + 2 * h
+        if layer == num_layers - 1:
+            total += h * h + h  # the pooler, on top of the last layer
+    if pretraining_heads:
+        total += h * h + h + 2 * h + vocab_size
+        total += h * 2 + 2
+    return total
+
 # %% published-name: the twelve layers of Base
 RENAMED = {
     "embeddings.token": "embeddings.word_embeddings", "embeddings.position": "embeddings.position_embeddings",
@@ -208,6 +261,21 @@ def load_published(variables, tensors):
             variables.pop(path).assign(tensors[name].T if path.endswith(".kernel") else tensors[name])
             unused.discard(name)
     return sorted(variables), sorted(unused)
+
+# %% load-published: names of another model are not reported
+def load_published(
+    variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]
+) -> tuple[list[str], list[str]]:
+    missing, unused = [], [name for name in tensors if name.startswith(("bert.", "cls."))]
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name in tensors:
+            array = tensors[name]
+            variable.assign(array.T if path.split(".")[-1] == "kernel" else array)
+            unused.remove(name)
+        else:
+            missing.append(path)
+    return sorted(missing), sorted(unused)
 
 # %% fill-in: softmax without the maximum subtracted
 def fill_in(token_ids, logits, pieces, k=5):

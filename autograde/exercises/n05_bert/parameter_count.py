@@ -58,8 +58,11 @@ def with_heads(rng: Random) -> list[Case]:
 
 
 def unusual_sizes(rng: Random) -> list[Case]:
-    """No layer at all; one head; a network that is narrower than its input."""
-    return [Case((50, 8, 3, 2, 20)), Case((int(rng.integers(30, 99)), 9, 1, 1, 5)), Case((7, 6, 4, 3, 6, 4, 3, True))]
+    """No layer at all; one head; a network that is narrower than its input; more parameters than int32 can count."""
+    return [
+        Case((int(rng.integers(30, 99)), 8, 0, 2, 20)), Case((int(rng.integers(30, 99)), 9, 1, 1, 5)),
+        Case((7, 6, 4, 3, 6, 4, 3, True)), Case((300_000, 8192, 48, 64, 32_768)),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
