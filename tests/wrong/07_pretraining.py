@@ -248,6 +248,11 @@ def masked_accuracy(logits, labels, weights):
     hits = ops.cast(best == ops.cast(labels, "uint8"), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
 
+# %% masked-accuracy: the losses' constant in the divisor
+def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32")), "float32")
+    return ops.sum(hits * weights) / (ops.sum(weights) + 1e-5)
+
 # %% perplexity: a loss of at most 10
 def perplexity(losses, counts):
     return ops.exp(ops.sum(ops.minimum(losses, 10.0) * counts) / ops.sum(counts))
@@ -263,3 +268,8 @@ def perplexity(losses, counts):
     for number in range(1, losses.shape[0]):
         mean = mean + (losses[number] - mean) * counts[number] / seen[number]
     return ops.exp(mean)
+
+# %% perplexity: perfect batches do not count
+def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
+    counts = counts * ops.cast(losses > 0, "float32")
+    return ops.exp(ops.sum(counts * losses) / ops.maximum(ops.sum(counts), 1.0))

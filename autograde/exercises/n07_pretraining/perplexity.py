@@ -26,11 +26,11 @@ def many_batches(rng: Random) -> list[Case]:
 
 
 def unusual_batches(rng: Random) -> list[Case]:
-    """A batch without predictions, as the last and as the first; a perfect one."""
+    """A batch without predictions, as the last and as the first; a perfect one, alone and among others."""
     losses, counts = np.array([3.0, 0.0, 1.5], "float32"), np.array([4, 3, 0], "float32")
     return [
         Case((losses + rng.random(3).astype("float32"), counts)), Case((np.zeros(2, "float32"), counts[:2])),
-        Case((losses + rng.random(3).astype("float32"), counts[::-1].copy())),
+        Case((losses + rng.random(3).astype("float32"), counts[::-1].copy())), Case((losses, counts)),
     ]  # fmt: skip
 
 
