@@ -467,10 +467,10 @@ check(count_pairs)
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
-# `count(a)` counts *all* occurrences of token $a$ in the text, at any position in a word. Up to a constant factor the
-# score is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima choose the merge that makes the training text most
-# likely, and this ratio is the usual reading of their rule. Divide once, by the product, so that equal ratios give
-# exactly equal numbers.
+# `count(a)` counts *all* occurrences of token $a$ in the text, at any position in a word; `g` and `##g` are two tokens.
+# Up to a constant factor the score is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima choose the merge that makes
+# the training text most likely, and this ratio is the usual reading of their rule. Divide once, by the product, so that
+# equal ratios give exactly equal numbers.
 
 # %% nbgrader={"grade": false, "grade_id": "pair-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_scores(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], float]:

@@ -51,7 +51,7 @@ EXERCISE = Exercise(
         values(2, ids_and_tables, hidden=larger_tables),
         Part("gradients", 1, slopes_of_table, "the table cannot be trained: its gradient is wrong or missing"),
     ),
-    forbidden=Forbidden("Write the look-up as a matrix product here; afterwards you may use either.", LOOK_UPS),
+    forbidden=Forbidden("Write the look-up as a matrix product; later exercises do not refuse look-ups.", LOOK_UPS),
     facts=lambda case: {"rows": case.arguments[1].shape[0], "columns": case.arguments[1].shape[1]},
     hints=(
         "Do it for one id on paper: which row vector with a single 1, times W_e, gives row 3 of W_e?",

@@ -59,7 +59,7 @@ EXERCISE = Exercise(
         cases("short gradients", 1, small_gradients, "gradients that are short enough must not change"),
     ),
     forbidden=Forbidden(
-        "In this exercise you write it yourself; afterwards you may use either.",
+        "In this exercise you write it yourself; use the library's version where it is not refused.",
         ("tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm"),
     ),
     hints=(

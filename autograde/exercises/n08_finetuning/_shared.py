@@ -7,7 +7,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden
 
 READY_MADE = Forbidden(
-    "In this exercise you write it yourself; afterwards you may use either.",
+    "In this exercise you write it yourself; use the library's version where it is not refused.",
     ("scipy", "sklearn"),
 )
 
