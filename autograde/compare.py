@@ -223,7 +223,7 @@ def _simple_form(expected, got, tolerance):
         factor = (got[solid] / expected[solid]).mean()
         near = np.abs(got - factor * expected).max() <= SAME_FACTOR * abs(factor) * scale
         if near and np.ptp(got[solid] / expected[solid]) <= SAME_FACTOR * abs(factor) and _tidy(factor) not in _ONE:
-            return f"\nyours is {_tidy(factor)} × the expected value everywhere"
+            return f"\nyours is {f'{_tidy(factor)} × the expected value' if factor else '0'} everywhere"
     shifts = got - expected
     if np.ptp(shifts) <= SAME_FACTOR * max(abs(shifts.mean()), 1e-9):
         return (

@@ -34,6 +34,14 @@ def drawn_together(zero: np.ndarray, rate: float) -> str:
     return ""
 
 
+def only_whole_rows(zero: np.ndarray) -> bool:
+    """Whether along some axis of many numbers always all or none are 0, and both occur."""
+    along = (axis for axis, size in enumerate(zero.shape) if size > 7)
+    return bool(zero.any() and not zero.all()) and any(
+        (zero.all(axis=axis) | ~zero.any(axis=axis)).all() for axis in along
+    )
+
+
 def initial(claim, answers) -> Difference | None:
     """The spread of each role's initial numbers, and whether no two roles have the same ones."""
     weights, seen = answers[claim["answer"]].value, []
@@ -45,6 +53,8 @@ def initial(claim, answers) -> Difference | None:
         got, largest = numbers.std(), np.abs(numbers).max()
         if not abs(got / spread - 1) <= DEVIATIONS / (2 * numbers.size) ** 0.5:
             said = f"the initial numbers of {role} have a standard deviation of {got:.4g}; expected about {spread:.4g}"
+            if got > spread:
+                said += " (a truncated normal distribution has a smaller one than its `stddev`)"
             return Difference("values", said)
         if not largest <= claim["limit"]:
             return Difference("values", f"an initial number of {role} is {largest:.4g}: larger than expected")

@@ -244,7 +244,17 @@ def _slopes(claim, answers):
         if type(gradient) is not np.ndarray or gradient.shape != direction.shape or gradient.dtype.kind != "f":
             return Difference("shape", "a gradient has a different shape than its weight")
     slopes = [np.sum(g.astype("float64") * d) for g, d in zip(gradients, directions)]
-    return compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
+    found = compare(claim["expected"], np.array(slopes, "float32"), Tolerance(claim["rtol"], claim["atol"]))
+    if found is None:
+        return None
+    index = found.index[0]
+    of = claim["of"][index] if "of" in claim else "an argument or a weight"
+    if (
+        answers[claim["answer"]].no_gradient and not slopes[index] > 0 and not slopes[index] < 0
+    ):  # NaN, or 0 beside others
+        return replace(found, kind="values", message=f"no gradient reaches {of}; expected one")
+    message = found.message.partition("   yours")[2] or found.message.partition("first difference yours")[2]
+    return replace(found, message=f"gradient of {of}, in one direction:   yours{message}")
 
 
 def _zeros(value, signs) -> np.ndarray:
@@ -267,6 +277,8 @@ def _dropped(claim, answers):
         return Difference(
             "values", "two calls drop the same numbers; expected new random numbers at each call (is a seed fixed?)"
         )
+    if drawn_numbers.only_whole_rows(zero):
+        return Difference("values", "numbers are dropped together; expected that each number is drawn by itself")
     share = float(zero.mean())
     if abs(share - rate) > 5 * (rate * (1 - rate) / got.size) ** 0.5:
         numbers = f"numbers {claim['of']}" if "of" in claim else "numbers"

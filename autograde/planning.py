@@ -163,6 +163,7 @@ def _claims(exercise, trial, questions):
             questions.append(_gradient_question(exercise, case, claim))
             yield {
                 "kind": "slopes", "answer": len(questions) - 1, "directions": list(claim.directions.values()),
+                "of": [_shown_name(exercise, key) for key in claim.directions],
                 "expected": _expected_slopes(exercise, case, claim), "rtol": 1e-3, "atol": 1e-3, "returns": "list",
             }  # fmt: skip
         elif isinstance(claim, HandsOn):
@@ -269,6 +270,11 @@ def _reference(exercise, arguments, keywords, weights, config):
     has_weights = exercise.probe["kind"] in ("layer", "step")
     extra = {"weights": _as_float64(weights), "config": config} if has_weights else {}
     return exercise.reference(*_as_float64(list(arguments)), **_as_float64(keywords), **extra)
+
+
+def _shown_name(exercise: Exercise, key: str | int) -> str:
+    """A weight or an argument for a sentence: "self.dense.kernel", "hidden"."""
+    return exercise.arguments[key] if type(key) is int else f"self.{exercise.probe['roles'][key][0]}"
 
 
 def _gradient_question(exercise, case, claim):

@@ -105,7 +105,7 @@ def replaced(given, result):
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
     if len(masked) != len(token_ids):
         return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
-    fates: dict[str, list[int]] = {"masked": [], "unchanged": [], "another": []}
+    fates: dict[str, list[int]] = {"masked": [], "unchanged": [], "another token": []}
     for place, (before, after) in enumerate(zip(token_ids, masked)):
         if place not in positions:
             if after != before:
@@ -118,17 +118,17 @@ def replaced(given, result):
         elif after == before:
             fates["unchanged"].append(place)
         elif after in replacements:
-            fates["another"].append(place)
+            fates["another token"].append(place)
         else:
             kind = f"index {after}" if 0 <= after < len(replacements) else "no replacement"  # a constant is no index
             return Difference(kind, f"at [{place}]: {after} is neither the mask nor a replacement")
-    return _fates_together(fates, [masked[place] for place in fates["another"]])
+    return _fates_together(fates, [masked[place] for place in fates["another token"]])
 
 
 def _fates_together(fates: dict[str, list[int]], others: list[int]) -> list[str]:
     """Events of one call: each fate with its position, by twos and in number; and the replacements, one by one and by
     twos."""
-    events = [f"{len(fates['masked'])} masked", f"{len(fates['another'])} replaced"]
+    events = [f"{len(fates['masked'])} masked", f"{len(fates['another token'])} replaced"]
     for fate, places in fates.items():
         events += [fate for _ in places] + [f"{fate} at {place}" for place in places]
         events += _pairs(f"{fate} at", places)
@@ -244,7 +244,7 @@ def epochs(given, result):
     if len(result) < STREAMED:
         return Difference("end", f"your data set ended after {len(result)} batches; expected one without end")
     if any(len(set(order)) < len(order) for order in orders):
-        return Difference("repeated", "an example occurs twice in one epoch, while others are missing")
+        return Difference("repeated", f"an example occurs twice in {each} batches, which should be one epoch")
     return _fault_of_order(orders, size, total) or []
 
 
@@ -289,13 +289,13 @@ def _fault_of_order(orders, size, total):
         return Difference("whole batches", "consecutive examples stay together: batches were shuffled, not examples")
     farthest = max(row - place for order in orders for place, row in enumerate(order))
     if farthest < size:
-        return Difference(
-            "batch as buffer", f"no example moves {size} positions or more to the front: hardly a shuffle"
-        )
+        said = f"no example comes {size} places or more before its place in the stored order: hardly a shuffle"
+        return Difference("batch as buffer", said)
     if _agreement([order for order in orders if len(order) == total]) > LARGEST_AGREEMENT:
         return Difference("like the last", "an epoch has nearly the order of the one before: hardly a shuffle")
     if farthest < total // 2:
-        return Difference("small buffer", f"no example moves more than {farthest} of {total} positions to the front")
+        said = f"no example comes more than {farthest} of {total} places before its place in the stored order"
+        return Difference("small buffer", f"{said}: is the buffer too small?")
     together = max(sum(row + 1 == after for row, after in zip(order, order[1:])) for order in orders)
     if together > total // 2:
         return Difference("neighbours", "most examples are followed by the one that is stored behind them")

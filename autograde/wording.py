@@ -18,7 +18,8 @@ _NOISE = (
 )
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
-SHOWN = 3  # number of arguments that are listed
+SHOWN = 3  # number of arguments that are listed, if there are many, and all later numbers
+_SHORT = (bool, int, float, type(None))
 LONGEST_ARGUMENT = 160  # characters shown of a text, a list of texts or a dict
 
 _NUMPY = "Expected a tensor, got a NumPy array: gradients cannot flow through NumPy. Use `keras.ops`."
@@ -52,8 +53,9 @@ def call_text(names: list[str], question: dict) -> str:
     if "calls" in question:
         return ", then ".join(call["probe"]["name"] for call in question["calls"])
     given = [*zip(names, question["arguments"]), *question["keywords"].items()]
-    more = f" and {len(given) - SHOWN} more" if len(given) > SHOWN + 1 else ""
-    given = given[:SHOWN] if more else given
+    left_out = [pair for pair in given[SHOWN:] if type(pair[1]) not in _SHORT] if len(given) > SHOWN + 1 else []
+    more = f" and {len(left_out)} more" if left_out else ""
+    given = [pair for pair in given if not any(pair is other for other in left_out)]
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""
     calls = len(question["probe"].get("seeds", ()))
@@ -217,10 +219,14 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if answer.status == "refused":
         return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
     if difference.kind == "mutated":
-        return ["Your function changes one of its arguments. The caller may still need it: make a new value instead."]
+        return [
+            "Your function changes one of its arguments, or a list inside it (`list(x)` copies only the outer list). "
+            "The caller may still need it: make a new value instead."
+        ]
     if answer.no_gradient:
         return [
-            "There is no gradient: the result was computed without tensors (NumPy, `.numpy()`), or it is a constant."
+            "A gradient is missing: something was computed without tensors (NumPy, `.numpy()`), is a constant, or its "
+            "gradient was stopped (`ops.stop_gradient`)."
         ]
     if answer.new_weights:
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
@@ -228,6 +234,15 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
         which = "with a dropout that does not belong here" if trains else "with dropout outside training"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
+    if plan["questions"][claim["answer"]]["probe"]["kind"] == "made" and "named" in claim.get("expected", ()):
+        return [
+            "The layer was made with `name=...` and `trainable=...`: hand all of `**kwargs` on to `super().__init__`."
+        ]
+    if plan["questions"][claim["answer"]]["probe"]["kind"] == "own lists":
+        return [
+            "Your function returns its argument itself: who changes the result changes the argument, too. Return a new "
+            "list. (`check` appended 'changed' to the result to see this.)"
+        ]
     return _value_advice(answer.value, claim.get("expected"))
 
 
@@ -253,16 +268,29 @@ def _how(returned, wanted):
     return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
 
 
+def _has_nan(value) -> bool:
+    """Whether an array, a number, or one in a list is NaN."""
+    if type(value) in (list, tuple):
+        return any(map(_has_nan, value))
+    if type(value) is np.ndarray:
+        return value.dtype.kind == "f" and bool(np.isnan(value).any())
+    return type(value) is float and value != value
+
+
 def _value_advice(value, expected):
+    if _has_nan(value):
+        return [
+            "The result has NaN: look for 0/0 (every exp of a row is 0) and for ∞/∞ or ∞ − ∞ (exp of a large number)."
+        ]
     if type(value) is not np.ndarray:
         return []
-    if value.dtype.kind == "f" and np.isnan(value).any():
-        return ["The result has NaN: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row that is fully masked)."]
     if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
         return ["The result is float64, which comes from NumPy or from a cast. Convert it with `ops.cast`."]
     return []
     if value.dtype.kind == "f" and np.isnan(value).any():
-        return ["The result has NaN: look for 0/0, ∞/∞ or ∞ − ∞ (exp of a large number, a row that is fully masked)."]
+        return [
+            "The result has NaN: look for 0/0 (every exp of a row is 0) and for ∞/∞ or ∞ − ∞ (exp of a large number)."
+        ]
     if value.dtype.name == "float64":
         return ["The result is float64, which comes from NumPy or from a cast. Keep the dtype of the inputs."]
     return []

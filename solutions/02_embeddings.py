@@ -407,7 +407,7 @@ for length in (4, 6):
 # the two sentences a token belongs to: $E_A$ for everything up to *and including* the first `[SEP]`, $E_B$ for
 # everything after it up to and including the second; only padding follows. Your `pack` of notebook 01 made these segment
 # ids (`token_type_ids`) from the two separate sentences. Here you have only the sequence of ids, a whole batch of them, and
-# you use no loop: **how many `[SEP]` come before this token?**
+# you need no loop: **how many `[SEP]` come before this token?**
 #
 # Sequences are filled up with `[PAD]`. Padding belongs to segment 0, also after the second `[SEP]`, and also where
 # there is no second sentence at all (the published tokenizer does the same).

@@ -25,7 +25,8 @@ EXERCISE = Exercise(
     parts=(
         values(1, spelled_words),
         cases("tokens of any length", 1, partly_merged,
-            "neighbours are whole tokens of any length; a word of one token has no neighbours", many_words),
+            "neighbours are whole tokens of any length, also in `a ##b ##b ##b`, which has (##b, ##b) twice; a word of "
+            "one token has none", many_words),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

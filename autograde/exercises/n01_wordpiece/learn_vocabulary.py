@@ -138,7 +138,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, words_to_learn_from, hidden=longer_lists),
         cases("rare pairs", 1, rare_pairs,
-            "pairs seen less often than min_count must not be merged; stop when there are no others",
+            "min_count is for pairs, not for words: merge no pair seen less often; stop when there are no others, or "
+            "with `size` different tokens",
             longer_lists_of_rare_pairs),
         cases("ties", 1, ties, "of equal scores the more frequent pair must win, then the first in order"),
     ),

@@ -80,7 +80,8 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, pairs_to_merge),
-        cases("awkward words", 1, awkward_merges, "from left to right, each token once, and whole tokens only",
+        cases("awkward words", 1, awkward_merges,
+            "from left to right, each token once, whole tokens only; of the right one only the two # in front go",
             lambda rng: all_pairs(rng) + merge_after_merge(rng)),
     ),
     forbidden=WHOLE_TOKENIZERS,
@@ -116,7 +117,7 @@ EXERCISE = Exercise(
                 '    merged = left + right.removeprefix("##")\n'
                 '    both = left + " " + right\n'
                 '    return [(" ".join(pieces).replace(both, merged).split(), n) for pieces, n in spelled]\n',
-            hint="You replaced text, so a longer token that only begins or ends like one of the pair was split. "
+            hint="You replaced text, so tokens that only begin or end like those of the pair were changed, too. "
                  "Compare whole tokens."),
         mistake("other-words-dropped", "        result.append((joined, count))",
             "        if merged in joined:\n            result.append((joined, count))",

@@ -63,7 +63,9 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, punctuated_words),
-        cases("symbols", 1, symbols_in_words, "BERT's punctuation is more than Unicode's", all_kinds_together),
+        cases("symbols", 1, symbols_in_words,
+            "another set of punctuation is expected: all of Unicode's and the ASCII symbols; no spaces, no control "
+            "characters", all_kinds_together),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
@@ -97,8 +99,8 @@ EXERCISE = Exercise(
             "            parts.append(current)\n"
             '            current = ""\n'
             "        current += character",
-            hint="Adjacent punctuation characters stay together in your result. Every character is a separate word: "
-                 ". . ."),
+            hint="Adjacent punctuation characters stay together in your result. Each of them is a word of its own: "
+                 "/// becomes three words."),
         mistake("empty-parts", "return [part for part in parts if part]", "return parts",
             hint="Your parts include empty strings, where two punctuation characters meet or a word ends with one."),
     ),

@@ -89,8 +89,8 @@ EXERCISE = Exercise(
         mistake("case-folded", "text.lower()", "text.casefold()",
             hint="`casefold` does more than lower case: ß becomes ss. BERT uses lower case, and ß stays."),
         mistake("every-mark", 'unicodedata.category(character) != "Mn"', 'unicodedata.category(character)[0] != "M"',
-            hint="You delete every mark. Spacing marks (Mc) are vowels in Hindi and many other scripts: delete only "
-                 "Mn."),
+            hint="You delete every mark. Delete only Mn: neither spacing marks (Mc), which are vowels in Hindi and "
+                 "many other scripts, nor enclosing ones (Me)."),
         mistake("put-together-again",
             'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
             'kept = [c for c in taken_apart if unicodedata.category(c) != "Mn"]\n'

@@ -28,6 +28,7 @@ def texts_to_cut(rng: Random) -> list[Case]:
         Case((" ".join([stem + endings[0]] * 300 + ["zoe"]), vocabulary)),  # more tokens than BERT has positions
         Case((" \n", vocabulary)),
         Case(("", vocabulary)),
+        Case((f"{'a' * 201} {'a' * 200}", numbered(rng, ["a" * 201, "a" * 200]))),
         Case((f"{one} {two}", numbered(rng, [*in_letters(stem), "zoe", "."]))),  # the same words, another vocabulary
         not_words(stem),
     ]

@@ -120,7 +120,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, words_to_cut),
         cases("greedy", 1, greedy_traps, "always take the longest token, and never go back", many_words),
-        cases("long words", 1, long_words, "a word of 200 characters must be split, one of 201 must be [UNK]"),
+        cases("long words", 1, long_words,
+            "a word of 200 characters must be split, one of 201 must be [UNK]: characters, not bytes"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

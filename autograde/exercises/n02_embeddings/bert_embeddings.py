@@ -102,7 +102,7 @@ EXERCISE = Exercise(
         Part("values", 4, layers, hidden=other_layers),
         Part("dropout", 1, training, "in training dropout must be applied to the layer's result, and only in training"),
         Part("gradients", 1, slopes_of_layer,
-            "the weights cannot be trained: their gradients or their initial numbers are wrong or missing"),
+            "gradients are wrong or missing, or the initial numbers are wrong"),
     ),
     forbidden=READY_MADE,
     facts=lambda case: {"hidden": case.config["hidden_size"]},

@@ -209,7 +209,7 @@ EXERCISE = Exercise(
             "return ops.transpose(x, (0, 2, 1, 3))", "return ops.transpose(x, (0, 3, 1, 2))",
             "ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))",
             "ops.reshape(ops.transpose(found, (0, 2, 3, 1)), ops.shape(x))",
-            hint="You split each row into {d} groups of {heads}, so a head gets every {heads}th number. Split into "
+            hint="You split each row into {d} groups of {heads}, so a head gets one number of each group. Split into "
                  "{heads} heads of {d} neighbouring numbers: (batch, tokens, heads, d)."),
         mistake("merged-without-transpose",
             "ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))", "ops.reshape(found, ops.shape(x))",

@@ -85,8 +85,8 @@ EXERCISE = Exercise(
         mistake("logarithm-of-the-sum",
             "a - ops.max(a, axis=-1, keepdims=True)", "a - ops.logsumexp(a, axis=-1, keepdims=True)",
             "powers / ops.sum(powers, axis=-1, keepdims=True)", "powers",
-            hint="You subtract the logarithm of the row's sum. It is small beside large scores and lost in float32: "
-                 "for a row of equal scores of 10⁸ every weight becomes 1. Subtract the largest score, and divide."),
+            hint="You subtract log Σ exp. For a row of n equal scores a it is a + log n, and beside scores of 10⁸ "
+                 "float32 loses the log n: every weight becomes 1. Subtract the largest score, apply exp, and divide."),
         mistake("no-exp",
             "a - ops.max(a, axis=-1, keepdims=True)", "a",
             "ops.exp(shifted)", "shifted",

@@ -82,7 +82,8 @@ def shown_by_signs(case: Case, part: str, layers: int = 1, which: int = -1) -> C
 
 def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, which: int = -1) -> Trial:
     """The sub-layer's result goes through dropout of this rate. (A layer may have a seed of its own.)"""
-    return Trial((shown_by_signs(case, part, layers, which),), (Dropped(rate, signs=True, of=ADDED[part]),))
+    of = ADDED[part] + (f" in layer {which % layers + 1}" if layers > 1 else "")
+    return Trial((shown_by_signs(case, part, layers, which),), (Dropped(rate, signs=True, of=of),))
 
 
 def small_inputs(case: Case) -> Case:

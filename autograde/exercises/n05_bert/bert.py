@@ -145,7 +145,8 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("values", 3, nothing_padded, hidden=wider_models),
-        Part("padding", 2, padded_texts, "with padding in the batch the result is different",
+        Part("padding", 2, padded_texts,
+            "with padding in the batch the result is wrong: hide the keys that are padding, and change nothing else",
             hidden=more_padding_in_front),
         Part("dropout", 1, chance_in_training,
             "in training, and only there, dropout must act in the embeddings and in the encoder, both with the rate "

@@ -121,6 +121,9 @@ EXERCISE = Exercise(
         mistake("nothing-reported", "return sorted(missing), sorted(unused)", "return [], []",
             hint="The weights are right, but you do not report the left-over names. Half a checkpoint would not be "
                  "noticed."),
+        mistake("zeros-without-an-array",
+            "missing.append(path)", "missing.append(path)\n            variable.assign(ops.zeros_like(variable.value))",
+            hint="A variable for which there is no array must keep the values that it has."),
         mistake("lists-exchanged", "return sorted(missing), sorted(unused)", "return sorted(unused), sorted(missing)",
             hint="You exchanged the two lists: first the paths without an array, then the names without a variable."),
         mistake("names-for-paths", "missing.append(path)", "missing.append(name)",

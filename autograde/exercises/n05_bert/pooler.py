@@ -55,7 +55,7 @@ EXERCISE = Exercise(
     parts=(
         values(1, hidden_states, hidden=other_sizes),
         Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect, and the "
-                                                       "weights must be trained"),
+            "gradient must reach the weights and the vectors of [CLS]"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},
@@ -80,6 +80,9 @@ EXERCISE = Exercise(
         mistake("tanh-twice", "keras.layers.Dense(size)", 'keras.layers.Dense(size, activation="tanh")',
             hint="You apply tanh twice: as the activation of the Dense and once more afterwards."),
         mistake("gelu-instead", "ops.tanh(", "gelu(", hint="GELU is the encoder's activation; the pooler has tanh."),
+        mistake("not-to-the-encoder", "first = hidden[:, 0]", "first = ops.stop_gradient(hidden[:, 0])",
+            hint="No gradient reaches the vectors of [CLS], so the encoder would not be trained by what reads the "
+                 "pooled vector: do not stop it."),
         mistake("every-token", "hidden[:, 0]", "hidden",
             hint="You pool every token and return (B, T, H). One vector per text: take [CLS] alone."),
     ),

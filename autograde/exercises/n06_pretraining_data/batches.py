@@ -58,7 +58,8 @@ EXERCISE = Exercise(
     returns="anything",
     parts=(
         Part("epochs", 2, whole_epochs, hidden=other_epochs),
-        Part("full batches", 1, epochs_with_a_rest, "every batch must be full; drop the rest of an epoch"),
+        Part("full batches", 1, epochs_with_a_rest,
+            "every batch must be full, with examples of one epoch: drop the rest of an epoch"),
         Part("seed", 1, seeds_of_the_order,
             "the same seed must give the same order of examples, another seed another order"),
     ),
@@ -77,7 +78,7 @@ EXERCISE = Exercise(
             hint="You shuffle whole batches, so the same examples always stay together. Shuffle the examples, then "
                  "make batches."),
         mistake("small-buffer", 'shuffle(len(examples["input_ids"])', "shuffle(batch_size",
-            hint="No example moves further to the front than one batch, so the order hardly changes. The buffer of "
+            hint="No example comes earlier by more than one batch, so the order hardly changes. The buffer of "
                  "`shuffle` must be as long as all examples."),
         mistake("buffer-too-small", 'shuffle(len(examples["input_ids"])', "shuffle(10",
             hint="Only some examples may come first: the buffer of `shuffle` is shorter than the number of examples. "

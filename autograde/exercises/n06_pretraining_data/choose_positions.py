@@ -7,7 +7,6 @@ import numpy as np
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
-    CALLS,
     CLS,
     LIBRARY,
     OTHER_CLS,
@@ -95,7 +94,7 @@ EXERCISE = Exercise(
     parts=(
         Part("regular tokens only", 1, rows_to_choose_from),
         Part("all with the same probability", 1, every_position,
-            f"over {CALLS} calls some positions, or some positions together, come far too often or too rarely",
+            "over many calls some positions, or some positions together, come far too often or too rarely",
             hidden=every_position_of_a_longer_row),
         Part("fewer than requested", 1, more_than_there_are, "if there are fewer regular tokens, take all of them"),
     ),

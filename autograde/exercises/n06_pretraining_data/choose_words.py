@@ -5,7 +5,7 @@ from itertools import permutations
 from math import factorial
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import CALLS, LIBRARY, chancy, mostly_in_front, obeying
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, mostly_in_front, obeying
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
@@ -78,7 +78,7 @@ EXERCISE = Exercise(
     parts=(
         Part("whole words that fit", 1.5, words_to_choose),
         Part("all orders alike", 1, every_word,
-            f"over {CALLS} calls some words, or some words together, come far too often or too rarely",
+            "over many calls some words, or some words together, come far too often or too rarely",
             hidden=every_word_of_other_lengths),
         Part("nothing or everything fits", 0.5, nothing_fits,
             "if every word is too long, choose none; if all fit, choose all"),

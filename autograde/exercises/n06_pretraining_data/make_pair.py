@@ -3,7 +3,7 @@
 import numpy as np
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import CALLS, LIBRARY, chancy, obeying
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, obeying
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 SUBJECTS = "the robin|a daisy|the hammer|my dog|the penguin|a boat|the man|her sister|the milk|an old bank".split("|")
@@ -82,10 +82,10 @@ EXERCISE = Exercise(
     parts=(
         Part("A, B and the label", 2, pairs),
         Part("labels half and half", 1, half_and_half,
-            f"over {CALLS} calls the labels are not half and half"),
+            "over many calls the labels are not half and half"),
         Part("any other document", 1, any_other_document,
-            f"over {MANY_CALLS} calls B comes from some documents, or some sentences of them, far more often than from "
-            "others: first a document is drawn, all with the same probability, then one of its sentences", any_of_two),
+            "with the label 1, all documents but A's must have the same probability, and then all sentences of the "
+            "drawn one, also if a document or a sentence is equal to A's or to the next one", any_of_two),
     ),
     forbidden=LIBRARY,
     hints=(

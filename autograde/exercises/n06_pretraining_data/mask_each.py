@@ -2,7 +2,6 @@
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
-    CALLS,
     CLS,
     LIBRARY,
     MASK,
@@ -71,7 +70,7 @@ EXERCISE = Exercise(
     parts=(
         Part("masks and positions", 1, masked_one_by_one, hidden=one_token),
         Part("each with probability p", 1, independent,
-            f"over {CALLS} calls the numbers of masks do not match independent draws with probability p",
+            "over many calls the numbers of masks do not match independent draws with probability p",
             hidden=independent_in_a_long_text),
         Part("p of 0 and 1", 1, all_or_nothing, "p = 1 masks every token, p = 0 none"),
     ),

@@ -4,7 +4,6 @@ import numpy as np
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
-    CALLS,
     CLS,
     LIBRARY,
     MASK,
@@ -43,8 +42,8 @@ def other_rows(rng: Random) -> list[Trial]:
 def fates_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
     """The fates of all chosen tokens, of each, of each two, and their number. The order of `chosen` means nothing."""
     n = len(chosen)
-    rates = {"masked": (n, 0.8), "another": (n, 0.1), "unchanged": (n, 0.1)}
-    for fate, probability in (("masked", 0.8), ("another", 0.1), ("unchanged", 0.1)):
+    rates = {"masked": (n, 0.8), "another token": (n, 0.1), "unchanged": (n, 0.1)}
+    for fate, probability in (("masked", 0.8), ("another token", 0.1), ("unchanged", 0.1)):
         rates |= {f"{fate} at {place}": (1, probability) for place in chosen}
         rates |= pair_rates(f"{fate} at", sorted(chosen), probability**2)
     rates |= {f"{k} masked": (1, binomial(n, k, 0.8)) for k in range(n + 1)}
@@ -71,7 +70,7 @@ def every_replacement(rng: Random) -> list[Trial]:
     rates = {f"replaced by {token}": (n, 0.1 / 3) for token in replacements}
     two = 1 - binomial(n, 0, 0.1) - binomial(n, 1, 0.1)  # two or more are replaced
     rates |= {"first two replaced by the same": (1, two / 3), "first two replaced by others": (1, two * 2 / 3)}
-    itself = {"another": (4, 0.05), "unchanged": (4, 0.15)}
+    itself = {"another token": (4, 0.05), "unchanged": (4, 0.15)}
     return [
         chancy(rng, "replaced", rates, ids, chosen, MASK, replacements),
         chancy(rng, "replaced", itself, [CLS, *replacements[:1] * 4, SEP], [1, 2, 3, 4], MASK, replacements[:2]),
@@ -84,10 +83,11 @@ EXERCISE = Exercise(
     parts=(
         Part("only the chosen ones", 1, rows_to_mask, hidden=other_rows),
         Part("80, 10 and 10 %", 2, fates,
-            f"over {CALLS} calls the fractions are not 80, 10 and 10 %, independently for each token",
+            "over many calls the fractions are not 80, 10 and 10 %, independently for each token",
             hidden=fates_of_few),
         Part("every replacement", 1, every_replacement,
-            f"over {CALLS} calls some replacements, or two equal ones in a row, come far more often than others"),
+            "over many calls some replacement, or two replacements in one row of tokens, come far too often or too "
+            "rarely"),
     ),
     forbidden=LIBRARY,
     hints=(

@@ -92,6 +92,6 @@ EXERCISE = Exercise(
             hint="`most` has no effect. The arrays of a batch have at most `most` predictions."),
         mistake("special-tokens-not-counted", "share * tokens", "share * (tokens - 3)",
             hint="You take 15 % of the tokens without [CLS] and the two [SEP]. The published script counts them "
-                 "here (it only never chooses them)."),
+                 "here, although it never chooses them."),
     ),
 )  # fmt: skip

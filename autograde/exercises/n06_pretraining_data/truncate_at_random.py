@@ -2,7 +2,6 @@
 
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
-    CALLS,
     LIBRARY,
     binomial,
     chancy,
@@ -71,7 +70,7 @@ EXERCISE = Exercise(
     parts=(
         Part("the longer one must be shortened", 2, too_long, hidden=long_texts),
         Part("front or end by chance", 1, from_either_end,
-            f"over {CALLS} calls front and end are not chosen with probability ½ each, independently for each token",
+            "over many calls front and end are not chosen with probability ½ each, independently for each token",
             hidden=from_both_at_other_sizes),
     ),
     forbidden=LIBRARY,

@@ -67,7 +67,9 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, lambda rng: rows_of_words(rng) + unusual_rows(rng), hidden=longer_rows),
-        cases("cut words", 1, cut_words, "a word must never extend across [CLS] or [SEP]", longer_cut_rows),
+        cases("cut words", 1, cut_words,
+            "a token with ## directly behind [CLS] or [SEP] begins a new word, and those behind it continue that word",
+            longer_cut_rows),
     ),
     forbidden=LIBRARY,
     hints=(

@@ -73,7 +73,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 2, batches_and_slopes, hidden=larger_batch),
         cases("no predictions", 1, no_predictions, "a batch whose weights are all 0 has loss 0"),
-        cases("large logits", 1, large_logits, "a model that is confident and wrong must have a large, finite loss"),
+        cases("large logits", 1, large_logits,
+            "a model that is confident and wrong must have a large, finite loss, without an upper bound"),
     ),
     forbidden=READY_MADE_LOSSES,
     facts=lambda case: {"filling": int((case.arguments[2] == 0).sum()), "all": case.arguments[2].size},
@@ -101,8 +102,8 @@ EXERCISE = Exercise(
             hint="Right, except for a batch without predictions: 0/0 is NaN, and one NaN in a gradient makes every "
                  "weight NaN. The 0.00001 in the denominator prevents this."),
         mistake("log-after-softmax", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.softmax(logits, axis=-1))",
-            hint="Right for small logits. If softmax rounds a probability to 0, its logarithm is −∞. "
-                 "`ops.log_softmax` never computes the small number."),
+            hint="Right for small logits. For large ones exp overflows to ∞, or a probability is rounded to 0, "
+                 "whose logarithm is −∞. `ops.log_softmax` computes neither."),
         mistake("logits-as-logarithms", "ops.log_softmax(logits, axis=-1)", "logits",
             hint="You use the logits as if they were log probabilities. They are any numbers; log softmax turns a "
                  "row of them into logarithms of probabilities that sum to 1."),

@@ -50,7 +50,7 @@ EXERCISE = Exercise(
         Part("values", 1, pairs_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_pairs(rng)]),
         cases("confident models", 1, confident,
             "a model that is confident and right must have hardly any loss, and one that is confident and wrong a "
-            "large, finite one"),
+            "large, finite one, without an upper bound"),
     ),
     forbidden=READY_MADE_LOSSES,
     hints=(
@@ -69,8 +69,8 @@ EXERCISE = Exercise(
         mistake("two-questions", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.sigmoid(logits))",
             hint="You apply a sigmoid to each column. The two are one choice: apply softmax to both."),
         mistake("log-after-softmax", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.softmax(logits, axis=-1))",
-            hint="Right for small logits. If softmax rounds a probability to 0, its logarithm is −∞. Use "
-                 "`ops.log_softmax`, as in 7.2."),
+            hint="Right for small logits. For large ones exp overflows to ∞, or a probability is rounded to 0, "
+                 "whose logarithm is −∞. Use `ops.log_softmax`, as in 7.2."),
         mistake("chance-instead-of-logarithm",
             "return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))",
             "return ops.mean(1 - ops.exp(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)))",

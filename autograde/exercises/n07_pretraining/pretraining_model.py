@@ -121,8 +121,8 @@ EXERCISE = Exercise(
     misconceptions=(
         mistake("table-not-trained", "table = self.bert.embeddings.token.embeddings",
             "table = ops.stop_gradient(self.bert.embeddings.token.embeddings)",
-            hint="No gradient of the MLM logits reaches the table. The weights are tied: every token vector is trained "
-                 "from both sides."),
+            hint="The table gets its gradient only from the embeddings, not from the MLM head. The weights are tied: "
+                 "every token vector is trained from both sides. Do not stop the gradient of the table for the head."),
         mistake("training-not-passed", "attention_mask, training=training)", "attention_mask, training=False)",
             hint="`training` has no effect: pass it on to `self.bert`, which contains the dropout."),
         mistake("dropout-not-handed-on", "max_positions, dropout, name", "max_positions, name",

@@ -57,7 +57,8 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, sentences, hidden=other_sentences),
-        cases("a word without tokens", 1, with_empty_words, "a word without tokens must get no label"),
+        cases("a word without tokens", 1, with_empty_words,
+            "a word without tokens gets no label, and the next words keep their own"),
     ),
     forbidden=READY_MADE,
     hints=(

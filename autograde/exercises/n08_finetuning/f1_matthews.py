@@ -78,7 +78,8 @@ EXERCISE = Exercise(
     tolerance=EXACTLY,
     parts=(
         values(1.5, lambda rng: two_classes(rng) + unusual_rows(rng), hidden=thousands),
-        cases("denominators of 0", 1, one_sided, "where a denominator is 0, the metric must be 0.0"),
+        cases("denominators of 0", 1, one_sided,
+            "where a metric's denominator is 0, this metric must be 0.0, and the other one as usual"),
         cases("many examples", 0.5, a_hundred_thousand,
             "with 120,000 examples a metric is wrong: does the product of the four sums fit into 64 bits?"),
     ),

@@ -91,7 +91,8 @@ EXERCISE = Exercise(
         values(1, one_answer, hidden=long_texts),
         cases("several right answers", 1, several_answers, "of several right answers the best score must count",
             long_texts_of_several),
-        cases("no answer", 1, empty_answers, "without an answer, only a prediction without `normal_words` is right"),
+        cases("no answer", 1, empty_answers,
+            "if there is no right answer, only a prediction is right of which `normal_words` leaves nothing"),
     ),
     forbidden=READY_MADE,
     hints=(

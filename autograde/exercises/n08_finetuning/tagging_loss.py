@@ -93,8 +93,8 @@ EXERCISE = Exercise(
             hint="You average the probabilities of the correct classes, without the logarithm. −log makes a "
                  "confident mistake expensive."),
         mistake("log-after-softmax", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.softmax(logits, axis=-1))",
-            hint="Right for small logits. If softmax rounds a probability to 0, its logarithm is −∞. Use "
-                 "`ops.log_softmax`."),
+            hint="Right for small logits. For large ones exp overflows to ∞, or a probability is rounded to 0, "
+                 "whose logarithm is −∞. Use `ops.log_softmax`."),
         mistake("softmax-over-tokens", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)",
             hint="You apply softmax over the tokens. Apply it over the classes: the last axis."),
         mistake("zero-by-zero", "ops.maximum(ops.sum(weights), 1)", "ops.sum(weights)",
