@@ -249,9 +249,8 @@ def _slopes(claim, answers):
         return None
     index = found.index[0]
     of = claim["of"][index] if "of" in claim else "an argument or a weight"
-    if (
-        answers[claim["answer"]].no_gradient and not slopes[index] > 0 and not slopes[index] < 0
-    ):  # NaN, or 0 beside others
+    absent = slopes[index] == 0 or np.isnan(slopes[index])  # NaN if no gradient arrived at all, otherwise 0
+    if absent and answers[claim["answer"]].no_gradient:
         return replace(found, kind="values", message=f"no gradient reaches {of}; expected one")
     message = found.message.partition("   yours")[2] or found.message.partition("first difference yours")[2]
     return replace(found, message=f"gradient of {of}, in one direction:   yours{message}")

@@ -413,7 +413,38 @@ def test_a_layer_that_leaves_the_tensors_gets_its_values_but_not_its_gradients()
     namespace = cells.namespace(exercise, cells.patched_cell(exercise, mistake))
     verdict = judge(planning.make_plan(exercise, "g", misconceptions=False), asking(namespace))
     assert (verdict.status, verdict.points) == ("partly", 5)
-    assert "There is no gradient" in str(verdict)
+    assert "no gradient reaches self." in str(verdict) and "A gradient is missing" in str(verdict)
+
+
+def test_a_gradient_that_is_wrong_or_missing_is_named():
+    """It was shown as the result itself, and a missing one as NaN."""
+    exercise = catalogue.find("pooler")
+    longer = "first = hidden[:, 0] + (hidden[:, 0] - ops.stop_gradient(hidden[:, 0]))"
+    source = cells.answer_cell(exercise).replace("first = hidden[:, 0]", longer)
+    said = str(judge(visible_plan("pooler"), asking(cells.namespace(exercise, source))))
+    assert "gradient of hidden, in one direction:   yours " in said and "NaN" not in said
+    said = str(verdict_on("tagging-loss", "def tagging_loss(logits, labels):\n    if not np.any(np.array(labels) != IGNORED):\n"
+                          "        return ops.convert_to_tensor(0.0)\n"
+                          "    real = ops.cast(ops.not_equal(labels, IGNORED), \"float32\")\n"
+                          "    log_p = ops.log_softmax(logits, axis=-1)\n"
+                          "    chosen = ops.take_along_axis(log_p, ops.expand_dims(ops.maximum(labels, 0), -1), axis=-1)[..., 0]\n"
+                          "    return -ops.sum(chosen * real) / ops.sum(real)\n"))  # fmt: skip
+    assert "no gradient reaches logits; expected one" in said and "NaN values" not in said
+
+
+def test_a_list_that_is_returned_itself_is_explained():
+    source = "def truncate_pair(first, second, room):\n    if len(first) + len(second) <= room:\n        return first, second\n"
+    said = str(
+        verdict_on("truncate-pair", source + cells.answer_cell(catalogue.find("truncate-pair")).split("\n", 1)[1])
+    )
+    assert "returns its argument itself" in said, said
+
+
+def test_all_numbers_among_many_arguments_are_shown():
+    said = str(
+        verdict_on("best-span", "def best_span(start, end, first, last, longest):\n    return first, last + 1\n")
+    )
+    assert "first " in said and "last " in said and "longest " in said
 
 
 def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
