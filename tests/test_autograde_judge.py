@@ -423,12 +423,15 @@ def test_a_gradient_that_is_wrong_or_missing_is_named():
     source = cells.answer_cell(exercise).replace("first = hidden[:, 0]", longer)
     said = str(judge(visible_plan("pooler"), asking(cells.namespace(exercise, source))))
     assert "gradient of hidden, in one direction:   yours " in said and "NaN" not in said
-    said = str(verdict_on("tagging-loss", "def tagging_loss(logits, labels):\n    if not np.any(np.array(labels) != IGNORED):\n"
-                          "        return ops.convert_to_tensor(0.0)\n"
-                          "    real = ops.cast(ops.not_equal(labels, IGNORED), \"float32\")\n"
-                          "    log_p = ops.log_softmax(logits, axis=-1)\n"
-                          "    chosen = ops.take_along_axis(log_p, ops.expand_dims(ops.maximum(labels, 0), -1), axis=-1)[..., 0]\n"
-                          "    return -ops.sum(chosen * real) / ops.sum(real)\n"))  # fmt: skip
+    loss = (
+        "def tagging_loss(logits, labels):\n"
+        "    real = ops.cast(ops.not_equal(labels, -100), 'float32')\n"
+        "    if float(ops.sum(real)) == 0:\n        return ops.convert_to_tensor(0.0)\n"
+        "    log_p = ops.log_softmax(logits, axis=-1)\n"
+        "    labels = ops.expand_dims(ops.maximum(labels, 0), -1)\n"
+        "    return -ops.sum(ops.take_along_axis(log_p, labels, axis=-1)[..., 0] * real) / ops.sum(real)\n"
+    )
+    said = str(verdict_on("tagging-loss", loss))
     assert "no gradient reaches logits; expected one" in said and "NaN values" not in said
 
 
