@@ -436,10 +436,9 @@ def test_a_gradient_that_is_wrong_or_missing_is_named():
 
 
 def test_a_list_that_is_returned_itself_is_explained():
-    source = "def truncate_pair(first, second, room):\n    if len(first) + len(second) <= room:\n        return first, second\n"
-    said = str(
-        verdict_on("truncate-pair", source + cells.answer_cell(catalogue.find("truncate-pair")).split("\n", 1)[1])
-    )
+    early = "    if len(first) + len(second) <= room:\n        return first, second\n"
+    head, body = cells.answer_cell(catalogue.find("truncate-pair")).split("\n", 1)
+    said = str(verdict_on("truncate-pair", f"{head}\n{early}{body}"))
     assert "returns its argument itself" in said, said
 
 
