@@ -564,8 +564,8 @@ heat_maps(
 # \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d)
 # \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
-# Use `ops.shape(x)` for the three sizes. `x.shape[0]` can be None: in `fit`, Keras does not know the size of a batch
-# in advance.
+# Take the three sizes from `ops.shape(x)`, here and in all layers below. `check` does not see the difference, but Keras
+# does not always know the size of a batch in advance: then `x.shape[0]` is None.
 #
 # Your `attention_scores` and `softmax_rows` already accept more axes in front. Name the four `Dense` layers
 # `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check puts its own weights into them, and
