@@ -49,18 +49,18 @@ def initial(claim, answers) -> Difference | None:
         numbers = weights.get(role) if type(weights) is dict else None
         if type(numbers) is not np.ndarray or numbers.dtype.kind != "f" or numbers.size < 2:
             return Difference("type", f"expected the initial numbers of {role}")
-        numbers = numbers.astype("float64").ravel()
+        numbers, of = numbers.astype("float64").ravel(), claim.get("of", {}).get(role, role)
         got, largest = numbers.std(), np.abs(numbers).max()
         if not abs(got / spread - 1) <= DEVIATIONS / (2 * numbers.size) ** 0.5:
-            said = f"the initial numbers of {role} have a standard deviation of {got:.4g}; expected about {spread:.4g}"
+            said = f"the initial numbers of {of} have a standard deviation of {got:.4g}; expected about {spread:.4g}"
             if got > spread:
                 said += " (a truncated normal distribution has a smaller one than its `stddev`)"
             return Difference("values", said)
         if not largest <= claim["limit"]:
-            return Difference("values", f"an initial number of {role} is {largest:.4g}: larger than expected")
+            return Difference("values", f"an initial number of {of} is {largest:.4g}: larger than expected")
         if any(
             abs(np.corrcoef(numbers, other)[0, 1]) > LARGEST_CORRELATION for other in seen if other.size == numbers.size
         ):
-            return Difference("values", f"the initial numbers of {role} are those of another table")
+            return Difference("values", f"the initial numbers of {of} are those of another table")
         seen.append(numbers)
     return None

@@ -174,7 +174,7 @@ def _claims(exercise, trial, questions):
             questions.append(_made_question(exercise, trial.cases[claim.answer], {}, values=True))
             yield common | {
                 "kind": "initial", "answer": len(questions) - 1, "spreads": claim.spreads, "limit": float(claim.limit),
-                "returns": "dict",
+                "returns": "dict", "of": {role: _shown_name(exercise, role) for role in claim.spreads},
             }  # fmt: skip
         elif isinstance(claim, OwnLists):
             case = trial.cases[claim.answer]

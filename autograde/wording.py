@@ -233,6 +233,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if difference.kind == "unstable":
         trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
         which = "with a dropout that does not belong here" if trains else "with dropout outside training"
+        if trains and plan["questions"][claim["answer"]]["probe"].get("config", {}).get("dropout") == 0:
+            which = "where a rate of 0 is not passed on to a dropout"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
     if plan["questions"][claim["answer"]]["probe"]["kind"] == "made" and "named" in claim.get("expected", ()):
         return [
@@ -240,8 +242,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         ]
     if plan["questions"][claim["answer"]]["probe"]["kind"] == "own lists":
         return [
-            "Your function returns its argument itself: who changes the result changes the argument, too. Return a new "
-            "list. (`check` appended 'changed' to the result to see this.)"
+            "Your function returns its argument itself: a change of the result changes the argument, too. Return a "
+            "new list. (`check` appended 'changed' to the result to see this.)"
         ]
     return _value_advice(answer.value, claim.get("expected"))
 

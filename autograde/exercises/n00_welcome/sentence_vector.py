@@ -35,7 +35,7 @@ EXERCISE = Exercise(
     reference=lambda vectors: vectors.mean(axis=-2),
     parts=(
         values(1, _sentences, hidden=_more_sentences),
-        cases("a batch", 1, _batches, "with a batch of sentences in front the result is different", _more_batches),
+        cases("a batch", 1, _batches, "with a batch of sentences in front the result is wrong", _more_batches),
     ),
     facts=lambda case: {"words": case.arguments[0].shape[0], "d": case.arguments[0].shape[1]},
     hints=(

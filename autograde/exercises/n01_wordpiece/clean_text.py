@@ -89,7 +89,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, untidy_text, hidden=side_by_side),
         cases("scripts", 1, many_scripts,
-            "Chinese characters must become separate words, other scripts must not change", scripts_side_by_side),
+            "each Chinese character gets one space more before and behind it, also beside other spaces; other scripts "
+            "must not change", scripts_side_by_side),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

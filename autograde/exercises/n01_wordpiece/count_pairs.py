@@ -38,8 +38,8 @@ EXERCISE = Exercise(
         mistake("words-counted-once", "counts.get(pair, 0) + count", "counts.get(pair, 0) + 1",
             hint="Every different word counts once in your result. A word that occurs 10 times adds 10 to its pairs."),
         mistake("last-word-only", "counts.get(pair, 0) + count", "count",
-            hint="A pair gets the count of the last word that contains it: `=` overwrites what other words gave. Add "
-                 "to the count."),
+            hint="A pair gets the count of the last word that contains it, which overwrites that of the words before. "
+                 "Add the counts."),
         mistake("once-per-word", "in zip(pieces, pieces[1:]):", "in dict.fromkeys(zip(pieces, pieces[1:])):",
             hint="You count a pair that occurs twice in a word only once. Count every occurrence."),
         mistake("across-words", cell=ACROSS_WORDS,

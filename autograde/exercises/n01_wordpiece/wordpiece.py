@@ -121,7 +121,7 @@ EXERCISE = Exercise(
         values(2, words_to_cut),
         cases("greedy", 1, greedy_traps, "always take the longest token, and never go back", many_words),
         cases("long words", 1, long_words,
-            "a word of 200 characters must be split, one of 201 must be [UNK]: characters, not bytes"),
+            "a word of up to 200 characters is split as usual, a longer one is [UNK], even if it is a token"),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

@@ -45,7 +45,7 @@ EXERCISE = Exercise(
     parts=(
         values(1, shuffled_rows),
         cases("a batch", 1, shuffled_batches,
-            "with a batch in front of the tokens the result is different", other_shapes),
+            "with a batch in front of the tokens the result is wrong", other_shapes),
     ),
     hints=(
         "Take three rows a, b, c and order = (2, 0, 1): shuffled they are c, a, b. Which indices must you read to "

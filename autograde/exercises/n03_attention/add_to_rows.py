@@ -27,7 +27,7 @@ EXERCISE = Exercise(
     parts=(
         values(1, rows_and_vectors),
         cases("axes in front", 1, batches_and_vectors,
-            "with a batch in front of the matrix the result is different", other_shapes),
+            "with a batch in front of the matrix the result is wrong", other_shapes),
     ),
     hints=(
         "b has one number per column. Every row gets the whole of b.",

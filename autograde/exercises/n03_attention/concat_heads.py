@@ -35,7 +35,7 @@ EXERCISE = Exercise(
     parts=(
         values(1, two_matrices),
         cases("axes in front", 1, batches_of_heads,
-            "with a batch in front of the matrices, or with equal heads, the result is different", other_heads),
+            "with a batch in front of the matrices, or with equal heads, the result is wrong", other_heads),
     ),
     hints=(
         "Look at the lecture's example: how many rows go in, how many come out?",

@@ -175,7 +175,7 @@ EXERCISE = Exercise(
     reference=multi_head_attention,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=other_shapes),
-        cases("mask", 1, masked_layer, "with a mask the result is different", other_masks),
+        cases("mask", 1, masked_layer, "with a mask the result is wrong", other_masks),
         Part("gradients", 1, slopes_of_layer, "the weights cannot be trained: their gradients are wrong or missing"),
         Part("each sentence independently", 1, batch_of_one, "a sentence must give the same result in any batch"),
     ),
@@ -232,7 +232,7 @@ EXERCISE = Exercise(
             hint="The mask has no effect. Apply it between scores and softmax, as in 3.8."),
         mistake("mask-without-heads", "ops.expand_dims(attention_mask, axis=1)", "attention_mask",
             hint="The mask has no axis of heads yet, so its axis of sentences is aligned with that of the heads: "
-                 "every sentence gets the masks of others. Add an axis with `ops.expand_dims` at axis 1."),
+                 "an error, or every head has the mask of one sentence. Add an axis with `ops.expand_dims` at axis 1."),
         mistake("mask-on-queries",
             "ops.expand_dims(attention_mask, axis=1)", "ops.expand_dims(attention_mask, axis=-1)",
             hint="The mask's new axis is last: this hides queries, not keys. The axis of heads is axis 1."),

@@ -69,7 +69,7 @@ EXERCISE = Exercise(
         mistake("not-turned", "ops.swapaxes(k, -1, -2)", "k",
             hint="The result must be tokens × tokens: transpose one of the two, only in its last two axes."),
         mistake("keys-ask-queries", "ops.matmul(q, ops.swapaxes(k, -1, -2))", "ops.matmul(k, ops.swapaxes(q, -1, -2))",
-            hint="Your matrix is transposed: row t has the scores of all tokens for token t. Queries go left, keys "
-                 "right: Q Kᵀ."),
+            hint="Your matrix is transposed: its row t belongs to key t. It must belong to query t. Queries go left, "
+                 "keys right: Q Kᵀ."),
     ),
 )  # fmt: skip

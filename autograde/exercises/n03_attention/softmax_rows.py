@@ -49,7 +49,8 @@ EXERCISE = Exercise(
     reference=softmax,
     parts=(
         Part("values", 1, usual_rows),
-        Part("large scores", 1, large_scores, "large scores must give weights that sum to 1, also equal ones",
+        Part("large scores", 1, large_scores,
+            "large scores, also equal ones, must give the weights of the formula: shift them, do not cut them off",
             other_scores),
         Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),

@@ -63,8 +63,8 @@ EXERCISE = Exercise(
         mistake("made-up-for-later",
             "return x\n", "return x * (1.0 - rate)\n",
             "x / (1.0 - rate)", "x",
-            hint="You scale by 1 − rate outside training instead of dividing in training. The first paper did so; "
-                 "today dropout does nothing outside training."),
+            hint="You scale by 1 − rate outside training, as the first paper did. Today dropout divides by 1 − rate in "
+                 "training, and does nothing outside."),
         mistake("always", "if not training:", "if False:",
             hint="Numbers are dropped outside training. There x must be returned unchanged."),
         mistake("only-outside-training", "if not training:", "if training:",

@@ -80,7 +80,7 @@ EXERCISE = Exercise(
     reference=encoder,
     parts=(
         Part("values", 2, inputs_of_stack, hidden=other_stacks),
-        cases("mask", 1, masked_stack, "with a mask the result is different", other_masked_stacks),
+        cases("mask", 1, masked_stack, "with a mask the result is wrong", other_masked_stacks),
     ),
     forbidden=LIBRARY,
     facts=lambda case: {"layers": case.config["num_layers"]},

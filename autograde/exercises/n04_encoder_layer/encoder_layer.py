@@ -51,7 +51,7 @@ EXERCISE = Exercise(
     reference=encoder_layer,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
-        cases("mask", 1, masks_of_layer, "with a mask the result is different", any_masked_layers),
+        cases("mask", 1, masks_of_layer, "with a mask the result is wrong", any_masked_layers),
         Part("dropout", 1, chance_in_training,
             "in training dropout must be applied to the results of attention and of the network, and to nothing else"),
         Part("gradients", 1, slopes_of_layer, "the layer cannot be trained: its gradients are wrong or missing"),

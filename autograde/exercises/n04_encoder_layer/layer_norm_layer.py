@@ -108,7 +108,7 @@ EXERCISE = Exercise(
             'self.add_weight(shape=x_shape[1:], initializer="ones"',
             'self.add_weight(shape=(x_shape[-1],), initializer="zeros"',
             'self.add_weight(shape=x_shape[1:], initializer="zeros"',
-            hint="Your γ has the shape of a whole sentence. Every token uses the same {hidden} numbers; a longer "
+            hint="Your γ has the shape of a whole sentence. Every token must use the same {hidden} numbers; a longer "
                  "sentence would not fit."),
         mistake("epsilon-ignored", "self.beta, self.epsilon)", "self.beta)",
             hint="You store the ε of the constructor but never use it: pass `self.epsilon` to `layer_norm`."),

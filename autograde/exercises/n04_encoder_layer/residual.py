@@ -65,7 +65,7 @@ EXERCISE = Exercise(
     parts=(
         cases("outside training", 1, added_outside_training, ""),
         Part("training", 1, road_and_change,
-            "in training dropout must be applied to `found`, and never to x; gradients must reach both",
+            "in training only `found` goes through dropout: x is neither dropped nor scaled; gradients must reach both",
             other_rates),
     ),
     forbidden=LIBRARY,

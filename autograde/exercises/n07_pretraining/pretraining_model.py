@@ -106,7 +106,7 @@ EXERCISE = Exercise(
     returns="tuple",
     parts=(
         Part("values", 3, inputs_of_model, hidden=other_models),
-        Part("padding", 1, padded_inputs, "with padding in a sequence the result is different"),
+        Part("padding", 1, padded_inputs, "with padding in a sequence the result is wrong"),
         Part("training", 1, training_and_rate,
             "in training, dropout must act inside of `self.bert`, for both results, and nowhere else; and `dropout` "
             "and `trainable=False` must have an effect"),
