@@ -91,7 +91,8 @@ def _compare_sequences(expected, got, tolerance):
         if found:
             return _inside(f"[{index}]", found, (index, *(found.index or ())))
     if len(got) != len(expected):
-        return Difference("length", f"yours has {len(got)} items; expected {len(expected)}", (), got, expected)
+        items = "1 item" if len(got) == 1 else f"{len(got)} items"
+        return Difference("length", f"yours has {items}; expected {len(expected)}", (), got, expected)
     return None
 
 

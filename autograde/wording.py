@@ -267,6 +267,8 @@ def _how(returned, wanted):
         return " Join the parts with `ops.stack` or `ops.concatenate`."
     if wanted == "int" and returned == "float":
         return " A number with a point, such as 4.0, is a `float`: use `//` or `int(...)`."
+    if wanted == "int" and returned == "NumPy scalar":
+        return " `np.round` and NumPy's other functions return it: use Python's `round`, or convert it with `int(...)`."
     return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
 
 
@@ -282,17 +284,11 @@ def _has_nan(value) -> bool:
 def _value_advice(value, expected):
     if _has_nan(value):
         return [
-            "The result has NaN: look for 0/0 (every exp of a row is 0) and for ∞/∞ or ∞ − ∞ (exp of a large number)."
+            "The result has NaN. Does exp of a large number give ∞? Then ∞/∞, ∞ − ∞ and 0 · ∞ are NaN. Or is there "
+            "0/0, for example because every exp of a row is 0?"
         ]
     if type(value) is not np.ndarray:
         return []
     if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
         return ["The result is float64, which comes from NumPy or from a cast. Convert it with `ops.cast`."]
-    return []
-    if value.dtype.kind == "f" and np.isnan(value).any():
-        return [
-            "The result has NaN: look for 0/0 (every exp of a row is 0) and for ∞/∞ or ∞ − ∞ (exp of a large number)."
-        ]
-    if value.dtype.name == "float64":
-        return ["The result is float64, which comes from NumPy or from a cast. Keep the dtype of the inputs."]
     return []

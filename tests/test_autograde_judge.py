@@ -346,7 +346,7 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
         (np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 4.0]), "1 of 3 values differ"),
         (np.array([True, False]), np.array([False, True]), "the opposite of the expected value everywhere"),
         (["play", "##ing"], ["play", "ing"], "at [1]: yours 'ing'   expected '##ing'"),
-        (["a", "b"], ["a"], "yours has 1 items; expected 2"),
+        (["a", "b"], ["a"], "yours has 1 item; expected 2"),
         ({"ids": [1]}, {"ids": [2]}, "at ['ids'][0]: yours 2   expected 1"),
         ({("a", "b"): 1}, {("a", "b"): 1, "a": 2}, "unexpected keys: 'a'"),
         ({("a", "##b"): 1.5}, {}, "missing keys: ('a', '##b')"),

@@ -40,8 +40,8 @@ EXERCISE = Exercise(
     returns="bool",
     parts=(
         values(1, usual_names),
-        cases("only the last part", 1, words_in_words, "a word inside a longer one, or earlier in the path, must "
-                                                       "have no effect"),
+        cases("only the last part", 1, words_in_words,
+            "only the last part of a path counts, as a whole word; `bias` alone is a path of one part"),
     ),
     forbidden=Forbidden("The library has this rule; in this exercise you write it."),
     hints=(

@@ -95,11 +95,11 @@ EXERCISE = Exercise(
         mistake("bits", "ops.log(chances)", "ops.log2(chances)",
             hint="Your logarithm is to base 2. The lecture's is the natural one: −log 0.0041 = 5.497, not 7.930."),
         mistake("not-below-a-ten-millionth", "ops.log(chances)", "ops.log(chances + 1e-7)",
-            hint="Your loss cannot grow beyond a bound: you add a small number to the probability, or raise it to a "
-                 "smallest one. Line 9 takes the probability as it is, however small."),
+            hint="Your loss cannot grow beyond a bound: you add a small number to the probability, or replace very "
+                 "small ones (`maximum`, `clip`). Line 9 takes the probability as it is, however small."),
         mistake("not-below-a-billionth", "ops.log(chances)", "ops.log(chances + 1e-9)",
-            hint="Your loss cannot grow beyond a bound: you add a small number to the probability, or raise it to a "
-                 "smallest one. Line 9 takes the probability as it is, however small."),
+            hint="Your loss cannot grow beyond a bound: you add a small number to the probability, or replace very "
+                 "small ones (`maximum`, `clip`). Line 9 takes the probability as it is, however small."),
         mistake("log-of-the-sum", "ops.sum(ops.log(chances))", "ops.log(ops.sum(chances))",
             hint="You add the probabilities and take one logarithm. Take the logarithm for each position, then add."),
         mistake("no-minus", "return -ops.sum", "return ops.sum",

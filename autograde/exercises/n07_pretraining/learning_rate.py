@@ -94,6 +94,7 @@ EXERCISE = Exercise(
             hint="The first step has the full rate. Adam's averages are not reliable yet: let the rate rise for "
                  "{warmup} steps."),
         mistake("below-zero", "ops.clip(ops.minimum(rising, falling), 0, 1)", "ops.minimum(rising, falling)",
-            hint="After the last step your rate is negative, so the loss would increase. It must stay 0."),
+            hint="After the last step your rate is negative, and each step would increase the loss. The rate "
+                 "must stay 0."),
     ),
 )  # fmt: skip

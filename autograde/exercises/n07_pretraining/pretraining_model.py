@@ -126,7 +126,7 @@ EXERCISE = Exercise(
         mistake("training-not-passed", "attention_mask, training=training)", "attention_mask, training=False)",
             hint="`training` has no effect: pass it on to `self.bert`, which contains the dropout."),
         mistake("dropout-not-handed-on", "max_positions, dropout, name", "max_positions, name",
-            hint="`dropout` has no effect: pass it on to `Bert`, which then has its own default rate."),
+            hint="`dropout` has no effect: `Bert` keeps its own default rate. Pass `dropout` on to it."),
         mistake("positions-not-handed-on",
             "intermediate_size, max_positions, dropout,", "intermediate_size, dropout=dropout,",
             hint="`max_positions` has no effect: pass it on to `Bert`."),

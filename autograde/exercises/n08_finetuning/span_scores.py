@@ -92,7 +92,8 @@ EXERCISE = Exercise(
         cases("several right answers", 1, several_answers, "of several right answers the best score must count",
             long_texts_of_several),
         cases("no answer", 1, empty_answers,
-            "if there is no right answer, only a prediction is right of which `normal_words` leaves nothing"),
+            "a text is empty if `normal_words` leaves no word of it, as of 'The.'; without a right answer, an empty "
+            "prediction gets 1.0 twice, any other 0.0 twice"),
     ),
     forbidden=READY_MADE,
     hints=(
