@@ -564,8 +564,8 @@ heat_maps(
 # \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d)
 # \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
-# Take the three sizes from `ops.shape(x)`, here and in all layers below. `check` does not see the difference, but Keras
-# does not always know the size of a batch in advance: then `x.shape[0]` is None.
+# Take the three sizes from `ops.shape(x)`, here and in all layers below. In `fit`, Keras may not know the size of a batch
+# in advance, and `x.shape[0]` is None. `check` does not see the difference.
 #
 # Your `attention_scores` and `softmax_rows` already accept more axes in front. Name the four `Dense` layers
 # `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check puts its own weights into them, and

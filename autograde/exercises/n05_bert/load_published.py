@@ -123,7 +123,7 @@ EXERCISE = Exercise(
                  "noticed."),
         mistake("zeros-without-an-array",
             "missing.append(path)", "missing.append(path)\n            variable.assign(ops.zeros_like(variable.value))",
-            hint="A variable for which there is no array must keep the values that it has."),
+            hint="A variable without an array must keep its values."),
         mistake("lists-exchanged", "return sorted(missing), sorted(unused)", "return sorted(unused), sorted(missing)",
             hint="You exchanged the two lists: first the paths without an array, then the names without a variable."),
         mistake("names-for-paths", "missing.append(path)", "missing.append(name)",
