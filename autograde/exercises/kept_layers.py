@@ -4,6 +4,7 @@ To build a layer takes longer than to call it. The course's own solutions and mi
 student's layer is built for each question.
 """
 
+import contextlib
 import sys
 from collections.abc import Iterator
 
@@ -38,7 +39,7 @@ def _builder(question: dict, kept: dict) -> probe.Build:
     makes new weights when it is called is built again.
     """
     if question["probe"].get("values"):  # asks for the initial weights
-        return probe.build_layer
+        return _built_once
 
     def build(asked, arguments, keywords, namespace):
         others = {name: value for name, value in keywords.items() if name != "training"}
@@ -48,11 +49,39 @@ def _builder(question: dict, kept: dict) -> probe.Build:
         key = next(iter(layers), sets) if question["probe"]["kind"] == "trainable" else sets
         layer, weights = layers.get(key, (None, None))
         if layer is None or len(layer.weights) != weights:
-            layer = probe.build_layer(asked, arguments, keywords, namespace)
+            layer = _built_once(asked, arguments, keywords, namespace)
             layers[key] = layer, len(getattr(layer, "weights", ()))
         return layer
 
     return build
+
+
+def _built_once(*asked):
+    """The layer, whose weights its first call makes. Keras would trace this call beforehand, to find the same weights."""
+    with _without_tracing():
+        return probe.build_layer(*asked)
+
+
+class NotTraced(Exception):
+    """Tells Keras that a layer cannot be traced; it then lets the call itself make the weights."""
+
+
+@contextlib.contextmanager
+def _without_tracing():
+    """Layers without a `build` of their own are not called on symbolic tensors before their first call."""
+    backend = sys.modules["keras"].src.backend
+    trace = backend.compute_output_spec
+
+    def refuse(function, *arguments, **keywords):
+        if any(isinstance(value, backend.KerasTensor) for value in (*arguments, *keywords.values())):
+            return trace(function, *arguments, **keywords)  # a functional model is being made
+        raise NotTraced
+
+    backend.compute_output_spec = refuse
+    try:
+        yield
+    finally:
+        backend.compute_output_spec = trace
 
 
 def _shapes(value):
