@@ -178,7 +178,7 @@ def _first_difference(expected, got, wrong, tolerance):
     if got.dtype.kind == "f" and expected.dtype.kind == "f" and np.isnan(got).any() and not np.isnan(expected).any():
         kind, index = "nan", tuple(int(i) for i in np.argwhere(np.isnan(got))[0])
     place = f"at {list(index)}:   " if index else ""
-    yours, wanted = _told_apart(got[index], expected[index])
+    yours, wanted = told_apart(got[index], expected[index])
     message = f"first difference {place}yours {yours}   expected {wanted}"
     if kind == "values":
         message += _simple_form(expected, got, tolerance)
@@ -187,7 +187,7 @@ def _first_difference(expected, got, wrong, tolerance):
     return Difference(kind, message, index, got, expected)
 
 
-def _told_apart(got, expected) -> tuple[str, str]:
+def told_apart(got, expected) -> tuple[str, str]:
     """Two different numbers as text, with enough digits to differ."""
     texts = number(got), number(expected)
     for digits in range(5, 18):

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograde import drawn_numbers, random_claims, shortcuts
 from autograde.answers import Answer, is_a, read
-from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of
+from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of, told_apart
 from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
@@ -219,7 +219,12 @@ def _same(claim, answers):
     right = _taken(answers[claim["other"]].value, claim["other_axis"], claim["other_indices"])
     if left is None or right is None:
         return Difference("shape", "a result has a different shape than expected")
-    return compare(right, left, Tolerance(claim["rtol"], claim["atol"]))
+    found = compare(right, left, Tolerance(claim["rtol"], claim["atol"]))
+    if found is None or found.kind != "values":
+        return found
+    one, other = told_apart(left[found.index], right[found.index])
+    of = "this result" if claim["answer"] == claim["other"] else "two calls"
+    return Difference("values", f"two numbers of {of} must be equal, and are {one} and {other}")
 
 
 def _taken(value, axis, indices):

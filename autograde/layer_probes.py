@@ -108,7 +108,8 @@ def put_weights(layer, roles, weights):
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
             share = array[..., index * width : (index + 1) * width]
-            if left_over or share.size != math.prod(variable.shape):
+            turned = len(variable.shape) == share.ndim and tuple(variable.shape) != share.shape
+            if left_over or turned or share.size != math.prod(variable.shape):
                 raise RefusedError(
                     f"`{roles[role][0]}` of {type(layer).__name__} has shape {tuple(variable.shape)}; "
                     f"expected {array.shape if len(places) == 1 else share.shape}",

@@ -1,123 +1,43 @@
+# ruff: noqa: F811 (fixtures of another file)
 """Group hand-ins: one hand-in, and a grade, feedback and a row in every export for each member."""
 
 import csv
 import json
-import shutil
-from concurrent.futures import Future
 
 import pytest
-from click.testing import CliRunner
-from grader_course import ANSWERS, NB, WORK, as_bytes, make_gradebook, notebook, released
+from grader_course import ANSWERS, NB, WORK, as_bytes, notebook
+from group_course import (  # noqa: F401 (fixtures)
+    CANVAS,
+    RULE,
+    collect_own,
+    course,
+    give_in_formgrader,
+    grade,
+    gradebook,
+    run,
+    scores,
+    set_groups,
+    why,
+)
 from lms_files import (
     Handed,
     canvas_gradebook,
     canvas_takes,
     canvas_zip,
-    make_zip,
     moodle_imports,
     moodle_takes,
     moodle_worksheet,
     moodle_zip,
 )
 
-from autograde.cli import cli
 from autograde.errors import AutogradeError
 from autograde.grader.course import SECRET
 from autograde.grader.forget import forget
-from autograde.grader.grade import Assignment, anything_new, digest, grade_by
 from autograde.grader.gradebook import Course
 from autograde.grader.group_hand_ins import copies
 from autograde.grader.groups import Groups, read_groups
 from autograde.grader.hand_ins import hand_in
-from autograde.grader.notebook_grading import Graded
-from autograde.grader.parts import parts_of
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result, load_results
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
-
-TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
-RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
-OWN = "group,student\nGroup 1,ann\nGroup 1,ben\nGroup 2,cleo\nGroup 2,dora\nGroup 2,eli\n"
-CANVAS = (  # the export of a group set, as spec/apis/v1/group_categories_api_spec.rb has it
-    "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
-    "Ann Lee,11,,alee,S,Team_7_a,70,\nBen Roe,12,,broe,S,Team_7_a,70,\nCleo Fox,13,,cfox,S,,,\n"
-)
-
-
-@pytest.fixture(scope="module")
-def gradebook(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("gradebook")
-    make_gradebook(folder)
-    with Course(folder) as book:
-        for student in ("ann", "ben", "cleo", "dora", "eli", "fay", "gil"):
-            book.book.add_student(student)
-    return folder / "gradebook.db"
-
-
-@pytest.fixture
-def course(gradebook, tmp_path):
-    (tmp_path / "release/ps3").mkdir(parents=True)
-    (tmp_path / "release/ps3" / NB).write_bytes(released())
-    (tmp_path / "groups.csv").write_text(OWN)
-    (tmp_path / SECRET).parent.mkdir()
-    shutil.copy(gradebook, tmp_path)
-    return tmp_path
-
-
-def run(course, *arguments, code=0) -> str:
-    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
-    if outcome.exception and not isinstance(outcome.exception, SystemExit):
-        raise outcome.exception
-    assert outcome.exit_code == code, outcome.output
-    return outcome.output
-
-
-def grade(course, points=3.0, students=()) -> list[str]:
-    """Grades what is new or changed, with these points; returns whose files were run."""
-    ran = []
-
-    def send(item):
-        ran.append(item.student)
-        verdicts = (Verdict("scores", "3.1 scores", "partly", points, 3, advice=("Divide.",)),
-                    Verdict("why", "3.4 why", "passed", 0, 2))  # fmt: skip
-        path, future = item.files[0], Future()
-        result = Result("ps3", item.student, "03_attention", verdicts, handed_in=item.handed_in, sha256=digest(path))
-        future.set_result([Graded(result, read_submission(path, TEMPLATES["03_attention"]))])
-        return future
-
-    assignment = Assignment(course, "ps3", TEMPLATES, b"x" * 32)
-    report = grade_by(send, lambda item, graded: graded, assignment, students, 1, False, lambda *_: None)
-    assert not report.failures and not anything_new(assignment)
-    return ran
-
-
-def scores(course) -> dict[str, float]:
-    with Course(course) as book:
-        book.write_late_penalties()
-        handed_in = {one.student_id for one in book.book.assignment_submissions("ps3")}
-        return {row["student"]: row["score"] for row in book.grades() if row["student"] in handed_in}
-
-
-def why(course) -> dict[str, tuple]:
-    """Points, comment and whether they wait, of one exercise that people give points for."""
-    with Course(course) as book:
-        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
-    return {part.student: (part.points, part.comment, part.waits) for part in parts if part.exercise == "why"}
-
-
-def give_in_formgrader(course, student, points, comment):
-    with Course(course) as book:
-        one = book.book.find_grade("why", "03_attention", "ps3", student)
-        one.manual_score, one.needs_manual_grade = points, False
-        book.book.find_comment("why", "03_attention", "ps3", student).manual_comment = comment
-        book.book.db.commit()
-
-
-def collect_own(course, files: dict[str, bytes], name="a.zip", date=(2026, 1, 30, 12, 0, 0)) -> str:
-    return run(
-        course, "collect", "ps3", make_zip(course / name, {f"{who}/{NB}": it for who, it in files.items()}, date)
-    )
+from autograde.grader.results import load_results
 
 
 def test_one_hand_in_is_run_once_and_is_everybodys_grade(course):
@@ -206,8 +126,6 @@ def test_late_days_and_extensions_are_each_members_own(course):
     assert scores(course) == {"ann": 3, "ben": pytest.approx(2.7)}
 
 
-# --- Canvas ---
-
 TEAM = [
     Handed("Team_7_a", 12, NB, WORK, 501),  # Canvas writes the group's name and the user id of one member
     Handed("Fox, Cleo", 13, NB, WORK, 502),
@@ -293,8 +211,6 @@ def test_a_group_that_was_collected_as_a_student_is_named(course):
     assert "'team7a' was collected as a student and is a group; run `autograde forget team7a`" in said
 
 
-# --- Moodle ---
-
 FULL = [Handed("Ann Lee", 90210, NB, WORK), Handed("Ben Roe", 90211, NB, WORK), Handed("Cleo Fox", 90212, NB, WORK)]
 
 
@@ -325,9 +241,6 @@ def test_moodles_group_hand_in_goes_to_the_members_in_its_worksheet(course, fold
         (name,) = packed.namelist()
         assert moodle_takes(name, {17: "all of Group A"})[0] == "all of Group A"
         assert b"Group A" in packed.read(name) and b"Ann Lee" not in packed.read(name)
-
-
-# --- the rest ---
 
 
 def test_members_of_a_group_are_not_reported_as_similar(course):
@@ -361,133 +274,6 @@ def test_a_forgotten_member_is_in_no_group(course):
     assert not [path for path in course.rglob("*") if path.is_file() and path.name != "groups.csv"
                 and path.suffix != ".zip" and b'"ben"' in path.read_bytes()]  # fmt: skip
     assert read_groups(course, "ps3").members["Group 1"] == ("ann",) and scores(course) == {"ann": 3}
-
-
-# --- groups that change ---
-
-BLUE = as_bytes(notebook(ANSWERS | {"why": "Blue's reason."}))
-SETS = (
-    "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
-    "Ann Lee,11,,alee,S,Red,70,\nBen Roe,12,,broe,S,Red,70,\nDan Fox,13,,dfox,S,Blue,71,\n"
-)
-
-
-def work_of(course, *students) -> list[bytes | None]:
-    paths = [course / "submitted" / student / "ps3" / NB for student in students]
-    return [path.read_bytes() if path.is_file() else None for path in paths]
-
-
-def set_groups(course, **groups: str) -> str:
-    """set_groups(course, G="ann ben")"""
-    rows = [f"{group},{student}" for group, those in groups.items() for student in those.split()]
-    (course / "groups.csv").write_text("\n".join(["group,student", *rows]))
-    return run(course, "groups", "ps3", course / "groups.csv")
-
-
-def test_the_hand_in_of_a_group_stays_with_the_group_when_its_first_member_leaves(course):
-    entries = [Handed("Red", 12, NB, WORK, 601), Handed("Blue", 13, NB, BLUE, 502)]
-    (course / "c.csv").write_text(SETS)
-    run(course, "groups", "ps3", course / "c.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", entries))
-    grade(course)
-    (course / "c.csv").write_text(SETS.replace("alee,S,Red,70", "alee,S,Blue,71"))
-    said = run(course, "groups", "ps3", course / "c.csv")
-    assert "roeben keeps the hand-in of Red, which leeann has left" in said
-    assert work_of(course, "leeann", "roeben", "foxdan") == [BLUE, WORK, BLUE]
-    assert hand_in(course, "ps3", "roeben").by == "" and hand_in(course, "ps3", "leeann").by == "foxdan"
-    assert grade(course) == [] and scores(course) == dict.fromkeys(("foxdan", "leeann", "roeben"), 3.0)
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", entries))
-    assert work_of(course, "leeann", "roeben", "foxdan") == [BLUE, WORK, BLUE]
-
-
-def test_a_group_without_members_leaves_no_hand_in_with_those_who_were_in_it(course):
-    (course / "c.csv").write_text(SETS)
-    run(course, "groups", "ps3", course / "c.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", [Handed("Red", 12, NB, WORK, 601)]))
-    grade(course)
-    (course / "c.csv").write_text(SETS.replace("Red,70", "Blue,71"))
-    said = run(course, "groups", "ps3", course / "c.csv")
-    assert "leeann no longer has the hand-in of Red" in said and "roeben no longer has" in said
-    assert work_of(course, "leeann", "roeben", "foxdan") == [None] * 3 and scores(course) == {}
-    assert "Blue: Dan Fox (foxdan), Ann Lee (leeann), Ben Roe (roeben); nothing handed in" in said
-
-
-def test_a_group_with_a_new_name_and_the_same_members_keeps_its_grades(course):
-    (course / "c.csv").write_text(SETS)
-    run(course, "groups", "ps3", course / "c.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", [Handed("Red", 12, NB, WORK, 601)]))
-    grade(course)
-    run(course, "points", "ps3", "--student", "roeben", "--exercise", "why", "--score", "2", "--grader", "jane")
-    (course / "c.csv").write_text(SETS.replace("Red", "Crimson"))
-    assert "Crimson: Ann Lee (leeann), Ben Roe (roeben); handed in" in run(course, "groups", "ps3", course / "c.csv")
-    assert grade(course) == [] and scores(course)["roeben"] == 5
-    newer = canvas_zip(course / "b.zip", [Handed("Crimson", 12, NB, BLUE, 701)])
-    assert "1 replaced" in run(course, "collect", "ps3", newer) and work_of(course, "roeben") == [BLUE]
-
-
-def test_a_corrected_group_set_gives_everybody_their_own_work_back(course):
-    collect_own(course, {"ann": BLUE})
-    collect_own(course, {"ben": WORK}, "b.zip", (2026, 1, 31, 12, 0, 0))
-    before = hand_in(course, "ps3", "ann")
-    set_groups(course, Wrong="ann ben")
-    assert work_of(course, "ann", "ben") == [WORK, WORK]
-    grade(course)
-    said = set_groups(course, G1="ann fay", G2="ben gil")
-    assert "ann no longer has the hand-in of ben (Wrong) and has their own again" in said
-    assert work_of(course, "ann", "ben", "fay", "gil") == [BLUE, WORK, BLUE, WORK]
-    assert hand_in(course, "ps3", "ann") == before and set(scores(course)) == {"ben"}
-    assert grade(course) == ["ann"] and set(scores(course)) == {"ann", "ben", "fay", "gil"}
-
-
-def test_who_leaves_a_group_without_work_of_their_own_has_no_grade_from_it(course):
-    run(course, "groups", "ps3", course / "groups.csv")
-    collect_own(course, {"ann": WORK})
-    grade(course)
-    run(course, "feedback", "ps3")
-    said = set_groups(course, G1="ann", G3="ben fay")
-    assert "ben no longer has the hand-in of ann (Group 1)" in said and "G3: ben, fay; nothing handed in" in said
-    assert work_of(course, "ben") == [None] and hand_in(course, "ps3", "ben") is None
-    assert not [path for folder in ("autograded", "feedback", "results/ps3") for path in course.glob(f"{folder}/ben/*")]
-    assert grade(course) == [] and scores(course) == {"ann": 3}
-
-
-def test_the_newest_hand_in_counts_as_a_whole(course):
-    run(course, "groups", "ps3", course / "groups.csv")
-    files = {f"ben/{NB}": WORK, f"ann/{NB}": BLUE, "ann/helper.py": b"x = 1"}
-    run(course, "collect", "ps3", make_zip(course / "a.zip", files, (2026, 1, 30, 12, 0, 0)))
-    assert copies(course, "ps3") == {"ann": "ben"}
-    assert not (course / "submitted/ann/ps3/helper.py").exists()
-    assert grade(course) == ["ben"] and len(list((course / "collected/ps3/earlier/ann").iterdir())) == 1
-    (course / "submitted/ann/ps3/notes.txt").write_text("of the instructor")
-    assert copies(course, "ps3") == {"ann": "ben"}
-    newer = {f"ben/{NB}": WORK, "ben/helper.py": b"x = 2"}
-    run(course, "collect", "ps3", make_zip(course / "b.zip", newer, (2026, 1, 31, 12, 0, 0)))
-    run(course, "collect", "ps3", make_zip(course / "c.zip", {f"ann/{NB}": BLUE}, (2026, 2, 1, 12, 0, 0)))
-    assert [path.name for path in (course / "submitted/ann/ps3").glob("*.*")] == [NB, "timestamp.txt"]  # not ben's file
-
-
-def test_a_misspelt_member_gets_nothing(course):
-    collect_own(course, {"ann": WORK, "ben": WORK})
-    for _ in range(2):
-        said = set_groups(course, G="ann bne")
-        assert "note: 'bne' (G) is not a student of this course" in said
-    collect_own(course, {"ann": BLUE}, "b.zip", (2026, 2, 1, 12, 0, 0))
-    grade(course)
-    assert not (course / "submitted/bne").exists() and set(scores(course)) == {"ann", "ben"}
-
-
-@pytest.mark.parametrize("script", ["helper.py", "03_attention.py"])
-def test_a_members_script_replaces_no_notebook_of_the_group(course, script):
-    (course / "groups.csv").write_text(OWN)
-    run(course, "groups", "ps3", course / "groups.csv")
-    whole, newer = Handed("Ann", 1, NB, WORK, 500), Handed("Ben", 2, script, b"x = 1\n", 600)
-    for handed in ([newer, whole], [newer]):
-        zipped = canvas_zip(course / "a.zip", handed)
-        run(course, "collect", "ps3", zipped)
-        assert "0 new, 0 replaced" in run(course, "collect", "ps3", zipped)
-        for member in ("ann", "ben"):
-            folder = course / "submitted" / member / "ps3"
-            assert {path.name: path.read_bytes() for path in folder.iterdir()} == {NB: WORK}
 
 
 def test_to_forget_one_member_keeps_entries_that_only_contain_the_letters(course):

@@ -57,7 +57,7 @@ def _builder(question: dict, kept: dict) -> probe.Build:
 
 
 def _built_once(*asked):
-    """The layer, whose weights its first call makes. Keras would trace this call beforehand, to find the same weights."""
+    """The layer; its first call makes its weights. Keras would trace this call before, to find the same weights."""
     with _without_tracing():
         return probe.build_layer(*asked)
 

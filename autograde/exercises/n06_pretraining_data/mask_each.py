@@ -21,8 +21,10 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 def masked_one_by_one(rng: Random) -> list[Trial]:
     share = float(rng.choice([0.2, 0.25, 0.3]))
     example = obeying(rng, "each masked", [21, 11987, 5438], 50001, 0.5, note="the lecture's example")
+    one, other = tokens(rng, 2)
     return [
         example, obeying(rng, "each masked", tokens(rng, 8), OTHER_MASK, share),
+        obeying(rng, "each masked", [one, other, one, one, other], OTHER_MASK, 0.5, note="tokens that occur twice"),
         own_lists(rng, tokens(rng, 3), MASK, 0.0),
     ]  # fmt: skip
 
@@ -95,6 +97,10 @@ EXERCISE = Exercise(
             hint="One draw decides for the whole sentence: all masked or none. Draw for each token."),
         mistake("counted-from-one", "positions.append(t)", "positions.append(t + 1)",
             hint="Your positions count from 1, as the lecture's T̃ does. In Python the first token has index 0."),
+        mistake("place-of-the-first",
+            "positions.append(t)", "positions.append(token_ids.index(token_ids[t]))",
+            hint="You look a position up by its token (`index`), which finds the first of equal tokens. Store the "
+                 "number of the position that you are at."),
         mistake("places-of-the-kept",
             "            positions.append(t)", "        else:\n            positions.append(t)",
             hint="You return the positions of the unchanged tokens. T̃ contains the masked ones: there the loss is "

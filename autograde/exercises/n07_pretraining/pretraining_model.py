@@ -109,7 +109,8 @@ EXERCISE = Exercise(
         Part("padding", 1, padded_inputs, "with padding in a sequence the result is wrong"),
         Part("training", 1, training_and_rate,
             "in training, dropout must act inside of `self.bert`, for both results, and nowhere else; and `dropout` "
-            "and `trainable=False` must have an effect"),
+            "and `trainable=False` must have an effect. (In one call the weights are such that dropout inside of "
+            "`self.bert` does not change the result.)"),
     ),
     forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.layers.gather_positions",)),
     hints=(
