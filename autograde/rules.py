@@ -105,7 +105,7 @@ def replaced(given, result):
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
     if len(masked) != len(token_ids):
         return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
-    fates: dict[str, list[int]] = {"masked": [], "unchanged": [], "another token": []}
+    fates: dict[str, list[int]] = {"masked": [], "unchanged": [], "replaced by another token": []}
     for place, (before, after) in enumerate(zip(token_ids, masked)):
         if place not in positions:
             if after != before:
@@ -118,17 +118,17 @@ def replaced(given, result):
         elif after == before:
             fates["unchanged"].append(place)
         elif after in replacements:
-            fates["another token"].append(place)
+            fates["replaced by another token"].append(place)
         else:
             kind = f"index {after}" if 0 <= after < len(replacements) else "no replacement"  # a constant is no index
             return Difference(kind, f"at [{place}]: {after} is neither the mask nor a replacement")
-    return _fates_together(fates, [masked[place] for place in fates["another token"]])
+    return _fates_together(fates, [masked[place] for place in fates["replaced by another token"]])
 
 
 def _fates_together(fates: dict[str, list[int]], others: list[int]) -> list[str]:
     """Events of one call: each fate with its position, by twos and in number; and the replacements, one by one and by
     twos."""
-    events = [f"{len(fates['masked'])} masked", f"{len(fates['another token'])} replaced"]
+    events = [f"{len(fates['masked'])} masked", f"{len(fates['replaced by another token'])} replaced"]
     for fate, places in fates.items():
         events += [fate for _ in places] + [f"{fate} at {place}" for place in places]
         events += _pairs(f"{fate} at", places)

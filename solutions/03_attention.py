@@ -147,7 +147,7 @@ check(add_to_rows)
 
 # %% nbgrader={"grade": false, "grade_id": "softmax-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_rows(a: Tensor) -> Tensor:
-    """Softmax of each row, safe for scores of any size.
+    """Softmax of each row; it and its gradients are finite for scores of any size.
 
     a: (..., m, n) scores
     returns (..., m, n): every row sums to 1, and no number is negative

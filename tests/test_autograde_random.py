@@ -83,8 +83,8 @@ def test_a_right_answer_is_refused_less_than_once_in_a_million_checks(exercise):
 
 NEAREST = [  # exercise, event, what the mistake makes of its probability
     ("mask-tokens", "unchanged", 0.0, "80/20/0"),
-    ("mask-tokens", "another token", 0.2, "80/20/0"),
-    ("mask-tokens", "another token", 0.02, "a second draw of 0.1"),
+    ("mask-tokens", "replaced by another token", 0.2, "80/20/0"),
+    ("mask-tokens", "replaced by another token", 0.02, "a second draw of 0.1"),
     ("mask-tokens", "masked", 1.0, "always the mask"),
     ("mask-tokens", "5 masked", 0.8, "one fate for all"),
     ("mask-tokens", "masked at 1 and 2", 0.8, "one fate for neighbours"),

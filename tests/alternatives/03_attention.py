@@ -74,12 +74,6 @@ def softmax_rows(a):
     ones = ops.ones((a.shape[-1], 1), dtype=a.dtype)
     return top / ops.matmul(top, ones)
 
-# %% softmax-rows: differences of pairs
-def softmax_rows(a):
-    # 1 / sum over k of exp(a_k - a_j): large differences give 1 / inf = 0
-    differences = a[..., None, :] - a[..., :, None]
-    return 1.0 / ops.sum(ops.exp(differences), axis=-1)
-
 # %% softmax-rows: inverse sum einsum
 def softmax_rows(a):
     powers = ops.exp(a - ops.max(a, axis=-1, keepdims=True))

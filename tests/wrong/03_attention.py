@@ -37,6 +37,12 @@ def softmax_rows(a):
     p = np.exp(a - np.max(a, -1, keepdims=True))
     return ops.convert_to_tensor(p / p.sum(-1, keepdims=True))
 
+# %% softmax-rows: no gradient for large scores
+def softmax_rows(a: Tensor) -> Tensor:
+    # 1 / sum_k exp(a_k - a_j): only differences occur, so the size of the scores does not matter
+    differences = ops.expand_dims(a, -2) - ops.expand_dims(a, -1)  # [..., j, k] = a_k - a_j
+    return 1.0 / ops.sum(ops.exp(differences), axis=-1)
+
 # %% scores: axes by number
 def attention_scores(q, k):
     turned = ops.transpose(k) if len(k.shape) == 2 else ops.swapaxes(k, 1, 2)

@@ -1,4 +1,4 @@
-"""Softmax of each row, safe for scores of any size."""
+"""Softmax of each row; it and its gradients are finite for scores of any size."""
 
 import numpy as np
 
@@ -16,8 +16,8 @@ def usual_rows(rng: Random) -> list[Trial]:
 
 
 def large_scores(rng: Random) -> list[Trial]:
-    """Scores whose exp exceeds float32, such a row beside an ordinary one, and equal scores so large that float32
-    loses a small number added to them."""
+    """Scores whose exp exceeds float32, such a row beside an ordinary one, also with gradients, and equal scores so
+    large that float32 loses a small number added to them."""
     rows = normal(rng, 3, 6) + np.array([[100], [500], [1000]], "float32")
     peaks = normal(rng, 3, 6)
     peaks[[0, 1, 2], [1, 4, 2]] = [1000, 300, 95]  # one large score among small ones: also far above the mean
@@ -25,10 +25,12 @@ def large_scores(rng: Random) -> list[Trial]:
     masked[0, 1, :4], masked[1, :, 2:] = -1e9, -1e9
     both = np.stack([rows, -peaks])
     equal = np.repeat(np.array([[1e8], [-1e9], [3e4], [1e30]], "float32"), 5, axis=1)
+    slopes = Slopes(normal(rng, 6, 6), {0: normal(rng, 6, 6)})
     return [
-        Trial((Case((scores,)),), (Reference(), Sums(1.0)))
-        for scores in (rows, peaks, -rows, -peaks, masked, both, equal)
-    ]
+        *(Trial((Case((scores,)),), (Reference(), Sums(1.0)))
+          for scores in (rows, peaks, -rows, -peaks, masked, both, equal)),
+        Trial((Case((np.concatenate([peaks, normal(rng, 3, 6)]),)),), (slopes,)),
+    ]  # fmt: skip
 
 
 def other_scores(rng: Random) -> list[Trial]:

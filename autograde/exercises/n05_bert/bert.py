@@ -150,8 +150,8 @@ EXERCISE = Exercise(
             hidden=more_padding_in_front),
         Part("dropout", 1, chance_in_training,
             "in training, and only there, dropout must act in the embeddings and in the encoder, both with the rate "
-            "`dropout`; the mask must hide padding in training too; and `trainable=False` must have an effect. (In some "
-            "calls the weights are such that dropout in one of the two does not change the result.)"),
+            "`dropout`; the mask must hide padding in training too; and `trainable=False` must have an effect. (In "
+            "some calls the weights are such that dropout in one of the two does not change the result.)"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},

@@ -42,8 +42,8 @@ def other_rows(rng: Random) -> list[Trial]:
 def fates_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
     """The fates of all chosen tokens, of each, of each two, and their number. The order of `chosen` means nothing."""
     n = len(chosen)
-    rates = {"masked": (n, 0.8), "another token": (n, 0.1), "unchanged": (n, 0.1)}
-    for fate, probability in (("masked", 0.8), ("another token", 0.1), ("unchanged", 0.1)):
+    rates = {"masked": (n, 0.8), "replaced by another token": (n, 0.1), "unchanged": (n, 0.1)}
+    for fate, probability in (("masked", 0.8), ("replaced by another token", 0.1), ("unchanged", 0.1)):
         rates |= {f"{fate} at {place}": (1, probability) for place in chosen}
         rates |= pair_rates(f"{fate} at", sorted(chosen), probability**2)
     rates |= {f"{k} masked": (1, binomial(n, k, 0.8)) for k in range(n + 1)}
@@ -70,7 +70,7 @@ def every_replacement(rng: Random) -> list[Trial]:
     rates = {f"replaced by {token}": (n, 0.1 / 3) for token in replacements}
     two = 1 - binomial(n, 0, 0.1) - binomial(n, 1, 0.1)  # two or more are replaced
     rates |= {"first two replaced by the same": (1, two / 3), "first two replaced by others": (1, two * 2 / 3)}
-    itself = {"another token": (4, 0.05), "unchanged": (4, 0.15)}
+    itself = {"replaced by another token": (4, 0.05), "unchanged": (4, 0.15)}
     return [
         chancy(rng, "replaced", rates, ids, chosen, MASK, replacements),
         chancy(rng, "replaced", itself, [CLS, *replacements[:1] * 4, SEP], [1, 2, 3, 4], MASK, replacements[:2]),
