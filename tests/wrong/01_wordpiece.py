@@ -144,6 +144,27 @@ def search(word, vocabulary):
         start = found[-1]
     return pieces if len(word) <= 200 else ["[UNK]"]
 
+# %% wordpiece: the rest is cut with ## before it
+LONGEST_WORD = 200  # characters
+
+
+def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
+    """Splits a word into the longest tokens of the vocabulary, from left to right."""
+    if len(word) > LONGEST_WORD:
+        return ["[UNK]"]
+    tokens = []
+    while len(word) > 0:
+        i = len(word)
+        while i > 0 and word[:i] not in vocabulary:
+            i -= 1
+        if i == 0:
+            return ["[UNK]"]
+        tokens.append(word[:i])
+        word = word[i:]
+        if len(word) > 0:
+            word = f"##{word}"
+    return tokens
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]

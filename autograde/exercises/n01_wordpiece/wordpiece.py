@@ -31,6 +31,7 @@ def words_to_cut(rng: Random) -> list[Case]:
     single = numbered_from_zero(rng, [a, "##" + a, "##" + b, a + b, c, "##" + letter])
     whole = numbered(rng, [stem, stem + endings[0]])
     parts = numbered(rng, [stem, "##" + endings[0]])
+    signs = numbered_from_zero(rng, [a, "#", "###" + b])  # for who puts ## before the rest and looks for its beginning
     return [
         Case((stem + endings[0], vocabulary)),
         Case((stem + endings[0], parts), first=(stem + endings[0], whole)),  # another vocabulary of the same size
@@ -38,6 +39,7 @@ def words_to_cut(rng: Random) -> list[Case]:
         Case((stem, vocabulary)),
         Case((stem + endings[0] + letter + endings[1], vocabulary)),
         Case((letter + stem, vocabulary)),
+        Case((a + b, signs)),
         Case((stem + endings[0] + letter, vocabulary)),
         *(
             Case((word, single))
