@@ -56,10 +56,16 @@ def _builder(question: dict, kept: dict) -> probe.Build:
     return build
 
 
-def _built_once(*asked):
-    """The layer; its first call makes its weights. Keras would trace this call before, to find the same weights."""
+def _built_once(asked, arguments, keywords, namespace):
+    """The layer; its first call makes its weights. Keras would trace this call before, to find the same weights.
+
+    The call is not one of training: a `keras.Sequential` inside of the layer would keep that for all later calls, which
+    it does not when Keras traces the layer.
+    """
+    if "training" in keywords:
+        keywords = keywords | {"training": None}
     with _without_tracing():
-        return probe.build_layer(*asked)
+        return probe.build_layer(asked, arguments, keywords, namespace)
 
 
 class NotTraced(Exception):
