@@ -109,6 +109,23 @@ class MlmHead(keras.layers.Layer):
         self.kept = ops.transpose(table) if self.kept is None else self.kept
         return ops.matmul(self.norm(gelu(self.dense(hidden))), self.kept) + self.bias
 
+# %% mlm-head: a name of its own beside kwargs
+class MlmHead(keras.layers.Layer):
+    """The masked-language-model head, tied to the token table."""
+
+    def __init__(self, vocab_size: int, **kwargs):
+        super().__init__(name="mlm_head", **kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense = keras.layers.Dense(hidden_shape[-1], name="dense")
+        self.norm = LayerNorm(name="norm")
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, hidden: Tensor, table: Tensor) -> Tensor:
+        x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(x, ops.transpose(table)) + self.bias
+
 # %% nsp-head: dropout in training
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):

@@ -62,8 +62,8 @@ def in_training(case: Case) -> Trial:
 
 
 def frozen(case: Case) -> Case:
-    """The same call of a layer that was made with `trainable=False`."""
-    return replace(case, config=case.config | {"trainable": False})
+    """The same call of a layer that was made with `trainable=False`, and with a name."""
+    return replace(case, config=case.config | {"trainable": False, "name": "mine"})
 
 
 FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}

@@ -92,7 +92,7 @@ def training_and_rate(rng: Random) -> list[Trial]:
     """In training the model's dropout acts on both results, and only inside of BERT; with the rate 0 it does not act;
     and the model hands on `trainable=False`."""
     case = replace(model_case(rng, 12, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
-    no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False})
+    no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False, "name": "mine"})
     return [
         Trial((case,), (Varies(item=0), Varies(item=1))), Trial((replace(case, keywords={"training": False}),)),
         Trial((dropout_without_effect(case),)),
