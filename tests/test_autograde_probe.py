@@ -153,6 +153,8 @@ def test_a_role_that_leads_nowhere_or_to_another_shape_says_what_is_there():
     assert nowhere["status"] == "refused" and "(3, 2)" in nowhere["error"]["message"]
     other_shape = _layer(weights={"w": np.ones((3, 4), "float32")})
     assert other_shape["status"] == "refused" and "expected (3, 4)" in other_shape["error"]["message"]
+    turned = _layer(weights={"w": np.ones((2, 3), "float32")})
+    assert turned["status"] == "refused" and "has shape (3, 2); expected (2, 3)" in turned["error"]["message"]
 
 
 def test_a_layer_without_super_init_and_one_that_makes_weights_in_call_are_noticed():
