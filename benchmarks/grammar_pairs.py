@@ -130,11 +130,11 @@ no_gap_needs_that: A clause that has its object begins with 'that', not with 'wh
 gap_far_away: The same where the object belongs to a clause inside that clause.
     {we_know} [what|that] {one} {claims.past} that the {person} {strict.past} {ago}.
     {we_know} [that|what] {one} {claims.past} that the {person} {carries.past} the {thing} {when}.
-gap_stays_empty: What a question or relative clause is about is not named again by a pronoun.
-    What did {one} {holds} [yesterday|it]?
+gap_stays_empty: The object that a question or relative clause is about is not named a second time.
+    What did {one} {holds} [last week|the {thing}]?
     Which {thing.pl} did {one} {holds} [there|them]?
     The {thing} that {one} {holds.past} [yesterday|it] was {look}.
-    The {thing.pl} that {one} {holds.past} [there|them] were {look}.
+    The {thing.pl} that {one} {holds.past} [last week|the {thing2.pl}] were {look}.
 where_or_which: 'Where', not 'which', follows a place in which something happens.
     This is the {place} [where|which] {one} {lives.past}.
     {we_find} the {place} [where|which] the {person} {lives.past}.
@@ -155,7 +155,7 @@ coordinate_island: A question cannot ask for one of two parts that 'and' joins.
     Which {thing} did {one} {strict} [{before}|and] the {person} {leaves.past}?
 subject_island: A question cannot ask for a part of a subject.
     [Who did the {relative} of the {person} {meets}|Who did the {relative} of {meets} the {person}]?
-    [Which {person} did the {relative} of {one} {meets}|Which {person} did the {relative} of {meets} {one}]?
+    [Which {person} did the {relative} of {he_name} {meets}|Which {person} did the {relative} of {meets} {he_name}]?
 left_branch_island: 'Which' and 'whose' are not separated from their noun.
     [Which {thing} did {one} {takes} {when}|Which did {one} {takes} {thing} {when}]?
     [Whose {thing} did {one} {takes} {when}|Whose did {one} {takes} {thing} {when}]?
@@ -170,14 +170,14 @@ verb_phrase_ellipsis: An auxiliary alone can replace what was said before, a tra
     {one} {strict.past} the {thing} before {one2} [did|{strict.past}].
 ellipsis_auxiliary: What is left of the second clause has the auxiliary of the first.
     The {person} is {state}, and the {person2} [is|does] too.
-    The {person} can {habit}, and the {person2} [can|is] too.
+    The {person} is {state}, and the {person2} [is|has] too.
     The {person} {habit.s}, and the {person2} [does|is] too.
-    {one} has {feat.part}, and {one2} [has|does] too.
+    {one} has {feat.part}, and {one2} [has|is] too.
 == semantics npi_licensing
 ever_under_negation: 'Ever' needs a negation before it.
     [No|Some] {person} has ever {feat.part}.
     [Nobody|Somebody] {here} has ever {feat.part}.
-    [None|Some] of the {person.pl} have ever {feat.part}.
+    [None|Most] of the {person.pl} have ever {feat.part}.
 any_under_negation: 'Any' and 'anything' need a negation before them.
     {one} has [not|just] {takes.part} any {thing.pl}.
     {one} did [not|really] {takes} any {thing.pl} {when}.
@@ -187,23 +187,27 @@ at_all_under_negation: 'At all' needs a negation before it.
     {one} did [not|really] {likes} the {show} at all.
     {one} {claims.past} that the {show} was [not|very] {quality} at all.
 ever_after_only: 'Ever' may follow 'only'.
-    [Only|Perhaps] {one} has ever {feat.part}.
-    [Only|Perhaps] the {person.pl} have ever {feat.part}.
+    {only} {one} has ever {feat.part}.
+    {only} the {person.pl} have ever {feat.part}.
+    {one} is the [only|other] {person} who has ever {feat.part}.
+    {she_name} and {he_name} are the [only|other] {person.pl} who have ever {feat.part}.
 ever_in_questions: 'Ever' may be in a question.
     [Has {one}|{one} has] ever {feat.part}?
     I [wonder whether|believe that] {one} has ever {feat.part}.
-    We [asked if|said that] the {person} had ever {feat.part}.
+    We [wondered if|believed that] the {person} had ever {feat.part}.
 ever_after_if: 'Ever' may be in a condition.
     [If|Because] {one} ever {comes}, {reply}.
     [If|Although] the {person} ever {comes}, {reply}.
 == semantics quantifiers
-superlative_under_negation: 'More than' can follow a negation, 'at most' cannot.
-    No {person} {takes.past} [more than|at most] {number} {thing.pl}.
+superlative_under_negation: 'More than' and 'fewer than' can follow a negation, 'at most' cannot.
+    No {person} {takes.past} [fewer than|at most] {number} {thing.pl}.
     {one} did not {takes} [more than|at most] {number} {thing.pl}.
+    [Every|No] {person} {takes.past} at most {number} {thing.pl}.
 there_with_quantifier: 'There is' introduces a, some, no things, not every, all, most, both things.
-    There is [a|every] {thing} {spot}.
+    There is [one|every] {thing} {spot}.
     There are [{some}|{all}] {thing.pl} {spot}.
     There were [{some}|{all}] {person.pl} {where}.
+    {one} {claims.past} that [they|there] were both {where} {when}.
 many_or_much: 'Many' and 'few' go with what is counted, 'much' and 'little' with what is not.
     There were too [many|much] {thing.pl} {spot}.
     There was too [much|many] {stuff} {larder}.
@@ -234,13 +238,16 @@ reflexive_after_relative_clause: A reflexive does not mean a noun in a relative 
 reflexive_in_its_clause: A reflexive means a noun of its own clause.
     {she} {says.past} that {he} {self.past} [himself|herself] {self.rest}.
     {he} {says.past} that {she} {self.past} [herself|himself] {self.rest}.
-reflexive_as_subject: A reflexive is not a subject.
+reflexive_or_pronoun: A reflexive is not a subject, 'she' and 'he' are not objects.
     {she} {claims.past} that [she|herself] {habit.past}.
     {he} {claims.past} that [he|himself] {habit.past}.
+    {she} {self.past} [herself|she] {self.rest}.
+    {he} {self.past} [himself|he] {self.rest}.
 each_other: 'Each other' needs more than one.
     The [{person.pl}|{person}] {greets.past} each other {when}.
     [We|I] {greets.past} each other {nearby} {ago}.
-    [They|{one}] {greets.past} each other {when}.
+    [They|{she_name}] {greets.past} each other {when}.
+    [They|{he_name}] {greets.past} each other {when}.
 """
 
 

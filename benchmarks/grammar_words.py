@@ -66,7 +66,7 @@ _CLASSES = {
     "number": "three, four, five, ten",
     "several": "two, three, four, ten, many, several, a few, both",
     "every": "every, another, one",
-    "some": "some, several, many, three, no, a few",
+    "some": "some, several, many, three, no, four",
     "all": "all, most, both",
     "near": "near, behind, beside",
     "before": "before, after",
@@ -78,9 +78,9 @@ _CLASSES = {
     "quality": "interesting, funny, good, long, boring, exciting",
     # === Verbs that a subject needs nothing else for. In `habit` and `roam` the base is never the past ===
     "habit": """live in a small village, work in the city, play the piano, speak three languages, drink tea in the
-        morning, walk to work, sing in a choir, sell old books, write short stories, collect old coins, drive a small
-        car, play classical music, wear a black hat, cook on Sundays, swim in the lake, travel by train, stay at home,
-        listen to the radio, grow vegetables, feed the birds, sleep until noon, watch old films""",
+        morning, walk to work, sing in a choir, sell old furniture, write short stories, collect old coins, drive a
+        small car, play classical music, wear a black hat, cook on Sundays, swim in the lake, travel by train, stay at
+        home, listen to the radio, grow vegetables, feed the birds, sleep until noon, watch old films""",
     "roam": """sleep in the barn, run across the field, eat from the bucket, drink from the river, wait at the gate,
         play in the garden, rest under the tree""",
     "often": "every day, every night, in summer, in winter",
@@ -88,7 +88,7 @@ _CLASSES = {
         alone, sleep in a tent, play the piano, catch a fish, write a song, break a bone, cook for ten people, sing on
         a stage, steal a car, speak to the president, lose a key, fly to Paris""",
     "smiles": "smile, laugh, arrive, sleep, wait, listen, talk, cough, cry, sneeze",
-    "leaves": """leave the house, go home, answer the phone, cook dinner, go to bed, have lunch, open the door, come
+    "leaves": """leave the house, go home, wash the dishes, cook dinner, go to bed, have lunch, open the door, come
         home, see the news, close the window""",
     "lives": """live, work, sleep, wait for us, grow up, have lunch, meet a friend, lose the key, fall ill, play the
         piano""",
@@ -145,6 +145,7 @@ _CLASSES = {
         [sent|announced] us the results, [told|announced] them the date, [told|mentioned] her the price,
         [sent|received] us a letter, [offered|suggested] us a better plan, [promised|demanded] me an answer,
         [asked|said] her a question, [wished|hoped] us good luck""",
+    "only": "[Only|Perhaps], [Only|Surely], [Only|Certainly], [Only|Recently]",
     "believes": "believe, know, hear",
     "says_she": "[say she|ask who], [think she|wonder who], [believe she|know who], [claim she|forget who]",
     "says_he": "[say he|ask who], [think he|wonder who], [believe he|know who], [claim he|forget who]",
