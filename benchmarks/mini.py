@@ -1,21 +1,25 @@
 """Judges a small English model without training: minimal pairs, everyday blanks, similarity, held-out text.
 
-    python -m benchmarks.mini [MODEL …] [--held-out FOLDER] [--out FILE.json]
+    python -m benchmarks.mini [MODEL …] [--held-out FOLDER] [--made-pairs 50] [--out FILE.json]
 
-The material is our own (`benchmarks/material`). With --held-out, a folder of .jsonl documents as
-`scripts.make_mini_text` writes it, the bits per character of each kind of text are added: pseudo-log-likelihood with
-the later tokens of a word masked too, so that models with different vocabularies can be compared.
+The material is our own: `benchmarks/material`, and with --made-pairs the pairs of `benchmarks.grammar_pairs`. With
+--held-out, a folder of .jsonl documents as `scripts.make_mini_text` writes it, the bits per character of each kind of
+text are added: pseudo-log-likelihood with the later tokens of a word masked too, so that models with different
+vocabularies can be compared.
 """
 
 import argparse
 import hashlib
 import json
 import math
+import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks import grammar_pairs
+from bertlab.files import write_text
 from bertlab.work_folder import write_json
 
 MATERIAL = Path(__file__).parent / "material"
@@ -32,17 +36,19 @@ KINDS = {
 }
 
 
-def judge(folder: str | Path, held_out: Path | None = None, sentences: int = SENTENCES) -> dict:
+def judge(folder: str | Path, held_out: Path | None = None, sentences: int = SENTENCES, made: int = 0) -> dict:
     """The results of one model: fractions, a rank correlation and bits per character.
 
-    folder: a checkpoint with a masked-LM head. Keys: pairs (a dict: phenomenon → fraction, with "all"), blanks
-    (development, judgement), similarity, bits_per_character (kind → bits, with "mean"; {} without held-out text).
+    folder: a checkpoint with a masked-LM head. made: made pairs of each paradigm. Keys: pairs (a dict: phenomenon →
+    fraction, with "all"), made_pairs (field of grammar → fraction, with "all"; {} for none), blanks (development,
+    judgement), similarity, bits_per_character (kind → bits, with "mean"; {} without held-out text).
     """
     from bertlab import checkpoints
 
     model, tokenizer = checkpoints.load(folder, "pretraining"), checkpoints.load_tokenizer(folder)
     return {
         "pairs": pair_accuracy(model, tokenizer, MATERIAL / "minimal_pairs.jsonl"),
+        "made_pairs": made_pair_accuracy(model, tokenizer, made),
         "blanks": {part: blanks_found(model, tokenizer, part) for part in ("development", "judgement")},
         "similarity": similarity(model.backbone, tokenizer),
         "bits_per_character": {} if held_out is None else bits_per_character(model, tokenizer, held_out, sentences),
@@ -54,13 +60,23 @@ def rows_of(path: Path) -> list[dict]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
 
 
-def pair_accuracy(model, tokenizer, file: Path) -> dict[str, float]:
-    """Phenomenon → the fraction of its pairs that are right, and "all"."""
+def made_pair_accuracy(model, tokenizer, each: int) -> dict[str, float]:
+    """Field of grammar → the fraction of its made pairs that are right, and "all"; {} for no pairs."""
+    if not each:
+        return {}
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "pairs.jsonl"
+        write_text(file, "".join(json.dumps(row) + "\n" for row in grammar_pairs.records(each, seed=0)))
+        return pair_accuracy(model, tokenizer, file, "field")
+
+
+def pair_accuracy(model, tokenizer, file: Path, group: str = "phenomenon") -> dict[str, float]:
+    """Phenomenon, or another group → the fraction of its pairs that are right, and "all"."""
     from bertlab.analysis.minimal_pairs import group_results, read_pairs, score_pairs
 
     pairs = read_pairs(file)
     results = group_results(pairs, score_pairs(model, tokenizer, pairs))
-    return {each.name: each.accuracy for each in results if each.group == "phenomenon"} | {"all": results[-1].accuracy}
+    return {each.name: each.accuracy for each in results if each.group == group} | {"all": results[-1].accuracy}
 
 
 def blanks_found(model, tokenizer, part: str) -> dict:
@@ -133,6 +149,8 @@ def table(results: dict[str, dict]) -> str:
     rows += [
         (f"minimal pairs: {name}", *(f"{each['pairs'][name]:.1%}" for each in results.values())) for name in phenomena
     ]
+    for name in next(iter(results.values()))["made_pairs"]:
+        rows.append((f"made pairs: {name}", *(f"{each['made_pairs'][name]:.1%}" for each in results.values())))
     for part in ("development", "judgement"):
         found = (each["blanks"][part] for each in results.values())
         rows.append((f"blanks: {part}", *(f"{each['right']} of {each['of']}" for each in found)))
@@ -148,13 +166,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("models", nargs="*", default=["bertlab-mini"], help="checkpoints; default: bertlab-mini")
     parser.add_argument("--held-out", type=Path, help="folder of .jsonl documents")
     parser.add_argument("--sentences", type=int, default=SENTENCES, help="held-out sentences of each kind")
+    parser.add_argument("--made-pairs", type=int, default=0, help="pairs of each paradigm of benchmarks.grammar_pairs")
     parser.add_argument("--out", type=Path, help="JSON file with all results")
     options = parser.parse_args(arguments)
 
     from bertlab.backend import load_backend
 
     load_backend()
-    results = {str(model): judge(model, options.held_out, options.sentences) for model in options.models}
+    results = {
+        str(model): judge(model, options.held_out, options.sentences, options.made_pairs) for model in options.models
+    }
     if options.out:
         write_json(options.out, results)
     print(table(results))

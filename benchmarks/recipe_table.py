@@ -28,6 +28,7 @@ MIXES = {
     "no novels": mix(novels=0.0),
     "more novels": mix(novels=0.4),
     "more talk": mix(talk=0.25),
+    "little encyclopaedia": mix(encyclopaedia=0.15),
 }
 
 
@@ -45,6 +46,7 @@ class Candidate:
         recipe: fields of `PretrainingSettings`.
         pairs: "", "next-sentence" or "sentence-order", in the last phase.
         text: a key of `MIXES`.
+        one_sentence: rows of up to this number of tokens hold one sentence each.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Candidate:
     recipe: dict = field(default_factory=dict)
     pairs: str = ""
     text: str = "standard"
+    one_sentence: int = 0
     family: str = "bert"
 
     @property
@@ -75,6 +78,8 @@ def shape(layers: int, hidden: int, heads: int | None = None) -> dict:
     }
 
 
+MUON_12K = {"recipe": {"optimizer": "muon", "learning_rate": 2e-3}, "vocabulary": "12k"}
+
 CANDIDATES = (
     Candidate("reference"),
     Candidate("reference, other seed", recipe={"seed": 2}),  # differences smaller than this one mean nothing
@@ -82,6 +87,9 @@ CANDIDATES = (
     Candidate("15 % masked", masked=0.15),
     Candidate("Muon", recipe={"optimizer": "muon"}),
     Candidate("Muon, rate 2e-3", recipe={"optimizer": "muon", "learning_rate": 2e-3}),
+    Candidate("Muon, rate 2e-3, 12k", **MUON_12K),
+    Candidate("Muon, rate 2e-3, 12k, little encyclopaedia", **MUON_12K, text="little encyclopaedia"),
+    Candidate("Muon, rate 2e-3, 12k, one sentence per row", **MUON_12K, one_sentence=32),
     Candidate("Muon, 6 x 256", recipe={"optimizer": "muon"}, model=shape(6, 256)),
     Candidate("Muon, 40 % masked", recipe={"optimizer": "muon"}, masked=0.4),
     Candidate("Muon, 4,096 tokens per update", recipe={"optimizer": "muon"}, tokens_per_update=4096),

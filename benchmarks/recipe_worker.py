@@ -37,7 +37,7 @@ class Job:
     data: the prepared text (`scripts.make_mini_text`). work: where everything is written. budget: floating-point
     operations of each candidate's training. words: of the text that is trained on. sentences: held-out ones of each
     kind. tasks: names of `TASKS`. xla: whether training is compiled. precision: of the training's computation. text:
-    the digest of the prepared text's report.
+    the digest of the prepared text's report. made_pairs: of each paradigm of `benchmarks.grammar_pairs`.
     """
 
     data: str
@@ -49,6 +49,7 @@ class Job:
     xla: bool = True
     precision: str = "float32"
     text: str = ""
+    made_pairs: int = 50
 
 
 def run_candidate(candidate: Candidate, job: Job) -> dict:
@@ -113,6 +114,24 @@ def chosen_text(text: str, job: Job) -> Path:
     return folder
 
 
+def single_sentences(text: Path) -> Path:
+    """A folder with the same sentences, each as a document of its own."""
+    folder = text.parent / f"{text.name}-sentences"
+    finished = folder / "finished"
+    if finished.is_file():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sorted(text.glob("*.jsonl")):
+        with source.open(encoding="utf-8") as lines, (folder / source.name).open("w", encoding="utf-8") as alone:
+            for record in map(json.loads, lines):
+                sentences = [sentence for paragraph in record["paragraphs"] for sentence in paragraph]
+                for number, sentence in enumerate(sentences):
+                    document = record | {"id": f"{record['id']} {number}", "paragraphs": [[sentence]]}
+                    alone.write(json.dumps(document) + "\n")
+    finished.write_text("")
+    return folder
+
+
 def copy_part(source: Path, folder: Path, part: float) -> None:
     """The documents of a file whose hashed name lies in the first `part` of all hashes."""
     if part <= 0:
@@ -138,12 +157,14 @@ def examples(candidate: Candidate, phase: int, job: Job) -> Path:
         settings = ExampleSettings(**changes)
     else:
         settings = ExampleSettings.preset("roberta", packing=False, **changes)
-    kind = "-".join(filter(None, [candidate.vocabulary, str(tokens), pairs, "words" if candidate.whole_words else ""]))
-    folder = Path(job.work) / "examples" / folder_name(candidate.text) / kind
+    alone = tokens <= candidate.one_sentence
+    parts = [candidate.vocabulary, str(tokens), pairs, "words" * candidate.whole_words, "sentences" * alone]
+    folder = Path(job.work) / "examples" / folder_name(candidate.text) / "-".join(filter(None, parts))
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(Path(job.data) / f"vocab-{candidate.vocabulary}.txt"))
     with (Path(job.work) / "examples.lock").open("w") as lock:  # candidates that run at the same time share rows
         fcntl.flock(lock, fcntl.LOCK_EX)
-        make_data(chosen_text(candidate.text, job), tokenizer, folder, settings)
+        text = chosen_text(candidate.text, job)
+        make_data(single_sentences(text) if alone else text, tokenizer, folder, settings)
     return folder
 
 
@@ -206,7 +227,7 @@ def judged(candidate: Candidate, job: Job, folder: Path) -> dict:
 
     checkpoint, result = folder / "run" / "checkpoint", {}
     if not candidate.finds_replaced_tokens:
-        result = judge(checkpoint, Path(job.data) / "held_out", job.sentences)
+        result = judge(checkpoint, Path(job.data) / "held_out", job.sentences, job.made_pairs)
         del result["blanks"]["judgement"]
     for task in job.tasks:
         result[task] = finetuned(task, checkpoint, job, folder / task)

@@ -35,8 +35,8 @@ from bertlab.work_folder import WorkFolder, read_json, write_json
 
 BUDGET = 1e14  # floating-point operations
 WORDS = 8_000_000
-COLUMNS = ("name", "bits per character", "minimal pairs", "blanks of 20", "similarity", *TASKS, "steps", "tokens",
-           "parameters", "CPU minutes")  # fmt: skip
+COLUMNS = ("name", "bits per character", "minimal pairs", "made pairs", "blanks of 20", "similarity", *TASKS, "steps",
+           "tokens", "parameters", "CPU minutes")  # fmt: skip
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -129,6 +129,7 @@ def row_of(result: dict) -> dict:
         "name": result["name"],
         "bits per character": bits.get("mean"),
         "minimal pairs": pairs.get("all"),
+        "made pairs": result.get("made_pairs", {}).get("all"),
         "blanks of 20": result["blanks"]["development"]["right"] if "blanks" in result else None,
         "similarity": result.get("similarity"),
         **{task: result.get(task) for task in TASKS},
@@ -161,7 +162,7 @@ def shown(column: str, value) -> str:
         return "–"
     if isinstance(value, str):
         return value
-    if column in ("minimal pairs", *TASKS):
+    if column in ("minimal pairs", "made pairs", *TASKS):
         return f"{value:.1%}"
     if column == "CPU minutes":
         return f"{value:.1f}"

@@ -98,7 +98,7 @@ def prepared(tmp_path_factory):
     return folder
 
 
-SAME = {"tokens_per_update": 128, "phases": ((16, 0.5), (32, 0.5)), "model": TINY}
+SAME = {"tokens_per_update": 128, "phases": ((16, 0.5), (64, 0.5)), "model": TINY}
 TWO = (Candidate("tiny", **SAME), Candidate("tiny, wider", **(SAME | {"model": shape(1, 32, 2)})))
 ELECTRA = {"family": "electra", "model": TINY | {"embedding_size": 16}, "recipe": {"objective": "replaced-tokens"}}
 DISCRIMINATOR = Candidate("replaced tokens", **(SAME | ELECTRA))
@@ -115,11 +115,26 @@ def test_candidates_get_the_same_operations(prepared, tmp_path):
     job = recipe_worker.Job(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
     plans = []
     for candidate in TWO:
-        config = BertConfig(vocab_size=700, max_position_embeddings=32, **candidate.model)
+        config = BertConfig(vocab_size=700, max_position_embeddings=64, **candidate.model)
         rows = [recipe_worker.examples(candidate, phase, job) for phase in range(2)]
         plans.append(recipe_worker.planned_steps(candidate, config, rows, job))
         assert_operations(job, *plans[-1])
     assert plans[0][0] > plans[1][0] and all(steps % recipe_worker.EVALUATIONS == 0 for steps, _ in plans)
+
+
+def test_each_row_may_hold_one_sentence(prepared, tmp_path):
+    job = recipe_worker.Job(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
+    alone = recipe_worker.single_sentences(recipe_worker.chosen_text("standard", job))
+    assert alone == recipe_worker.single_sentences(recipe_worker.chosen_text("standard", job))
+    documents = [json.loads(line) for path in alone.glob("*.jsonl") for line in path.open()]
+    whole = [json.loads(line) for path in (tmp_path / "text/standard").glob("*.jsonl") for line in path.open()]
+    assert [one["paragraphs"][0][0] for one in documents] == [
+        sentence for one in whole for paragraph in one["paragraphs"] for sentence in paragraph
+    ]
+    assert len({one["id"] for one in documents}) == len(documents)
+    candidate = replace(TWO[0], one_sentence=16)
+    folders = [recipe_worker.examples(candidate, phase, job).name for phase in range(2)]
+    assert folders == ["8k-16-sentences", "8k-64"]
 
 
 def test_a_result_of_another_recipe_or_text_is_refused(tmp_path):
@@ -139,7 +154,7 @@ def test_a_result_of_another_recipe_or_text_is_refused(tmp_path):
 
 @pytest.mark.exhaustive
 def test_two_tiny_recipes_end_with_a_table_and_are_not_run_twice(prepared, tmp_path):
-    job = recipe_worker.Job(str(prepared), str(tmp_path), 6e7, 20_000, 4, (), xla=False)
+    job = recipe_worker.Job(str(prepared), str(tmp_path), 6e7, 20_000, 4, (), xla=False, made_pairs=1)
     results = [recipe_worker.run_candidate(candidate, job) for candidate in TWO]
     for result in results:
         assert_operations(job, result["steps"], result["operations"])
