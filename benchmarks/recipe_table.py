@@ -47,6 +47,7 @@ class Candidate:
         pairs: "", "next-sentence" or "sentence-order", in the last phase.
         text: a key of `MIXES`.
         one_sentence: rows of up to this number of tokens hold one sentence each.
+        left_to_right: the fraction of the operations in which it is first trained to predict the next token.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Candidate:
     pairs: str = ""
     text: str = "standard"
     one_sentence: int = 0
+    left_to_right: float = 0.0
     family: str = "bert"
 
     @property
@@ -90,6 +92,7 @@ CANDIDATES = (
     Candidate("Muon, rate 2e-3, 12k", **MUON_12K),
     Candidate("Muon, rate 2e-3, 12k, little encyclopaedia", **MUON_12K, text="little encyclopaedia"),
     Candidate("Muon, rate 2e-3, 12k, one sentence per row", **MUON_12K, one_sentence=32),
+    Candidate("Muon, rate 2e-3, 12k, left to right first", **MUON_12K, left_to_right=0.4),
     Candidate("Muon, 6 x 256", recipe={"optimizer": "muon"}, model=shape(6, 256)),
     Candidate("Muon, 40 % masked", recipe={"optimizer": "muon"}, masked=0.4),
     Candidate("Muon, 4,096 tokens per update", recipe={"optimizer": "muon"}, tokens_per_update=4096),

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate
@@ -185,11 +185,37 @@ def train(candidate: Candidate, job: Job, folder: Path) -> dict:
         attention_dropout=0.0, initializer_range=0.02 * math.sqrt(768 / width), **candidate.model,
     )  # fmt: skip
     rows = [examples(candidate, phase, job) for phase in range(len(candidate.phases))]
-    steps, operations = planned_steps(candidate, config, rows, job)
+    start, first_steps, first_operations = config, 0, 0.0
+    if candidate.left_to_right:
+        start, first_steps, first_operations = trained_left_to_right(candidate, config, rows, job, folder)
+    steps, operations = planned_steps(candidate, config, rows, job, 1 - candidate.left_to_right)
+    pretrain(start, rows, folder / "run", settings_of(candidate, steps, job))
+    return {"steps": first_steps + steps, "operations": first_operations + operations,
+            "parameters": parameter_count(config),
+            "tokens": (first_steps + steps) * candidate.tokens_per_update}  # fmt: skip
+
+
+def trained_left_to_right(candidate: Candidate, config, rows: list[Path], job: Job, folder: Path):
+    """A checkpoint that was trained to predict the next token, with the steps and operations of that.
+
+    Its layers and its head are those of the masked model (`config`), which continues from it; the rate does not fall.
+    """
+    from bertlab import checkpoints
+    from bertlab.training.pretraining import pretrain
+
+    causal, start = config.replace(causal=True), folder / "start"
+    steps, operations = planned_steps(candidate, causal, rows, job, candidate.left_to_right)
     settings = settings_of(candidate, steps, job)
-    pretrain(config, rows, folder / "run", settings)
-    return {"steps": steps, "operations": operations, "parameters": parameter_count(config),
-            "tokens": steps * candidate.tokens_per_update}  # fmt: skip
+    run = folder / "left-to-right"
+    pretrain(causal, rows, run, replace(settings, stable_share=1 - settings.warmup_share))
+    if not start.is_dir():
+        trained = checkpoints.load(run / "checkpoint", "pretraining")
+        options = trained.get_config()
+        options["config"] |= {"causal": False}
+        masked = type(trained).from_config(options)
+        masked.set_weights(trained.get_weights())
+        checkpoints.save(masked, start, checkpoints.load_tokenizer(run / "checkpoint"))
+    return start, steps, operations
 
 
 def settings_of(candidate: Candidate, steps: int, job: Job):
@@ -205,13 +231,13 @@ def settings_of(candidate: Candidate, steps: int, job: Job):
     return preset("small", **(values | candidate.recipe))
 
 
-def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job) -> tuple[int, float]:
-    """The number of updates that need the job's operations, by the library's own count, and the operations."""
+def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job, part: float = 1.0) -> tuple[int, float]:
+    """The number of updates for a part of the job's operations, by the library's own count, and the operations."""
     from bertlab.training.pretraining import PretrainingRun
 
     run = PretrainingRun(config, rows, Path(job.work) / "unused", settings_of(candidate, EVALUATIONS, job))
     per_step = sum(share * run.update_flops(phase) for phase, (_, share) in enumerate(candidate.phases))
-    steps = max(1, round(job.budget / per_step / EVALUATIONS)) * EVALUATIONS
+    steps = max(1, round(part * job.budget / per_step / EVALUATIONS)) * EVALUATIONS
     return steps, steps * per_step
 
 

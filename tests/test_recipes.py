@@ -162,6 +162,12 @@ def test_two_tiny_recipes_end_with_a_table_and_are_not_run_twice(prepared, tmp_p
         assert set(result["blanks"]) == {"development"}  # the others are for the end
     assert recipe_worker.run_candidate(TWO[0], job) == results[0]
 
+    longer = replace(job, budget=4e8)
+    turned = recipe_worker.run_candidate(replace(TWO[0], name="left to right first", left_to_right=0.5), longer)
+    interval = recipe_worker.EVALUATIONS * turned["operations"] / turned["steps"]
+    assert abs(turned["operations"] - longer.budget) <= 2 * interval  # of two runs, whose updates differ
+    assert (tmp_path / "runs/left-to-right-first/left-to-right/metrics.csv").is_file()
+
     detected = recipe_worker.run_candidate(DISCRIMINATOR, job)
     assert_operations(job, detected["steps"], detected["operations"])  # the generator's among them
 
