@@ -505,7 +505,8 @@ check(residual)
 #
 # Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`, and the
 # dropout `self.dropout`: 4.11 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
-# `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call.
+# `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call. `check` looks
+# at the weights after the first call: it does not see one that `build` left out.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
