@@ -339,6 +339,13 @@ def records(each: int, seed: int) -> list[dict]:
     ]
 
 
+def write_pairs(file: Path, each: int, seed: int) -> int:
+    """Writes the records, one per line, and returns their number."""
+    rows = records(each, seed)
+    write_text(file, "".join(json.dumps(row) + "\n" for row in rows))
+    return len(rows)
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Writes the file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -347,11 +354,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
     try:
-        rows = records(options.each, options.seed)
+        count = write_pairs(options.out, options.each, options.seed)
     except ValueError as error:
         parser.error(str(error))
-    write_text(options.out, "".join(json.dumps(row) + "\n" for row in rows))
-    print(f"{options.out}: {len(rows)} pairs of {len(PARADIGMS)} paradigms")
+    print(f"{options.out}: {count} pairs of {len(PARADIGMS)} paradigms")
 
 
 if __name__ == "__main__":

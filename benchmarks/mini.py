@@ -18,8 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import grammar_pairs
-from bertlab.files import write_text
+from benchmarks.grammar_pairs import write_pairs
 from bertlab.work_folder import write_json
 
 MATERIAL = Path(__file__).parent / "material"
@@ -66,7 +65,7 @@ def made_pair_accuracy(model, tokenizer, each: int) -> dict[str, float]:
         return {}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pairs.jsonl"
-        write_text(file, "".join(json.dumps(row) + "\n" for row in grammar_pairs.records(each, seed=0)))
+        write_pairs(file, each, seed=0)
         return pair_accuracy(model, tokenizer, file, "field")
 
 

@@ -208,13 +208,12 @@ def trained_left_to_right(candidate: Candidate, config, rows: list[Path], job: J
     settings = settings_of(candidate, steps, job)
     run = folder / "left-to-right"
     pretrain(causal, rows, run, replace(settings, stable_share=1 - settings.warmup_share))
-    if not start.is_dir():
-        trained = checkpoints.load(run / "checkpoint", "pretraining")
-        options = trained.get_config()
-        options["config"] |= {"causal": False}
-        masked = type(trained).from_config(options)
-        masked.set_weights(trained.get_weights())
-        checkpoints.save(masked, start, checkpoints.load_tokenizer(run / "checkpoint"))
+    trained = checkpoints.load(run / "checkpoint", "pretraining")
+    options = trained.get_config()
+    options["config"] |= {"causal": False}
+    masked = type(trained).from_config(options)
+    masked.set_weights(trained.get_weights())
+    checkpoints.save(masked, start, checkpoints.load_tokenizer(run / "checkpoint"))
     return start, steps, operations
 
 

@@ -39,17 +39,11 @@ FRESH = (("short", SHORT, 0.75), ("pairs-128", PAIRS_128, 0.25))
 TRAINED = (("short", SHORT, 0.4), ("pairs-64", PAIRS_64, 0.35), ("pairs-128", PAIRS_128, 0.25))
 # How often a stage reads a source, 2 unless named here: without it two words of three were an encyclopaedia's.
 PASSES = {"enwiki_a": 0.5, "enwiki_b": 1.0, "novels": 0.6, "builtin": 0.5, "sgd_dialogues": 1.0}
-LATER_PASSES = PASSES | {"enwiki_a": 0.3}
 HELD_OUT_WORDS = 2500  # of each source, to evaluate after every interval
 # An update is 8,192 tokens: Muon's own products, once per update, would be a fifth of the time with half as many.
-RECIPE = "--preset small --post-norm --optimizer muon --batch-size 64 --interval 100"
-# Of each stage: the number of updates and the settings. In the second one the rate does not fall, in the last one it
-# falls from the first update on, and fewer tokens are masked, since fill-mask and minimal pairs mask one at a time.
-STAGES = {
-    1: (2400, "--learning-rate 2e-3 --warmup-share 0.06 --stable-share 0.6 --masked-lm-probability 0.3"),
-    2: (3200, "--learning-rate 1e-3 --warmup-share 0.03 --stable-share 0.96 --masked-lm-probability 0.3"),
-    3: (2400, "--learning-rate 1e-3 --warmup-share 0.03 --masked-lm-probability 0.2"),
-}
+RECIPE = "--preset small --post-norm --optimizer muon --masked-lm-probability 0.3 --batch-size 64 --interval 100"
+RATE = {1: "--learning-rate 2e-3 --warmup-share 0.06", 2: "--learning-rate 1.5e-3 --warmup-share 0.04"}
+STABLE = "--stable-share 0.6"
 
 
 def main() -> None:
@@ -65,8 +59,7 @@ def main() -> None:
         data = " ".join(f"--data {rows(options, name, text, kind, stage)}" for name, kind, _ in plan)
         shares = ",".join(str(share) for _, _, share in plan)
         out = options.work / f"stage-{stage}"
-        steps, of_stage = STAGES[stage]
-        settings = f"{RECIPE} {of_stage} --steps {steps} --phase-shares {shares}"
+        settings = f"{RECIPE} {RATE[min(stage, 2)]} {STABLE} --steps {options.steps} --phase-shares {shares}"
         bertlab(f"pretrain {start} {data} --validation {held_out} --out {quoted(out)} {settings} --seed {stage} "
                 f"{' '.join(more)}")  # fmt: skip
         start = quoted(out / "checkpoint")
@@ -78,7 +71,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("text", type=Path, help="folder of the prepared text")
     result.add_argument("--work", type=Path, default=Path("build/next-mini"), help="where rows and runs are kept")
     result.add_argument("--start", help="checkpoint of a trained mini to start from; random weights if left out")
-    result.add_argument("--stages", type=int, choices=STAGES, default=max(STAGES), help="number of stages")
+    result.add_argument("--stages", type=int, default=3, help="number of stages")
+    result.add_argument("--steps", type=int, default=2400, help="updates of a stage, of 8,192 tokens each")
     result.add_argument("--precision", choices=("float32", "bfloat16"), default="float32", help="of the training")
     result.add_argument("--no-xla", action="store_true", help="do not compile the training step")
     return result
@@ -103,9 +97,8 @@ def mixture(options, stage: int) -> Path:
     """A folder with the text of a stage: each document as often as `PASSES` wants, the fraction by its id and stage."""
     out = options.work / "text" / str(stage)
     out.mkdir(parents=True, exist_ok=True)
-    passes = PASSES if stage == 1 else LATER_PASSES
     for path in sorted((options.text / "train").glob("*.jsonl")):
-        whole, part = divmod(passes.get(path.stem, 2.0), 1)
+        whole, part = divmod(PASSES.get(path.stem, 2.0), 1)
         for number in range(int(whole)):
             write_text(out / f"{path.stem}-{number}.jsonl", path.read_text(encoding="utf-8"))
         if part:

@@ -12,6 +12,17 @@ from autograde.exercises import catalogue
 from autograde.judge import judge
 from autograde.proofs import Proofs
 
+LAYER = """
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads):
+        {init}
+        self.num_heads = num_heads
+    def build(self, shape):
+        {build}
+    def call(self, x, attention_mask=None):
+        {call}
+"""
+
 
 def fingerprint(exercise_id: str) -> Path:
     """The file of an exercise's visible plan, as a release writes it: made once in a run of the tests."""

@@ -78,7 +78,7 @@ def one_seed():
 def seed_keras():
     """`keras.utils.set_random_seed(0)`, but TensorFlow's seed is set only if a test has drawn from it or changed it.
 
-    To set it empties TensorFlow's store of kernels, and the first call of each operation then takes ten times as long.
+    Setting it empties TensorFlow's cache of kernels: the next call of an encoder layer then takes twice as long.
     """
     import keras
     import tensorflow as tf

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from autograde_case import asking, verdict_on, visible_plan, written
+from autograde_case import LAYER, asking, verdict_on, visible_plan, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,18 +19,6 @@ RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q
 
 def _scores(body: str):
     return verdict_on("scores", "def attention_scores(q, k):\n    " + body)
-
-
-LAYER = """
-class MultiHeadAttention(keras.layers.Layer):
-    def __init__(self, num_heads):
-        {init}
-        self.num_heads = num_heads
-    def build(self, shape):
-        {build}
-    def call(self, x, attention_mask=None):
-        {call}
-"""
 
 
 def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itself():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autograde_case import asking, verdict_on, visible_plan
+from autograde_case import LAYER, asking, verdict_on, visible_plan
 
 from autograde import planning, rendering
 from autograde.compare import Tolerance, compare
@@ -112,18 +112,6 @@ def test_an_argument_that_was_changed_is_named():
         "def concat_heads(heads):\n    first = heads.pop(0)\n    return ops.concatenate([first, *heads], axis=-1)"
     )
     assert "changes one of its arguments" in str(verdict_on("concat-heads", changing))
-
-
-LAYER = """
-class MultiHeadAttention(keras.layers.Layer):
-    def __init__(self, num_heads):
-        {init}
-        self.num_heads = num_heads
-    def build(self, shape):
-        {build}
-    def call(self, x, attention_mask=None):
-        {call}
-"""
 
 
 @pytest.mark.parametrize(
