@@ -22,6 +22,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
+import bertlab
 from benchmarks.accelerators.__main__ import ROWS
 from benchmarks.accelerators.cards import CARDS, GIB
 
@@ -128,8 +129,8 @@ def report(machine: dict, card: str | None, lines: list[list[str]], arguments: l
 
 
 def _packages() -> str:
-    found = [name for name in ("bertlab", "keras", "tensorflow", "jax") if importlib.util.find_spec(name)]
-    return ", ".join(f"{name} {version(name)}" for name in found)
+    found = [name for name in ("keras", "tensorflow", "jax") if importlib.util.find_spec(name)]
+    return ", ".join([f"bertlab {bertlab.__version__}", *(f"{name} {version(name)}" for name in found)])
 
 
 def main(arguments: list[str]) -> None:

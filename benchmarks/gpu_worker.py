@@ -3,6 +3,7 @@
 KERAS_BACKEND=jax python -m benchmarks.gpu_worker '{"machine": true}'
 """
 
+import itertools
 import json
 import math
 import sys
@@ -60,8 +61,6 @@ def bandwidth(size: int) -> float:
 
 def measure(job: dict) -> dict:
     """Seconds of a step, its part of the measured peak, memory and the time of compiling."""
-    import tensorflow as tf
-
     work = Work(job["size"], job["tokens"], job["rows"], job["task"])
     precision = resolve_precision(job["precision"])
     peak = measured_peak(precision)
@@ -72,14 +71,26 @@ def measure(job: dict) -> dict:
         ends.append(time.perf_counter())
         trainer.stop_training = len(ends) > 1 and ends[-1] - ends[0] >= job["seconds"]
 
-    batches = tf.data.Dataset.from_tensors(random_batch(work)).repeat()
     clock = keras.callbacks.LambdaCallback(on_epoch_end=end_of_part)
+    batches = repeated(random_batch(work))
     trainer.fit(batches, steps_per_epoch=TOGETHER, epochs=10**6, shuffle=False, verbose=0, callbacks=[clock])
     seconds = (ends[-1] - ends[0]) / (TOGETHER * (len(ends) - 1))
     return {
         "seconds": seconds, "precision": precision, "peak_fraction": work.flops / seconds / peak,
         "memory": keras_memory(), "compile_seconds": max(0.0, ends[0] - start - TOGETHER * seconds),
     }  # fmt: skip
+
+
+def repeated(batch: dict[str, np.ndarray]):
+    """The batch again and again, for `fit`: on JAX, which may be installed alone, from the device's memory."""
+    if keras.backend.backend() == "jax":
+        import jax
+
+        staged = jax.device_put(batch)
+        return ((staged,) for _ in itertools.count())
+    import tensorflow as tf
+
+    return tf.data.Dataset.from_tensors(batch).repeat()
 
 
 def random_batch(work: Work) -> dict[str, np.ndarray]:

@@ -143,6 +143,26 @@ def test_attention_is_written_out_where_there_is_no_fused_kernel(monkeypatch, ba
     assert devices.on_jax_gpu() is (backend == "jax" and platform == "gpu")
 
 
+@pytest.mark.parametrize("queries, keys, masked, on_gpu, called", [
+    (6, 8, True, True, True), (5, 8, True, True, False), (6, 7, True, True, False), (5, 7, False, True, True),
+    (5, 7, True, False, True),
+])  # fmt: skip
+def test_cudnn_is_not_called_for_odd_numbers_with_a_mask(monkeypatch, queries, keys, masked, on_gpu, called):
+    from bertlab.layers import attention as module
+
+    calls = []
+    fused = module.ops.dot_product_attention
+    monkeypatch.setattr(module, "has_fused_kernel", lambda: True)
+    monkeypatch.setattr(module, "on_jax_gpu", lambda: on_gpu)
+    monkeypatch.setattr(module.ops, "dot_product_attention", lambda *a, **k: calls.append(1) or fused(*a, **k))
+    query, key, value = numbers(2, queries, 2, 4), numbers(2, keys, 2, 4, seed=1), numbers(2, keys, 2, 4, seed=2)
+    mask = np.ones((2, queries, keys), bool) if masked else None
+    heads = ops.convert_to_numpy(scaled_dot_product_attention(query, key, value, mask))
+    assert bool(calls) is called
+    expected = np.einsum("bats,bsad->btad", weights64(query, key, np.ones((2, queries, keys), bool)), value)
+    np.testing.assert_allclose(heads, expected, **CLOSE)
+
+
 @every_mask
 @pytest.mark.parametrize("return_weights", [False, True], ids=["fused", "explicit"])
 def test_self_attention_equals_the_formula(name, return_weights):

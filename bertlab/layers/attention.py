@@ -8,7 +8,7 @@ import math
 import keras
 from keras import ops
 
-from bertlab.devices import has_fused_kernel
+from bertlab.devices import has_fused_kernel, on_jax_gpu
 from bertlab.errors import ConfigError
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.masks import with_heads
@@ -54,13 +54,22 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         >>> tuple(scaled_dot_product_attention(query, key, value).shape)
         (2, 5, 2, 4)
     """
-    if not has_fused_kernel():  # the same formula, written out
+    if not has_fused_kernel() or _is_odd_for_cudnn(query, key, mask):  # the same formula, written out
         weights = ops.cast(attention_weights(query, key, mask), value.dtype)
         return ops.einsum("bats,bsad->btad", weights, value)
     if mask is not None:  # the kernels do not broadcast
         batch, num_queries, num_heads, _ = ops.shape(query)
         mask = ops.broadcast_to(with_heads(mask), (batch, num_heads, num_queries, ops.shape(key)[1]))
     return ops.dot_product_attention(query, key, value, mask=mask)
+
+
+def _is_odd_for_cudnn(query, key, mask) -> bool:
+    """Whether cuDNN refuses to train: with a mask it takes even numbers of queries and of keys only.
+
+    Keras would then log an error for every layer, and keep the scores in float32.
+    """
+    is_odd = any((each.shape[1] or 0) % 2 for each in (query, key))  # the number is None while a model is outlined
+    return mask is not None and is_odd and on_jax_gpu()
 
 
 @keras.saving.register_keras_serializable("bertlab")

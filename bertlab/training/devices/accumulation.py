@@ -9,7 +9,6 @@ Letters: B batch, K parts.
 """
 
 import keras
-import tensorflow as tf
 from keras import ops
 
 from bertlab.training.devices import distribution
@@ -40,6 +39,7 @@ def _parts_and_totals(trainer, batch: dict) -> tuple[dict, dict]:
 
 
 def _tensorflow_step(trainer, batch: dict) -> dict:
+    import tensorflow as tf
 
     parts, totals = _parts_and_totals(trainer, batch)
     totals = {name: distribution.sum_over_replicas(value) for name, value in totals.items()}

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import keras
-import tensorflow as tf
 
 from bertlab.errors import ConfigError
 from bertlab.training.devices.machines import this_machine
@@ -61,6 +60,7 @@ def _jax_scope(devices: int) -> Iterator[None]:
 
 @contextmanager
 def _tensorflow_scope(devices: int) -> Iterator[None]:
+    import tensorflow as tf
 
     names = _tensorflow_devices(devices)
     # The reduction that every machine has; with GPUs the strategy's own choice (NCCL) is the faster one.
@@ -74,6 +74,7 @@ def _tensorflow_scope(devices: int) -> Iterator[None]:
 
 @contextmanager
 def _machines_scope(devices: int) -> Iterator[None]:
+    import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
     _check_number(devices, max(1, len(cards)))
@@ -88,6 +89,7 @@ def _machines_scope(devices: int) -> Iterator[None]:
 
 
 def _tensorflow_devices(devices: int) -> list[str]:
+    import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
     if cards:
@@ -122,6 +124,7 @@ def on_this_machine(batches):
     own = batches.map(lambda batch: {name: values[first : first + rows] for name, values in batch.items()})
     if keras.backend.backend() == "jax":
         return own
+    import tensorflow as tf
 
     strategy = tf.distribute.get_strategy()
     per_device = rows * here.count // strategy.num_replicas_in_sync
@@ -136,6 +139,7 @@ def on_devices(batch: dict) -> dict:
     devices = num_replicas()
     if devices == 1:
         return batch
+    import tensorflow as tf
 
     def rows_of(context) -> dict:
         number = context.replica_id_in_sync_group
@@ -152,6 +156,7 @@ def num_replicas() -> int:
     """The number of devices that run this step, each on its own rows: 1 on JAX, where a step sees the whole batch."""
     if keras.backend.backend() != "tensorflow":
         return 1
+    import tensorflow as tf
 
     return tf.distribute.get_strategy().num_replicas_in_sync
 
@@ -160,6 +165,7 @@ def sum_over_replicas(value):
     """The sum of a tensor, or of each in a list, over all devices."""
     if num_replicas() == 1:
         return value
+    import tensorflow as tf
 
     return tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.SUM, value)
 
@@ -168,6 +174,7 @@ def first_over_replicas(step):
     """The smallest number of all devices, int32 scalars, that is not 0; 0 if all are 0."""
     if num_replicas() == 1:
         return step
+    import tensorflow as tf
 
     index = tf.distribute.get_replica_context().replica_id_in_sync_group
     own = tf.one_hot(index, num_replicas(), dtype="int32") * tf.cast(step, "int32")  # (R,), its number at its index
@@ -186,6 +193,7 @@ def shared_gradients(optimizer, gradients: list) -> list:
     replicas = num_replicas()
     if replicas == 1:
         return gradients
+    import tensorflow as tf
 
     gradients = sum_over_replicas(gradients)
     inner = getattr(optimizer, "inner_optimizer", optimizer)  # float16: inside the one that scales the loss

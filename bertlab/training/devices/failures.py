@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import keras
-from tensorflow import errors
 
 from bertlab.errors import DataError, TrainingError
 from bertlab.training.devices.machines import this_machine
@@ -34,6 +33,8 @@ def backend_errors() -> Iterator[None]:
 
 def _error_types() -> tuple:
     """The types of the backend's errors, and TensorFlow's, which makes the batches for every backend."""
+    from tensorflow import errors
+
     if keras.backend.backend() == "jax":
         from jax.errors import JaxRuntimeError
 
@@ -67,6 +68,8 @@ def _translated(error: Exception) -> Exception | None:
 
 def _code(error: Exception, text: str) -> str:
     """The status that TensorFlow and JAX give their errors, such as UNAVAILABLE."""
+    from tensorflow import errors
+
     if isinstance(error, errors.OpError):
         names = {getattr(errors, name): name for name in (*_LOST, _NO_MEMORY)}
         return names.get(error.error_code, "")

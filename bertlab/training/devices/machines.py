@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 from bertlab.errors import ConfigError
 
@@ -97,6 +96,8 @@ def gathered(number: int) -> list[int]:
         from jax.experimental.multihost_utils import process_allgather
 
         return process_allgather(np.array([number])).ravel().tolist()
+    import tensorflow as tf
+
     return tf.distribute.get_strategy().gather(tf.constant([number]), axis=0).numpy().tolist()
 
 

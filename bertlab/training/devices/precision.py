@@ -6,7 +6,6 @@ has the range of float32 and needs no scaling.
 """
 
 import keras
-import tensorflow as tf
 
 from bertlab.errors import ConfigError
 
@@ -46,6 +45,7 @@ def _device() -> tuple[bool, tuple[int, int] | None]:
             return False, None
         capability = getattr(device, "compute_capability", None)  # such as "7.5"
         return True, capability and tuple(int(part) for part in capability.split("."))
+    import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
     if not cards:

@@ -16,7 +16,6 @@ import keras
 import numpy as np
 
 from bertlab.config import ModelConfig
-from bertlab.data.pretraining.datasets import seconds_waited
 from bertlab.families import family_of
 from bertlab.models.outline import pair_outline, pretraining_outline
 from bertlab.training.devices.distribution import num_replicas
@@ -128,6 +127,13 @@ def _time_of(function) -> float:
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
+
+
+def seconds_waited() -> float:
+    """See `bertlab.data.pretraining.datasets`, which needs TensorFlow."""
+    from bertlab.data.pretraining import datasets
+
+    return datasets.seconds_waited()
 
 
 class Throughput(keras.callbacks.Callback):

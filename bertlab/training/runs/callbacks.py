@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import keras
-import tensorflow as tf
 
 from bertlab.errors import CheckpointError, TrainingError
 from bertlab.files import remove_files
@@ -207,6 +206,8 @@ class RunFiles(keras.callbacks.Callback):
 
     def _log(self):
         """Adds the newest row to TensorBoard's logs; the first call in a process replaces older logs with all rows."""
+        import tensorflow as tf
+
         rows = self.history.rows[-1:]
         try:
             if self._writer is None:
