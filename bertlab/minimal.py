@@ -30,7 +30,7 @@ class Bert:
         >>> bert = Bert()
         >>> words, pair = bert(ops.array([[2, 4, 3]]), ops.array([[0, 0, 0]]), ops.array([[1, 1, 1]]))
         >>> tuple(words.shape), tuple(pair.shape)
-        ((1, 3, 8192), (1, 2))
+        ((1, 3, 12288), (1, 2))
     """
 
     def __init__(self, folder: str | Path = MINI):

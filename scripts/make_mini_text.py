@@ -1,4 +1,4 @@
-"""Prepares the text that the next bertlab-mini is trained on: cleaned, without repeats, without benchmarks' paragraphs.
+"""Prepares the text that bertlab-mini is trained on: cleaned, without repeats, without benchmarks' paragraphs.
 
     nice python -m scripts.make_mini_text ENGLISH NOVELS --benchmark squad --benchmark glue --out mini-text
 

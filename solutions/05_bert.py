@@ -674,10 +674,10 @@ check(load_published)
 # %% [markdown]
 # ### A checkpoint to load
 #
-# **The setting.** `bertlab-mini` comes with this course: a BERT of four layers and a vocabulary of 8,192, in the
-# published format, trained on two CPU cores. You can also give a folder, or with a network a name such as
-# `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the *tiny* of above);
-# everything below then runs on that.
+# **The setting.** `bertlab-mini` comes with this course: a BERT of four layers and a vocabulary of 12,288, in the
+# published format, trained for less than five minutes on one GPU (an NVIDIA H200). You can also give a folder, or with a
+# network a name such as `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the
+# *tiny* of above); everything below then runs on that.
 
 # %% tags=["loading"]
 CHECKPOINT = "bertlab-mini"  # or a folder, or a published name
@@ -864,8 +864,11 @@ else:
 
 # %% [markdown]
 # Look at two things. Is a guess of the right *kind*: a noun or an adjective after *a*, and after *an* one that begins
-# with a vowel? And is it *true*? A model learns the kind from little text; for the truth it needs far more text than
-# `bertlab-mini` has read.
+# with a vowel? And is it *true*? `bertlab-mini` has learned the kind: after *an* it guesses *instrument*, *arrow* and
+# *example*. It is seldom right: a hammer is an instrument, and a bank is on the side or the edge of a river, but its
+# first guess for a robin is *woman*, and for a daisy *dog*. A model learns the kind from little text; for the truth it
+# needs far more than the 52 million words that `bertlab-mini` was trained on. BERT was trained on 3,300 million (Devlin
+# et al. 2019, section 3.1).
 #
 # These are the answers of BERT-Large, according to Ettinger (2020, *What BERT is not*), who wrote these sentences:
 #
@@ -876,7 +879,8 @@ else:
 # | A hammer is a … | hammer, tool, weapon, nail, device | A hammer is not a … | hammer, weapon, tool, gun, rock |
 # | A hammer is an … | object, instrument, axe, implement, explosive | A hammer is not an … | object, instrument, axe, animal, artifact |
 #
-# The left column is impressive; now read the right one. A *not* changes almost nothing.
+# The left column is impressive; now read the right one. A *not* changes almost nothing. It is the same with
+# `bertlab-mini`: three of its four first guesses above are the same with and without *not*.
 #
 # *The bank is situated on the … of the river* is another lecture's example of reading in both directions: the words
 # left of the gap also fit *corner of Main Street*; the river comes on the right.
@@ -936,9 +940,10 @@ if CHECKPOINT == "bertlab-mini":
     draw_guesses("after a teaspoon of training")
 
 # %% [markdown]
-# It has learned its twelve sentences by heart, and it also completes the *bank* sentence, which was not among them. But
-# the sentences with *not* get mostly the same words, with the same confidence, because none of the twelve shows what
-# *not* means. BERT-Large has read *not* millions of times and still makes the same mistake.
+# It has learned its twelve sentences by heart. The *bank* sentence was not among them, but it now gets the answer of the
+# two that are like it: *edge*, where *side* was the first guess before. And all four sentences with *not* get the same
+# words as those without, with the same confidence, because none of the twelve shows what *not* means. BERT-Large has
+# read *not* millions of times and still makes the same mistake.
 #
 # ---
 # # Recap

@@ -103,7 +103,7 @@ def test_the_notebooks_layers_take_the_packaged_checkpoint_in_half_precision():
     assert notebook["missing"] == notebook["unused"] == []
     assert {array.dtype.name for array in notebook["tensors"].values()} == {"float32"}
     sizes = [notebook["config"][key] for key in ("num_hidden_layers", "hidden_size", "vocab_size")]
-    assert sizes == [4, 256, 8192]
+    assert sizes == [4, 256, 12288]
 
 
 def test_a_square_kernel_that_was_not_turned_is_named():

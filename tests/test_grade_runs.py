@@ -57,7 +57,7 @@ def test_new_weights_make_a_submission_new(tmp_path):
 
 
 def test_a_score_better_than_any_honest_models_is_reported_to_the_instructor_only():
-    assert training_runs.doubts_about(RUN, loss=3.2, accuracy=0.42) == ()  # bertlab-mini, after hours on a GPU
+    assert training_runs.doubts_about(RUN, loss=3.2, accuracy=0.42) == ()
     (too_low,) = training_runs.doubts_about(RUN, loss=0.4, accuracy=0.91)
     assert "loss 0.40 and accuracy 91% on hidden text are better than those of any honest model" in too_low
     assert training_runs.doubts_about(RUN, loss=2.5, accuracy=0.7)

@@ -1,17 +1,15 @@
-"""The text of the next packaged model: cleaning, repeats, overlap with benchmarks, held-out documents."""
+"""The text of the packaged model: cleaning, repeats, overlap with benchmarks, held-out documents."""
 
 import json
 import random
 import string
-import sys
-from argparse import Namespace
 from collections import Counter
 
 import numpy as np
 import pytest
 
 from benchmarks import mini
-from scripts import make_mini_text, make_next_mini, mini_repeats
+from scripts import make_mini_text, mini_characters, mini_repeats
 from scripts.mini_cleaning import clean_paragraphs, fault, join_broken_lines
 
 HOLES = [
@@ -217,58 +215,13 @@ def test_a_stopped_preparation_ends_with_the_same_bytes(folders, tmp_path):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "stopped" / name).read_bytes(), name
 
 
-# === The training ===
-
-
-def test_a_stage_reads_each_source_as_often_as_planned(tmp_path):
-    """Of a source that it reads in part, other documents than another stage."""
-    for part, number in (("train", 400), ("held_out", 3)):
-        (tmp_path / part).mkdir()
-        for name in ("novels", "wikinews"):
-            documents = [{"id": f"{name}-{n}", "paragraphs": [["A word. " * 1000]]} for n in range(number)]
-            (tmp_path / part / f"{name}.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
-    options = Namespace(text=tmp_path, work=tmp_path / "work")
-    read = []
-    for stage in (1, 2):
-        folder = make_next_mini.mixture(options, stage)
-        read.append(Counter(json.loads(line)["id"] for path in folder.iterdir() for line in path.open()))
-        assert {read[-1][f"wikinews-{n}"] for n in range(400)} == {2}
-        assert 200 < sum(read[-1][f"novels-{n}"] for n in range(400)) < 280  # 240 ± 4 · 9.8
-    assert read[0] != read[1]
-    few = make_next_mini.few_words(options)
-    assert [len(path.read_text().splitlines()) for path in sorted(few.iterdir())] == [2, 2]  # of 2,000 words each
-
-
-@pytest.mark.exhaustive
-@pytest.mark.parametrize("start, stages", [([], 2), (["--start", "bertlab-mini"], 1)])
-def test_the_next_mini_is_trained_in_stages_and_its_folder_loads(start, stages, tmp_path, monkeypatch):
-    """With eight updates for each stage, on two hundred sentences."""
-    from bertlab import checkpoints
-    from bertlab.wordpiece.learner import learn_vocabulary
-
-    text = tmp_path / "text"
-    nouns, places, words = (
-        ("king", "sea", "wall", "book"),
-        ("Rome", "Kent", "Bern", "Oslo"),
-        ("old", "grey", "far", "new"),
-    )
-    sentences = [f"The {n} of {place} is {word}." for n in nouns for place in places for word in words]
-    text.mkdir()
-    learn_vocabulary(sentences, 120, progress=False).save(text / make_next_mini.VOCABULARY)
-    for part in ("train", "held_out"):
-        (text / part).mkdir()
-        documents = [{"id": f"{part}-{n}", "source": "own", "paragraphs": [sentences[n : n + 20]]} for n in range(40)]
-        (text / part / "own.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
-    small = "--batch-size 4 --interval 2"
-    recipe = make_next_mini.RECIPE.replace("--batch-size 64 --interval 100", small)
-    assert small in recipe
-    monkeypatch.setattr(make_next_mini, "RECIPE", recipe)
-    work = tmp_path / "work"
-    arguments = [str(text), "--work", str(work), "--stages", str(stages), "--steps", "8", "--no-xla", *start]
-    monkeypatch.setattr(sys, "argv", ["make_next_mini", *arguments])
-    make_next_mini.main()
-    model = checkpoints.load(work / "bertlab-mini", "pretraining")
-    assert (model.config.num_layers, model.config.hidden_size, model.config.hidden_dropout) == (4, 256, 0.1)
-    assert not model.config.pre_norm and model.config.max_tokens == 128
-    names = {path.name for path in (work / "bertlab-mini").iterdir()}
-    assert names >= {"curve.png", "vocab.txt", *(f"stage-{stage}.csv" for stage in range(1, stages + 1))}
+def test_missing_characters_take_the_places_of_those_that_never_occur():
+    known = [character for character in string.punctuation if character not in "[_"]
+    pieces = ["[UNK]", *known, "é", "ж", "ა", "ab", "ბ"]
+    counts = np.ones(len(pieces), int)
+    counts[[pieces.index(piece) for piece in ("é", "ა", "ab", "ბ")]] = 0
+    places = mini_characters.new_places(pieces, counts)
+    assert {pieces[place]: character for place, character in places.items()} == {"ა": "[", "ბ": "_"}
+    counts[pieces.index("ბ")] = counts[pieces.index("é")] = 1
+    with pytest.raises(SystemExit, match="expected 2 characters that never occur, found 1"):
+        mini_characters.new_places(pieces, counts)

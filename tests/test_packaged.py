@@ -1,6 +1,7 @@
 """bertlab-mini, the checkpoint that every installation carries: what it is, that it loads, that it knows English."""
 
 import json
+import string
 import subprocess
 import sys
 
@@ -12,7 +13,7 @@ from bertlab.errors import CheckpointError
 
 FOLDER = checkpoints.packaged("bertlab-mini")
 
-# Everyday words of novels that only the rest of the sentence tells.
+# Everyday words that only the rest of the sentence tells.
 BLANKS = {
     "She opened the [MASK] and went in.": "door",
     "He sat down in the [MASK] by the fire.": "chair",
@@ -32,11 +33,16 @@ def model():
     return checkpoints.load("bertlab-mini", "pretraining")
 
 
+def test_every_character_of_ascii_has_a_token():
+    vocabulary = checkpoints.load_tokenizer("bertlab-mini").vocabulary
+    assert [character for character in string.printable.lower().strip() if character not in vocabulary.pieces] == []
+
+
 def test_it_is_a_bert_of_published_format_and_small_enough_to_carry():
     config = json.loads((FOLDER / "config.json").read_text(encoding="utf-8"))
-    assert config["model_type"] == "bert" and config["vocab_size"] == 8192
+    assert config["model_type"] == "bert" and config["vocab_size"] == 12288
     assert (config["num_hidden_layers"], config["hidden_size"]) == (4, 256)
-    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 12_000_000
+    assert sum(file.stat().st_size for file in FOLDER.iterdir()) < 14_000_000
 
 
 def test_it_fills_everyday_blanks(model):

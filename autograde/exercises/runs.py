@@ -41,7 +41,7 @@ class TrainingRun:
     file: str = WEIGHTS
     rows: int = 256  # of hidden text
     tokens: int = 32  # in a row
-    # Better scores are reported to the instructor. bertlab-mini, trained for hours on a GPU, has 3.2 and 42 %.
+    # Better scores are reported to the instructor: no model that a student trains here is expected to reach them.
     honest_loss: float = 2.0
     honest_accuracy: float = 0.6
 

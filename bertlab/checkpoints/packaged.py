@@ -3,7 +3,7 @@
     checkpoints.load("bertlab-mini")        like any folder
     checkpoints.packaged("bertlab-mini")    the folder itself, in Hugging Face's format; its README.md is the model card
 
-`bertlab-mini` is a small BERT: 4 layers of 256, 8,192 lower-case tokens, trained by this code
+`bertlab-mini` is a small BERT: 4 layers of 256, 12,288 lower-case tokens, trained by this code
 (`scripts/make_mini.py`).
 """
 

@@ -35,7 +35,7 @@ class PreTrainingModel(ModelWithHead):
         >>> model = PreTrainingModel.from_preset("bertlab-mini")
         >>> inputs = {"input_ids": ops.array([[2, 4, 17, 3]]), "masked_lm_positions": ops.array([[1]])}
         >>> tuple(model(inputs)["masked_lm_logits"].shape)
-        (1, 1, 8192)
+        (1, 1, 12288)
     """
 
     def __init__(self, config: ModelConfig, next_sentence: bool | None = None, tied: bool = True, **kwargs):

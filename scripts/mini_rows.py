@@ -1,0 +1,187 @@
+"""The rows that `scripts.make_mini` trains on: drawn from arrays of tokens, put together and masked on the device.
+
+Letters: B rows of a batch, T tokens of a row, P predictions of a row at most, N tokens of all texts.
+"""
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from bertlab.wordpiece import Vocabulary
+from scripts.mini_tokens import Tokens
+
+LONGEST = 128
+
+# Kind of text → its fraction of the rows that are drawn, and its sources.
+MIXES = {
+    "standard": {
+        "encyclopaedia": (0.42, ("enwiki_a", "enwiki_b", "world_factbook")),
+        "novels": (0.23, ("novels",)),
+        "talk": (0.15, ("topical_chat", "sgd_dialogues", "ud_ewt", "masc")),
+        "textbooks": (0.10, ("openstax_ccby",)),
+        "news": (0.05, ("wikinews", "onestop_english", "state_union")),
+        "packages": (0.05, ("builtin",)),
+    },
+    "little encyclopaedia": {
+        "encyclopaedia": (0.15, ("enwiki_a", "enwiki_b", "world_factbook")),
+        "novels": (0.40, ("novels",)),
+        "talk": (0.22, ("topical_chat", "sgd_dialogues", "ud_ewt", "masc")),
+        "textbooks": (0.12, ("openstax_ccby",)),
+        "news": (0.07, ("wikinews", "onestop_english", "state_union")),
+        "packages": (0.04, ("builtin",)),
+    },
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of row.
+
+    tokens: its length. pairs: whether it has two segments. share: the fraction of the updates. rows: of a batch.
+    """
+
+    tokens: int
+    pairs: bool
+    share: float
+    rows: int
+
+    @property
+    def predictions(self) -> int:
+        """Of a row, at most. An odd number: with [CLS] it is even, as the attention of cuDNN wants its queries."""
+        return round(0.3 * self.tokens) | 1
+
+
+def kinds_of(tokens: int) -> tuple[Kind, Kind]:
+    """Rows of one segment and of two, for batches of so many tokens."""
+    return Kind(32, False, 0.6, tokens // 32), Kind(LONGEST, True, 0.4, tokens // LONGEST)
+
+
+class Text:
+    """All tokens of some sources. Draws spans: where a row's segments start in `ids`, and how long they are.
+
+    folder: of `scripts.mini_tokens`. mix: one of `MIXES`, or a part of it; sources that are not there are left out.
+    """
+
+    def __init__(self, folder: Path, mix: dict):
+        files = {path.stem: path for path in folder.glob("*.npz")}
+        parts, weights, self.ids = [], [], []
+        starts, ends, first = [], [], 0
+        for weight, names in mix.values():
+            tokens = [Tokens.load(files[name]) for name in names if name in files]
+            total = sum(len(each.ids) for each in tokens)
+            for each in tokens:
+                offset = sum(len(ids) for ids in self.ids)
+                sentences = len(each.document_ends)
+                parts.append((first, sentences))
+                weights.append(weight * len(each.ids) / total)
+                starts.append(each.starts[:-1] + offset)
+                ends.append(each.document_ends + first)
+                self.ids.append(each.ids)
+                first += sentences
+        if not parts:
+            sys.exit(f"{folder}: expected the arrays of `python -m scripts.mini_tokens`; give its folder")
+        self.ids = np.concatenate(self.ids)
+        self.starts = np.concatenate([*starts, [len(self.ids)]])
+        self.document_ends = np.concatenate(ends)
+        self.parts, self.weights = np.array(parts), np.array(weights) / sum(weights)
+
+    def sources(self, rng: np.random.Generator, count: int) -> np.ndarray:
+        """The numbers of random sources: (count,)."""
+        return rng.choice(len(self.parts), count, p=self.weights)
+
+    def sentences(self, sources: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The number of a random sentence of each of these sources."""
+        first, number = self.parts[sources].T
+        return first + (rng.random(len(sources)) * number).astype(np.int64)
+
+    def span(self, sentence: np.ndarray, longest: np.ndarray, alone=False) -> tuple[np.ndarray, np.ndarray]:
+        """Whole sentences from `sentence` on, up to `longest` tokens, or the start of a longer sentence.
+
+        alone: True where one sentence is enough. Returns the lengths and the number of the sentence after them.
+        """
+        start = self.starts[sentence]
+        after = np.searchsorted(self.starts, start + longest, side="right") - 1
+        after = np.clip(after, sentence + 1, np.where(alone, sentence + 1, self.document_ends[sentence]))
+        return np.minimum(self.starts[after] - start, longest), after
+
+    def spans(self, kind: Kind, rng: np.random.Generator, count: int) -> np.ndarray:
+        """Start and length of segment A and of B, and whether B is from elsewhere in the source (1): (count, 5) int32.
+
+        A segment B that follows in the text (0) starts with the sentence after A. Rows of one segment have a B of 0.
+        """
+        sources = self.sources(rng, count)
+        sentence = self.sentences(sources, rng)
+        none = np.zeros(count, np.int64)
+        if not kind.pairs:
+            alone = rng.random(count) < 0.5
+            length, _ = self.span(sentence, np.full(count, kind.tokens - 2), alone)
+            return np.stack([self.starts[sentence], length, none, none, none], 1).astype(np.int32)
+        room = kind.tokens - 3
+        length_a, after = self.span(sentence, rng.integers(room // 4, 3 * room // 4, count))
+        elsewhere = (rng.random(count) < 0.5) | (after >= self.document_ends[sentence])
+        second = np.where(elsewhere, self.sentences(sources, rng), after)
+        length_b, _ = self.span(second, room - length_a)
+        columns = [self.starts[sentence], length_a, self.starts[second], length_b, elsewhere]
+        return np.stack(columns, 1).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """Ids of the special tokens, and the first and the last id that a random replacement may have."""
+
+    pad: int
+    cls: int
+    sep: int
+    mask: int
+    first: int
+    last: int
+
+    @classmethod
+    def of(cls, vocabulary: Vocabulary) -> "Marks":
+        first = max(vocabulary.special_ids) + 1
+        return cls(vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id, first,
+                   len(vocabulary) - 1)  # fmt: skip
+
+
+def rows_of(spans, ids, kind: Kind, marks: Marks) -> dict:
+    """[CLS] A [SEP], or [CLS] A [SEP] B [SEP]: spans (B, 5), ids (N,) → the model's inputs (B, T), and labels (B,)."""
+    start_a, a, start_b, b, label = (column[:, None] for column in spans.T)  # (B, 1) each
+    at = jnp.arange(kind.tokens)[None]  # (1, T)
+    in_a, in_b = (at >= 1) & (at <= a), (at >= a + 2) & (at <= a + 1 + b)
+    source = jnp.where(in_a, start_a + at - 1, jnp.where(in_b, start_b + at - a - 2, 0))
+    ends = (at == a + 1) | ((b > 0) & (at == a + b + 2))
+    tokens = jnp.where(in_a | in_b, ids[source].astype(jnp.int32), marks.pad)
+    tokens = jnp.where(at == 0, marks.cls, jnp.where(ends, marks.sep, tokens))
+    length = 2 + a + jnp.where(b > 0, b + 1, 0)
+    rows = {
+        "input_ids": tokens,
+        "token_type_ids": ((at >= a + 2) & (at < length)).astype(jnp.int32),
+        "attention_mask": (at < length).astype(jnp.int32),
+    }
+    return rows | ({"next_sentence_labels": label[:, 0]} if kind.pairs else {})
+
+
+def masked(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
+    """Masks round(rate · tokens) tokens of each row, at least one: 80 % [MASK], 10 % random, 10 % as they were."""
+    ids = rows["input_ids"]
+    choosing, drawing, replacing = jax.random.split(key, 3)
+    text = (rows["attention_mask"] > 0) & (ids != marks.cls) & (ids != marks.sep)
+    keys = jnp.where(text, jax.random.uniform(choosing, ids.shape), -1.0)
+    chosen, positions = jax.lax.top_k(keys, kind.predictions)  # (B, P)
+    wanted = jnp.maximum(1, jnp.round(rate * rows["attention_mask"].sum(1)))[:, None]
+    weights = (chosen >= 0) & (jnp.arange(kind.predictions)[None] < wanted)
+    targets = jnp.take_along_axis(ids, positions, 1)
+    draw = jax.random.uniform(drawing, positions.shape)
+    other = jax.random.randint(replacing, positions.shape, marks.first, marks.last + 1)
+    shown = jnp.where(draw < 0.8, marks.mask, jnp.where(draw < 0.9, other, targets))
+    shown = jnp.where(weights, shown, targets)
+    return rows | {
+        "input_ids": jnp.put_along_axis(ids, positions, shown, 1, inplace=False),
+        "masked_lm_positions": positions,
+        "masked_lm_ids": targets,
+        "masked_lm_weights": weights.astype(jnp.float32),
+    }
