@@ -68,7 +68,7 @@ def _is_odd_for_cudnn(query, key, mask) -> bool:
 
     Keras would then log an error for every layer, and keep the scores in float32.
     """
-    is_odd = any((each.shape[1] or 0) % 2 for each in (query, key))  # the number is None while a model is outlined
+    is_odd = any((each.shape[1] or 0) % 2 for each in (query, key))  # None: not known yet, while Keras traces a model
     return mask is not None and is_odd and on_jax_gpu()
 
 
