@@ -59,6 +59,8 @@ def ways(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path
         yield f"frozen {MODEL}, {layers}, {head}", run
     recipe = Recipe(learning_rate=3e-4, epochs=4, **common)
     yield f"{MODEL} fine-tuned", partial(finetune, MODEL, task, folder / "fine-tuned", recipe)
+    plain = recipe.replace(dropout=0.0)
+    yield f"{MODEL} fine-tuned, dropout 0", partial(finetune, MODEL, task, folder / "fine-tuned-dropout-0", plain)
 
 
 def line(name: str, result) -> str:

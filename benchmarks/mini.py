@@ -20,19 +20,13 @@ import numpy as np
 
 from benchmarks.grammar_pairs import write_pairs
 from bertlab.work_folder import write_json
+from scripts.text_kinds import KINDS
 
 MATERIAL = Path(__file__).parent / "material"
 TOP = 5
 SENTENCES = 150  # of each kind of held-out text
 WORDS = (5, 40)  # in a held-out sentence
-# Kind of text → the files of the folder that contain it.
-KINDS = {
-    "encyclopaedia": ("enwiki_a", "enwiki_b", "world_factbook"),
-    "textbooks": ("openstax_ccby",),
-    "news": ("wikinews", "onestop_english", "state_union"),
-    "talk": ("topical_chat", "sgd_dialogues", "ud_ewt", "masc"),
-    "novels": ("novels_valid",),
-}
+HELD_OUT_KINDS = tuple(kind for kind in KINDS if kind != "packages")
 
 
 def judge(folder: str | Path, held_out: Path | None = None, sentences: int = SENTENCES, made: int = 0) -> dict:
@@ -114,8 +108,8 @@ def bits_per_character(model, tokenizer, folder: Path, sentences: int = SENTENCE
     from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
 
     bits = {}
-    for kind, names in KINDS.items():
-        chosen = chosen_sentences([folder / f"{name}.jsonl" for name in names], sentences)
+    for kind in HELD_OUT_KINDS:
+        chosen = chosen_sentences([folder / f"{name}.jsonl" for name in KINDS[kind]], sentences)
         if chosen:
             longest = model.config.max_tokens - 2
             chosen = [text for text in chosen if len(tokenizer.encode(text)) <= longest]

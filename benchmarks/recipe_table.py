@@ -5,30 +5,16 @@ Every candidate gets the same number of floating-point operations. The most prom
 
 from dataclasses import dataclass, field
 
-# Kind of text → its fraction of the words, and the files of the prepared text that it comes from.
-STANDARD = {
-    "encyclopaedia": (0.50, ("enwiki_a", "enwiki_b", "world_factbook")),
-    "textbooks": (0.12, ("openstax_ccby",)),
-    "news": (0.06, ("wikinews", "onestop_english", "state_union")),
-    "talk": (0.12, ("topical_chat", "sgd_dialogues", "ud_ewt", "masc")),
-    "novels": (0.15, ("novels",)),
-    "packages": (0.05, ("builtin",)),
-}
+from scripts.text_kinds import changed
 
-
-def mix(**fractions: float) -> dict:
-    """The standard mix with other fractions for some kinds; the rest is scaled to make up 1."""
-    rest = sum(fraction for kind, (fraction, _) in STANDARD.items() if kind not in fractions)
-    scale = (1 - sum(fractions.values())) / rest
-    return {kind: (fractions.get(kind, fraction * scale), files) for kind, (fraction, files) in STANDARD.items()}
-
-
+# Kind of text → its fraction of the words.
+STANDARD = {"encyclopaedia": 0.50, "textbooks": 0.12, "news": 0.06, "talk": 0.12, "novels": 0.15, "packages": 0.05}
 MIXES = {
     "standard": STANDARD,
-    "no novels": mix(novels=0.0),
-    "more novels": mix(novels=0.4),
-    "more talk": mix(talk=0.25),
-    "little encyclopaedia": mix(encyclopaedia=0.15),
+    "no novels": changed(STANDARD, novels=0.0),
+    "more novels": changed(STANDARD, novels=0.4),
+    "more talk": changed(STANDARD, talk=0.25),
+    "little encyclopaedia": changed(STANDARD, encyclopaedia=0.15),
 }
 
 

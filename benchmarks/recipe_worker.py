@@ -20,6 +20,7 @@ from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate
 from bertlab.work_folder import WorkFolder, read_json, write_json
+from scripts.text_kinds import KINDS
 
 LEARNING_RATE = 1e-3
 EVALUATIONS = 8  # states that are saved on the way
@@ -105,8 +106,8 @@ def chosen_text(text: str, job: Job) -> Path:
         return folder
     folder.mkdir(parents=True, exist_ok=True)
     counts = read_json(Path(job.data) / "report.json")
-    for fraction, files in MIXES[text].values():
-        present = [name for name in files if (Path(job.data) / "train" / f"{name}.jsonl").is_file()]
+    for kind, fraction in MIXES[text].items():
+        present = [name for name in KINDS[kind] if (Path(job.data) / "train" / f"{name}.jsonl").is_file()]
         available = sum(counts[name]["words"].get("train", 0) for name in present)
         for name in present:
             copy_part(Path(job.data) / "train" / f"{name}.jsonl", folder, fraction * job.words / max(available, 1))

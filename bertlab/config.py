@@ -137,6 +137,16 @@ class ModelConfig:
         """A copy with some fields changed."""
         return dataclasses.replace(self, **changes)
 
+    def with_dropout(self, rate: float) -> Self:
+        """A copy with one rate for every dropout of the family. Raises ConfigError for a rate outside [0, 1).
+
+        Example:
+            >>> ModelConfig().with_dropout(0.0).attention_dropout
+            0.0
+        """
+        names = [field.name for field in dataclasses.fields(self) if field.name.endswith("_dropout")]
+        return self.replace(**dict.fromkeys(names, rate))
+
     @classmethod
     def named(cls, size: str, **changes) -> Self:
         """The published configuration called `size` (see `SIZES`), with some fields changed."""

@@ -4,7 +4,6 @@
     python -m scripts.mini_tokens mini-text --vocabulary mini-text/vocab-12k.txt --out mini-tokens
     KERAS_BACKEND=jax python -m scripts.make_mini mini-tokens --vocabulary mini-text/vocab-12k.txt --out mini-run \
         --steps 22560
-    python -m scripts.mini_characters mini-run/bertlab-mini mini-tokens --out bertlab-mini
 
 The first two commands prepare the text and its tokens. In the third all tokens lie in the device's memory. A program
 that is compiled once per kind of row puts rows together, masks them and updates the weights many times before control
@@ -47,6 +46,7 @@ from bertlab.training.runs.curves import METRICS, read_metrics, write_metrics
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.work_folder import read_json, write_json
 from scripts.mini_rows import LONGEST, MIXES, Kind, Marks, Text, kinds_of, masked, rows_of
+from scripts.text_kinds import KINDS
 
 STATE = "state.npz"
 UPDATES_PER_CALL = 20
@@ -219,11 +219,10 @@ class HeldOut:
 
     def __init__(self, folder: Path, mix: dict, kinds: Sequence[Kind]):
         ids, self.spans = [], {}
-        for name, (_, sources) in mix.items():
-            sources = [*sources, *(f"{source}_valid" for source in sources)]
-            if not any((folder / f"{source}.npz").is_file() for source in sources):
+        for name in mix:
+            if not any((folder / f"{source}.npz").is_file() for source in KINDS[name]):
                 continue
-            text = Text(folder, {name: (1.0, sources)})
+            text = Text(folder, {name: 1.0})
             spans = {kind: text.spans(kind, np.random.default_rng(0), HELD_OUT_ROWS) for kind in kinds}
             for each in spans.values():
                 each[:, [0, 2]] += sum(map(len, ids))

@@ -17,6 +17,7 @@ The same input gives the same bytes. After a kill the same command resumes at th
 import argparse
 import hashlib
 import json
+import string
 import subprocess
 import sys
 from collections import Counter
@@ -40,6 +41,7 @@ MOST_OCCURRENCES = 10  # of a sentence of 6 or more words
 OVERLAP, REPORTED_OVERLAP = 13, 8  # words
 MOST_OVERLAPS = 20  # shared runs of 13 words for which a whole document is dropped
 SAMPLE_WORDS = 3_000_000  # of each source at most, for the vocabulary
+PUNCTUATION_LINES = 1_000  # often enough to be among the characters that the vocabulary keeps
 VOCABULARIES = (8192, 12288, 16384)
 
 
@@ -339,9 +341,14 @@ def learn_vocabulary(folder: Path, size: int) -> None:
 
 
 def write_sample(folder: Path, path: Path) -> None:
-    """Up to `SAMPLE_WORDS` of each source's documents, chosen by their names, one sentence per line."""
+    """Up to `SAMPLE_WORDS` of each source's documents, chosen by their names, one sentence per line.
+
+    The cleaned text has no mark-up, so [ ] { } < > | \\ ^ ~ and _ are added: a vocabulary without them turns each one
+    into [UNK], and code and documentation are full of them.
+    """
     counts = {path.stem: read_json(path)["words"] for path in (folder / "counts").glob("*.json")}
     with path.open("w", encoding="utf-8") as file:
+        file.write(f"{' '.join(string.punctuation)}\n" * PUNCTUATION_LINES)
         for source in sorted((folder / "train").glob("*.jsonl")):
             percent = 100 * SAMPLE_WORDS / max(counts[source.stem].get("train", 0), 1)
             for record in lines_of(source):

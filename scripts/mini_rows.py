@@ -13,28 +13,19 @@ import numpy as np
 
 from bertlab.wordpiece import Vocabulary
 from scripts.mini_tokens import Tokens
+from scripts.text_kinds import KINDS
 
 LONGEST = 128
 
-# Kind of text → its fraction of the rows that are drawn, and its sources.
+# Kind of text → its fraction of the rows that are drawn.
 MIXES = {
     "standard": {
-        "encyclopaedia": (0.42, ("enwiki_a", "enwiki_b", "world_factbook")),
-        "novels": (0.23, ("novels",)),
-        "talk": (0.15, ("topical_chat", "sgd_dialogues", "ud_ewt", "masc")),
-        "textbooks": (0.10, ("openstax_ccby",)),
-        "news": (0.05, ("wikinews", "onestop_english", "state_union")),
-        "packages": (0.05, ("builtin",)),
+        "encyclopaedia": 0.42, "novels": 0.23, "talk": 0.15, "textbooks": 0.10, "news": 0.05, "packages": 0.05
     },
     "little encyclopaedia": {
-        "encyclopaedia": (0.15, ("enwiki_a", "enwiki_b", "world_factbook")),
-        "novels": (0.40, ("novels",)),
-        "talk": (0.22, ("topical_chat", "sgd_dialogues", "ud_ewt", "masc")),
-        "textbooks": (0.12, ("openstax_ccby",)),
-        "news": (0.07, ("wikinews", "onestop_english", "state_union")),
-        "packages": (0.04, ("builtin",)),
+        "encyclopaedia": 0.15, "novels": 0.40, "talk": 0.22, "textbooks": 0.12, "news": 0.07, "packages": 0.04
     },
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -63,15 +54,15 @@ def kinds_of(tokens: int) -> tuple[Kind, Kind]:
 class Text:
     """All tokens of some sources. Draws spans: where a row's segments start in `ids`, and how long they are.
 
-    folder: of `scripts.mini_tokens`. mix: one of `MIXES`, or a part of it; sources that are not there are left out.
+    folder: of `scripts.mini_tokens`. mix: kind → its fraction, as in `MIXES`; files that are not there are left out.
     """
 
-    def __init__(self, folder: Path, mix: dict):
+    def __init__(self, folder: Path, mix: dict[str, float]):
         files = {path.stem: path for path in folder.glob("*.npz")}
         parts, weights, self.ids = [], [], []
         starts, ends, first = [], [], 0
-        for weight, names in mix.values():
-            tokens = [Tokens.load(files[name]) for name in names if name in files]
+        for kind, weight in mix.items():
+            tokens = [Tokens.load(files[name]) for name in KINDS[kind] if name in files]
             total = sum(len(each.ids) for each in tokens)
             for each in tokens:
                 offset = sum(len(ids) for ids in self.ids)

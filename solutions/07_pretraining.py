@@ -589,11 +589,11 @@ check(perplexity)
 # |---|---|---|
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
 # | batch | 64 sequences of 32 tokens | 256 sequences of 128 tokens |
-# | steps | 1,500, about five minutes | 1,500: 49 million tokens; on an A100 or H100 6,000: 197 million |
+# | steps | 1,500, about five minutes | 1,500: 49 million tokens; on an A100, H100 or H200 6,000: 197 million |
 # | arithmetic | 8·10¹² operations | 1.4·10¹⁵ operations, or 5.5·10¹⁵ |
-# | layers compute in | float32 | float16 (T4, V100) or bfloat16 (A100, L4, H100) |
+# | layers compute in | float32 | float16 (T4, V100) or bfloat16 (A100, L4, H100, H200) |
 #
-# Before the first step the cell shows how long the run takes at least, if the GPU is a T4, L4, A100 or H100. On a Colab
+# Before the first step the cell shows how long the run takes at least, if the GPU is a T4, L4, A100, H100 or H200. On a Colab
 # T4 its 1,500 steps take at least 81 seconds: 54 ms each, computed from what the compiled step moves and multiplies and
 # from the card's data sheet, not measured. After 20 steps the cell shows how long the run still takes on your machine,
 # with any GPU. A run that was begun on one GPU continues on another with the same number of steps.

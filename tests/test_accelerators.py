@@ -209,7 +209,7 @@ def test_kernels_of_all_layers_are_one_line_and_the_costliest_is_first():
 
 
 def test_cards_are_described_for_their_compilers():
-    assert set(CARDS) == {"v5e-1", "T4", "L4", "A100", "H100", "v5e-16", "v5e-256"}
+    assert set(CARDS) == {"v5e-1", "T4", "L4", "A100", "H100", "H200", "v5e-16", "v5e-256"}
     assert [CARDS[name].chips for name in ("v5e-1", "v5e-16", "v5e-256")] == [1, 16, 256]
     assert CARDS["v5e-256"].topology == "v5e:16x16" and CARDS["v5e-256"].memory == V5E.memory
     assert "cuda_compute_capability { major: 7 minor: 5 }" in T4.target and V5E.topology == "v5e:1x1"

@@ -231,6 +231,7 @@ def test_a_killed_run_resumes_with_the_same_bytes(tmp_path):
         ("lstm", "sentence", {"lora_rank": 4}, "no pre-trained layers; leave out lora_rank"),
         ("lstm", "sentence", {"frozen_layers": 1}, "leave out frozen_layers"),
         ("lstm", "sentence", {"layer_decay": 0.9}, "leave out layer_decay"),
+        ("lstm", "sentence", {"dropout": 0.0}, "no pre-trained layers; leave out dropout"),
         ("lstm", "sentence", {"from_scratch": True}, "leave out from_scratch"),
         ("elman", "sentence", {}, "baseline: expected one of bow, tfidf, .*; got 'elman'"),
     ],

@@ -21,7 +21,7 @@ MACHINE = {
     "name, card",
     [
         ("Tesla T4", "T4"), ("NVIDIA A100-SXM4-40GB", "A100"), ("NVIDIA H100 80GB HBM3", "H100"),
-        ("NVIDIA L4", "L4"), ("NVIDIA L40S", None), ("NVIDIA T400", None), ("a processor", None),
+        ("NVIDIA H200", "H200"), ("NVIDIA L4", "L4"), ("NVIDIA L40S", None), ("NVIDIA T400", None), ("a processor", None),
     ],
 )  # fmt: skip
 def test_a_card_is_found_by_its_name(name, card):
@@ -53,7 +53,7 @@ def test_a_row_has_the_measured_step_beside_the_computed_one(tmp_path, monkeypat
 def test_the_stored_table_has_the_steps_that_are_measured_without_options():
     computed = gpu.computed_cells()
     for job in gpu.jobs_of(gpu.options_of(["--backends", "tensorflow"])):
-        for card in ("T4", "L4", "A100", "H100"):
+        for card in ("T4", "L4", "A100", "H100", "H200"):
             cell = computed[card, job["size"], job["task"], str(job["tokens"]), str(job["rows"])]
             assert float(cell["roofline_seconds"]) > 0 and float(cell["memory"]) > 0
 

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import math
+import shutil
 
 import click
 import numpy as np
@@ -411,3 +412,23 @@ def test_the_most_confident_mistakes_come_first():
     info = TaskInfo("t", "sentence", ("x", "y"), ("accuracy",))
     found = mistakes(info, rows, Decoded([1, 1, 1], [0.6, 0.9, 0.8]))
     assert [(m["row"], m["right"], m["predicted"]) for m in found] == [(2, "x", "y"), (0, "x", "y")]
+
+
+def test_dropout_of_the_recipe_replaces_that_of_the_checkpoint(checkpoint, tmp_path):
+    from bertlab import checkpoints
+
+    dropping = checkpoints.load(checkpoint, "pretraining").config.with_dropout(0.4)
+    shutil.copytree(checkpoint, tmp_path / "dropping")
+    dropping.save(tmp_path / "dropping" / "config.json")
+    losses = {}
+    for name, start, rate in (
+        ("with", "dropping", None),
+        ("without", "dropping", 0.0),
+        ("as it was", checkpoint, None),
+    ):
+        out, recipe = tmp_path / name, RECIPE.replace(epochs=2, dropout=rate)
+        result = finetuned(tmp_path / start, task_of("sentence"), out, recipe)
+        losses[name] = [epoch["loss"] for epoch in result.runs[0].epochs]
+    assert losses["without"] == losses["as it was"] != losses["with"]
+    rates = [checkpoints.read_config(tmp_path / name).hidden_dropout for name in losses]
+    assert rates == [0.4, 0.0, 0.0]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks import mini
-from scripts import make_mini_text, mini_characters, mini_repeats
+from scripts import make_mini_text, mini_repeats
 from scripts.mini_cleaning import clean_paragraphs, fault, join_broken_lines
 
 HOLES = [
@@ -215,13 +215,8 @@ def test_a_stopped_preparation_ends_with_the_same_bytes(folders, tmp_path):
         assert (tmp_path / "whole" / name).read_bytes() == (tmp_path / "stopped" / name).read_bytes(), name
 
 
-def test_missing_characters_take_the_places_of_those_that_never_occur():
-    known = [character for character in string.punctuation if character not in "[_"]
-    pieces = ["[UNK]", *known, "é", "ж", "ა", "ab", "ბ"]
-    counts = np.ones(len(pieces), int)
-    counts[[pieces.index(piece) for piece in ("é", "ა", "ab", "ბ")]] = 0
-    places = mini_characters.new_places(pieces, counts)
-    assert {pieces[place]: character for place, character in places.items()} == {"ა": "[", "ბ": "_"}
-    counts[pieces.index("ბ")] = counts[pieces.index("é")] = 1
-    with pytest.raises(SystemExit, match="expected 2 characters that never occur, found 1"):
-        mini_characters.new_places(pieces, counts)
+def test_a_learned_vocabulary_has_all_punctuation_though_the_text_has_not(folders, tmp_path):
+    run(folders, tmp_path)
+    make_mini_text.learn_vocabulary(tmp_path, 1024)
+    pieces = (tmp_path / "vocab-1k.txt").read_text(encoding="utf-8").split("\n")
+    assert set(string.punctuation) <= set(pieces)

@@ -17,6 +17,7 @@ from bertlab.analysis.minimal_pairs import read_pairs
 from bertlab.errors import ConfigError
 from bertlab.wordpiece.learner import learn_vocabulary
 from bertlab.work_folder import WorkFolder, read_json, write_json
+from scripts.text_kinds import KINDS
 
 TINY = shape(1, 16, 2)
 
@@ -66,8 +67,8 @@ def test_names_are_different_and_fractions_add_up():
     for candidate in CANDIDATES:
         assert sum(share for _, share in candidate.phases) == pytest.approx(1)
         assert candidate.text in MIXES and candidate.model["hidden_size"] % candidate.model["num_heads"] == 0
-    for kinds in MIXES.values():
-        assert sum(fraction for fraction, _ in kinds.values()) == pytest.approx(1)
+    for mix in MIXES.values():
+        assert set(mix) == set(KINDS) and sum(mix.values()) == pytest.approx(1)
 
 
 def test_an_unknown_candidate_and_a_folder_without_text_are_refused_in_one_line(tmp_path):

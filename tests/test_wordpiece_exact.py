@@ -4,6 +4,7 @@ The oracle is `wordpiece_oracle`, which asks this Python's own Unicode tables. T
 Python 3.11; other Pythons run the test of the digests, which 3.11 proves right.
 """
 
+import functools
 import hashlib
 import random
 import sys
@@ -152,8 +153,13 @@ SETTINGS = [(True, None, True), (False, None, True), (True, False, True), (False
 LETTERS = "abcxyzXYZσςßﬁiαe.,'-中"
 FIXED = Vocabulary([*SPECIAL_TOKENS, *LETTERS, *("##" + char for char in LETTERS), "ab", "##bc", "a.b", "##'s"])
 TOKENIZERS = [WordPieceTokenizer(FIXED, *choice[:2], 7, choice[2]) for choice in SETTINGS]
-GRAPHS = [tokenizer.graph() for tokenizer in TOKENIZERS]
 MANY = [tokenizer._batch._table._many for tokenizer in TOKENIZERS]
+
+
+@functools.cache
+def graph_of(index):
+    """Made for the tests that use it: its tables take a second."""
+    return TOKENIZERS[index].graph()
 
 
 @needs_same_unicode
@@ -163,7 +169,7 @@ MANY = [tokenizer._batch._table._many for tokenizer in TOKENIZERS]
 def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
     lowercase, accents, chinese = SETTINGS[index]
     words = [oracle.words(line, lowercase, accents, chinese) for line in lines]
-    assert_forms_agree(lines, words, TOKENIZERS[index], GRAPHS[index])
+    assert_forms_agree(lines, words, TOKENIZERS[index], graph_of(index))
 
 
 @pytest.mark.parametrize("index", range(len(SETTINGS)))

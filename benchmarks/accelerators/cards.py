@@ -7,15 +7,17 @@ L4: NVIDIA, "NVIDIA L4 Tensor Core GPU" data sheet (121 TFLOP/s bfloat16, 60 TF3
 24 GB, 300 GB/s).
 A100: NVIDIA, "NVIDIA A100 Tensor Core GPU" data sheet, 40 GB SXM (312 TFLOP/s bfloat16, 156 TF32, 1,555 GB/s).
 H100: NVIDIA, "NVIDIA H100 Tensor Core GPU" data sheet, SXM (989 TFLOP/s bfloat16, 495 TF32, 3.35 TB/s).
+H200: NVIDIA, "NVIDIA H200 Tensor Core GPU" data sheet, SXM (the same, with 141 GB and 4.8 TB/s).
 v5e: Google Cloud, "TPU v5e" (197 TFLOP/s bfloat16, 16 GB, 819 GB/s; between chips 400 GB/s in both directions
 together, over 4 links). A product of float32 matrices is one of bfloat16 there by default, and on the L4, the
-A100 and the H100 one in TF32.
+A100, the H100 and the H200 one in TF32.
 
 How fast the chips of a v5e pod exchange: each sends 50 GB/s over each of its 4 links. All 256 chips form a torus, and
 all 4 links carry data; 16 chips form a grid, whose corners have 2 links, so that a ring of all chips uses 2 of each.
 
 The numbers of threads, registers and the like of the GPUs are those of their compute capability in NVIDIA's "CUDA C++
-Programming Guide", table of technical specifications; the usable memory is what the driver reports.
+Programming Guide", table of technical specifications; the usable memory is what the driver reports (for the H200, the
+data sheet's).
 """
 
 from dataclasses import dataclass, replace
@@ -87,10 +89,11 @@ H100 = Card(
     "H100", "cuda", "bfloat16", memory=84_942_979_072, flops=989e12, flops_32=495e12, bandwidth=3352e9,
     capability=(9, 0), cores=132, units=128, clock=1.98, cache=50 * 2**20, shared=233_472,
 )  # fmt: skip
+H200 = replace(H100, name="H200", memory=141 * 10**9, bandwidth=4800e9)  # the same chip with other memory
 V5E = Card(
     "v5e-1", "tpu", "bfloat16", memory=16 * 10**9, flops=197e12, flops_32=197e12, bandwidth=819e9, topology="v5e:1x1"
 )
 V5E_16 = replace(V5E, name="v5e-16", topology="v5e:4x4", chips=16, links=100e9)
 V5E_256 = replace(V5E, name="v5e-256", topology="v5e:16x16", chips=256, links=200e9)
 
-CARDS = {card.name: card for card in (V5E, T4, L4, A100, H100, V5E_16, V5E_256)}
+CARDS = {card.name: card for card in (V5E, T4, L4, A100, H100, H200, V5E_16, V5E_256)}

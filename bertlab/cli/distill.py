@@ -28,6 +28,7 @@ KINDS = {
         Recipe,
         (
             "from_scratch",
+            "dropout",
             "frozen_layers",
             "lora_rank",
             "lora_alpha",

@@ -116,7 +116,7 @@ def check_baseline(kind: str, task: TaskData, recipe: Recipe) -> None:
 def refuse_settings_of_layers(recipe: Recipe, reason: str) -> None:
     """Raises ConfigError for settings of pre-trained layers, where there are no such layers to train."""
     standard = Recipe()
-    for name in ("frozen_layers", "lora_rank", "layer_decay", "from_scratch"):
+    for name in ("dropout", "frozen_layers", "lora_rank", "layer_decay", "from_scratch"):
         if getattr(recipe, name) != getattr(standard, name):
             option = asked(f"--{name.replace('_', '-')}", name)
             raise ConfigError(f"{reason}; leave out {option}")

@@ -153,7 +153,8 @@ class Experiment:
             for path, variable in variables_of(loaded).items()
             if path in names
         }
-        return values, loaded.config
+        rate = self.recipe.dropout
+        return values, loaded.config if rate is None else loaded.config.with_dropout(rate)
 
     # === Runs ===
 

@@ -47,6 +47,10 @@ class Recipe(Settings):
     best: str | None = setting(
         None, "Metric that chooses the best setting and seed, and with --patience the epoch [the task's first].",
     )  # fmt: skip
+    dropout: float | None = setting(
+        None, "Dropout in the model during training; 0 can help with a few hundred rows [the checkpoint's].",
+        at_least=0, below=1,
+    )  # fmt: skip
     frozen_layers: int | None = setting(
         None, "Freeze the embeddings (0), or the embeddings and this number of lower layers.",
         at_least=0,
