@@ -28,6 +28,7 @@ from rich.table import Table
 
 from bertlab.config import SIZES, BertConfig
 from bertlab.data.tasks.load import load_task
+from bertlab.large_pages import with_large_pages
 from bertlab.wordpiece.learner import learn_vocabulary
 
 CONTENDERS = {
@@ -67,7 +68,8 @@ def config_of(options, vocab_size: int) -> BertConfig:
 
 def worker(name: str, folder: Path) -> dict | None:
     """Runs one contender, or "prepare", in a process of its own and returns what it prints."""
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", KERAS_BACKEND="tensorflow", HF_HUB_OFFLINE="1")
+    own = {"TF_CPP_MIN_LOG_LEVEL": "3", "KERAS_BACKEND": "tensorflow", "HF_HUB_OFFLINE": "1"}
+    environment = with_large_pages(os.environ | own)
     command = [sys.executable, "-m", "benchmarks.finetune_worker", name, str(folder)]
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     if result.returncode:

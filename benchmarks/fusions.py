@@ -21,6 +21,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.pretrain import add_sizes, config_of, random_rows
+from bertlab.large_pages import restart_with_large_pages
 
 STEPS = 10
 MOST = 20  # kernels in the second table
@@ -119,6 +120,7 @@ def main() -> None:
     parser.add_argument("--optimizer", choices=("adamw", "muon"), default="adamw")
     parser.add_argument("--rounds", type=int, default=3, help="times that ten steps are timed; the best counts")
     options = parser.parse_args()
+    restart_with_large_pages()
     with tempfile.TemporaryDirectory() as folder:
         # Read when TensorFlow is loaded, which is later.
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={folder} --xla_dump_hlo_as_text"

@@ -26,6 +26,7 @@ from rich.table import Table
 from bertlab.config import SIZES, BertConfig
 from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.large_pages import with_large_pages
 
 SHORT_ROWS = 0.1
 
@@ -123,7 +124,7 @@ def rows_of_documents(source: str, length: int, packing: bool, number: int) -> t
 
 def measure(name: str, rows: Path, config: Path, options) -> dict:
     """The measurements of one package, in a separate process."""
-    environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3")
+    environment = with_large_pages(dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3"))
     if CONTENDERS[name].backend:
         environment["KERAS_BACKEND"] = CONTENDERS[name].backend
     command = [sys.executable, "-m", "benchmarks.pretrain_worker", name, str(rows), str(config), options.precision]

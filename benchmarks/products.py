@@ -23,6 +23,7 @@ from rich.table import Table
 
 from benchmarks.pretrain import add_sizes, config_of
 from bertlab.config import BertConfig
+from bertlab.large_pages import restart_with_large_pages
 from bertlab.training.devices.utilisation import last_layer_positions, measured_peak, training_flops
 
 
@@ -133,6 +134,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     add_sizes(parser)
     options = parser.parse_args()
+    restart_with_large_pages()
     if keras.backend.backend() not in ("tensorflow", "jax"):
         parser.error("XLA compiles for tensorflow and jax; set KERAS_BACKEND to one of them")
     config = config_of(options)

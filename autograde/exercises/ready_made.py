@@ -18,7 +18,8 @@ LIBRARY = (
 # Modules of the library that solve nothing: errors, files, settings, plots, and what notebooks are started with.
 TOOLS = (
     "bertlab.__main__", "bertlab.backend", "bertlab.config", "bertlab.devices", "bertlab.errors", "bertlab.files",
-    "bertlab.plots", "bertlab.progress", "bertlab.settings", "bertlab.tokenizer", "bertlab.work_folder",
+    "bertlab.large_pages", "bertlab.plots", "bertlab.progress", "bertlab.settings", "bertlab.tokenizer",
+    "bertlab.work_folder",
 )  # fmt: skip
 PACKAGES = ("keras_hub", "keras_nlp", "tensorflow_text", "tokenizers", "torch", "transformers")
 EVERYWHERE = (*LIBRARY, *PACKAGES)

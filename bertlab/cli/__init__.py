@@ -1,8 +1,11 @@
 """The `bertlab` command. Each sub-command is in its own module, imported only when it is called."""
 
+import sys
+
 import click
 
 from bertlab.cli.lazy import LazyGroup, run
+from bertlab.large_pages import restart_with_large_pages
 
 # command: (module in bertlab.cli, its click object, one line of help)
 COMMANDS = {
@@ -32,6 +35,8 @@ COMMANDS = {
     "demo": ("demo", "demo", "Run everything from corpus to fine-tuned BERT in a few minutes, with a report."),
     "completion": ("completion", "completion", "Print a Tab completion script for bash, zsh or fish."),
 }
+# Commands that compute with a model for more than a few seconds.
+COMPUTING = ("pretrain", "evaluate", "minimal-pairs", "finetune", "distill", "encode", "tune-vectors", "demo")
 
 
 @click.group(
@@ -49,4 +54,6 @@ def cli():
 
 def main() -> None:
     """Runs the command line. A user's mistake prints one line on standard error and exits with code 2."""
+    if sys.argv[1:2] and sys.argv[1] in COMPUTING:
+        restart_with_large_pages()
     run(cli, "bertlab")
