@@ -21,7 +21,8 @@ MACHINE = {
     "name, card",
     [
         ("Tesla T4", "T4"), ("NVIDIA A100-SXM4-40GB", "A100"), ("NVIDIA H100 80GB HBM3", "H100"),
-        ("NVIDIA H200", "H200"), ("NVIDIA L4", "L4"), ("NVIDIA L40S", None), ("NVIDIA T400", None), ("a processor", None),
+        ("NVIDIA H200", "H200"), ("NVIDIA L4", "L4"), ("NVIDIA L40S", None), ("NVIDIA T400", None),
+        ("a processor", None),
     ],
 )  # fmt: skip
 def test_a_card_is_found_by_its_name(name, card):

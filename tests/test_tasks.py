@@ -303,6 +303,10 @@ def test_a_validation_split_is_drawn_from_the_training_rows_with_the_seed(tmp_pa
     [
         (lambda d: load_task("nonsense"), "'nonsense' is neither a task .* nor a file or folder"),
         (lambda d: load_task("rte", data_dir=d), "holds no file of rte; expected train.tsv, dev.tsv, test.tsv"),
+        (
+            lambda d: load_task("squad", data_dir=d),
+            r"holds no file of squad; expected train-v1.1.json, dev-v1.1.json, here or in SQuAD/",
+        ),
         (lambda d: load_task("nonsense", data_dir=d), "there is no published task 'nonsense'"),
         (lambda d: load_task(d), "no train, dev or test file"),
         (lambda d: load_task(d / "none.csv", "files"), "no such file or folder"),

@@ -239,7 +239,7 @@ def _load_published(task: Task, folder: Path, reading: Reading, problems: Proble
     _refuse_unused(task.name, reading, *(("conll",) if task.kind == "conll" else ()), shape=task.shape)
     files = _published_files(task, folder)
     if not files:
-        expected = ", ".join(names[0] for names in task.files.values())
+        expected = ", ".join(names[0] for names in task.files.values() if names)
         raise DataError(f"{folder}: holds no file of {task.name}; expected {expected}, here or in {task.folder}/")
     if task.kind == "squad":
         rows = {split: read_squad(path, problems) for split, path in files.items()}
