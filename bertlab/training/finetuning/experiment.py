@@ -153,8 +153,10 @@ class Experiment:
             for path, variable in variables_of(loaded).items()
             if path in names
         }
-        rate = self.recipe.dropout
-        return values, loaded.config if rate is None else loaded.config.with_dropout(rate)
+        config = loaded.config
+        if self.recipe.dropout is not None:
+            config = config.with_dropout(self.recipe.dropout)
+        return values, config
 
     # === Runs ===
 
