@@ -2,10 +2,11 @@
 
     python -m benchmarks.fusions                                     # 4 × 256, 128 tokens, batch 16, float32
     python -m benchmarks.fusions --vocab-size 12288 --length 64 --batch-size 64 --optimizer muon
+    KERAS_BACKEND=jax python -m benchmarks.fusions                   # in the peers' environment
 
-Traces some steps with TensorFlow's profiler, adds up the time of each kernel of the program that XLA compiled, and
-finds in the program's text which line of the model each kernel comes from. On processors only: on a GPU use a profiler
-of its maker. Kernels that overlap count in full, so that the sum can exceed the time of a step.
+Traces some steps with the profiler of TensorFlow or JAX, adds up the time of each kernel of the program that XLA
+compiled, and finds in the program's text which line of the model each kernel comes from. On processors only: on a GPU
+use a profiler of its maker. Kernels that overlap count in full, so that the sum can exceed the time of a step.
 """
 
 import argparse
@@ -27,14 +28,14 @@ STEPS = 10
 MOST = 20  # kernels in the second table
 # The first kind whose pattern occurs in "opcode op_name" of an instruction; the order matters.
 KINDS = (
-    ("products of the optimizer", r"^dot .*(muon|adamw)"),
-    ("products of the model", r"^dot "),
-    ("optimizer", r"muon|adamw|clip|global_norm|Assign"),
-    ("GELU", r"Gelu|Erf"),
+    ("products of the optimizer", r"^dot .*(muon|adam_?w)"),
+    ("products of the model", r"^dot |dot_general"),
+    ("optimizer", r"muon|adam_?w|clip|global_norm|Assign"),
+    ("GELU", r"[Gg]elu|[Ee]rf"),
     ("dropout", r"dropout"),
     ("LayerNorm", r"norm_\d|norm/"),
     ("attention: softmax, mask, transposes", r"attention"),
-    ("loss over the vocabulary", r"LogSumExp|Softmax|SelectV2|masked_lm|AddN$|Max$|Sum_"),
+    ("loss over the vocabulary", r"LogSumExp|Softmax|SelectV2|masked_lm|AddN$|Max$|Sum_|logsumexp|log_softmax"),
     ("embeddings", r"embeddings"),
     ("reductions in two steps", r"reduce-window"),
 )
@@ -85,10 +86,21 @@ def milliseconds_of(trace: Path, names: set[str]) -> Counter:
     return spent
 
 
-def traced(options, folder: Path) -> tuple[float, str]:
-    """Traces `STEPS` steps into a folder; returns the milliseconds of a step without the trace, and the program."""
+def profiled(folder: Path):
+    """A `with` block whose kernels are noted in a folder, by the profiler of Keras's backend."""
+    import keras
+
+    if keras.backend.backend() == "jax":
+        import jax
+
+        return jax.profiler.trace(folder)
     import tensorflow as tf
 
+    return tf.profiler.experimental.Profile(str(folder))
+
+
+def traced(options, folder: Path) -> tuple[float, str]:
+    """Traces `STEPS` steps into a folder; returns the milliseconds of a step without the trace, and the program."""
     from bertlab.data.pretraining.datasets import batches_of
     from bertlab.models import BertForPreTraining
     from bertlab.training.recipes import optimizer as optimizers
@@ -107,11 +119,10 @@ def traced(options, folder: Path) -> tuple[float, str]:
 
     steps()
     best = min(steps() for _ in range(options.rounds))
-    tf.profiler.experimental.start(str(folder / "trace"))
-    steps()
-    tf.profiler.experimental.stop()
-    programs = sorted(folder.glob("*one_step_on_data*after_optimizations.txt"), key=lambda path: path.stat().st_size)
-    return best, programs[-1].read_text()
+    with profiled(folder / "trace"):
+        steps()
+    program = max(folder.glob("*after_optimizations.txt"), key=lambda path: path.stat().st_size)
+    return best, program.read_text()
 
 
 def main() -> None:
@@ -122,7 +133,7 @@ def main() -> None:
     options = parser.parse_args()
     restart_with_large_pages()
     with tempfile.TemporaryDirectory() as folder:
-        # Read when TensorFlow is loaded, which is later.
+        # Read when TensorFlow or JAX is loaded, which is later.
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} --xla_dump_to={folder} --xla_dump_hlo_as_text"
         os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
         step, program = traced(options, Path(folder))

@@ -43,6 +43,8 @@ class Contender:
 CONTENDERS = {
     "bertlab-tensorflow": Contender("bertlab, TensorFlow + XLA", "tensorflow", packed=True),
     "bertlab-jax": Contender("bertlab, JAX", "jax", packed=True),
+    "bertlab-torch": Contender("bertlab, PyTorch", "torch", packed=True),
+    "bertlab-torch-compiled": Contender("bertlab, PyTorch compiled by Keras", "torch", packed=True),
     "transformers-trainer": Contender("transformers, PyTorch compiled, all positions"),
     "transformers-tuned": Contender("transformers, PyTorch compiled, SDPA, masked positions"),
     "keras-hub": Contender("keras-hub MaskedLM, TensorFlow + XLA (no next sentence)", "tensorflow"),

@@ -10,6 +10,7 @@ import resource
 import sys
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -35,9 +36,9 @@ def main() -> None:
     job = Job(dict(np.load(rows)), BertConfig.load(config), precision, int(batch_size), int(steps))
     if job.steps % WARM_UP:
         raise SystemExit(f"the number of steps must be a multiple of {WARM_UP}")
-    contender = {"transformers-trainer": transformers_trainer, "transformers-tuned": transformers_tuned,
-                 "keras-hub": keras_hub}.get(name, bertlab)  # fmt: skip
-    print(json.dumps(contender(job)))
+    others = {"transformers-trainer": transformers_trainer, "transformers-tuned": transformers_tuned,
+              "keras-hub": keras_hub, "bertlab-torch": partial(bertlab, compiled=False)}  # fmt: skip
+    print(json.dumps(others.get(name, bertlab)(job)))
 
 
 def figures(job: Job, seconds: float, compile_seconds: float, peak: float, memory: int, device: str) -> dict:
@@ -66,7 +67,8 @@ def process_memory() -> int:
 # === Keras: ours and keras-hub's ===
 
 
-def bertlab(job: Job) -> dict:
+def bertlab(job: Job, compiled: bool = True) -> dict:
+    """Ours, on the backend that Keras was given. compiled: by XLA, or by torch.compile on PyTorch."""
     import keras
 
     from bertlab.models import BertForPreTraining
@@ -76,7 +78,8 @@ def bertlab(job: Job) -> dict:
     keras.config.set_dtype_policy(policy(job.precision))
     trainer = PreTrainer(BertForPreTraining(job.config))
     optimizer = adamw(LEARNING_RATE, trainer, weight_decay=WEIGHT_DECAY, global_clipnorm=CLIP_NORM)
-    trainer.compile(optimizer, jit_compile=True, steps_per_execution=WARM_UP)
+    per_call = 1 if keras.backend.backend() == "torch" else WARM_UP  # PyTorch has no loop of several steps
+    trainer.compile(optimizer, jit_compile=compiled, steps_per_execution=per_call)
     return fit(job, trainer, lambda batch: batch)
 
 
@@ -133,6 +136,10 @@ def device() -> str:
         import jax
 
         return jax.devices()[0].device_kind
+    if keras.backend.backend() == "torch":
+        import torch
+
+        return torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"
     import tensorflow as tf
 
     return "GPU" if tf.config.list_physical_devices("GPU") else "cpu"
@@ -148,6 +155,10 @@ def keras_memory() -> int:
         import jax
 
         return jax.devices()[0].memory_stats()["peak_bytes_in_use"]
+    if keras.backend.backend() == "torch":
+        import torch
+
+        return torch.cuda.max_memory_allocated()
     import tensorflow as tf
 
     return tf.config.experimental.get_memory_info("GPU:0")["peak"]

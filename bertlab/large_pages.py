@@ -35,10 +35,20 @@ def restart_with_large_pages() -> None:
     To be called before anything is loaded or read: glibc reads the variable only at the start. A process that was not
     started with the arguments in `sys.argv`, such as the child of another program, is left as it is.
     """
-    environment, arguments = with_large_pages(dict(os.environ)), sys.argv[1:]
-    is_program = arguments and sys.orig_argv[-len(arguments) :] == arguments
-    if is_program and environment != dict(os.environ):
+    environment = with_large_pages(dict(os.environ))
+    if environment != dict(os.environ) and _was_started_as(sys.argv):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
+
+
+def _was_started_as(arguments: list[str]) -> bool:
+    """Whether this process was started with these arguments. Without any, its program must be that of the first one."""
+    program, *others = arguments
+    if others:
+        return sys.orig_argv[-len(others) :] == others
+    file = Path(program).with_suffix("")
+    module = file.parent if file.name == "__main__" else file
+    started = sys.orig_argv[-1]  # a file, or the name of a module
+    return started == program or module.parts[-started.count(".") - 1 :] == tuple(started.split("."))
 
 
 def _program_decides() -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 import once
 import pytest
 from budget import Budget, note_exercise
-from selection import SIXTHS, in_sixth, is_numerical, is_slow
+from selection import PARTS, in_part, is_numerical, is_slow
 
 # XLA compiles hundreds of small programs here that run once or twice: let it compile quickly rather than well.
 COMPILE_QUICKLY = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
@@ -29,7 +29,7 @@ hypothesis.settings.load_profile("repeatable")
 
 def pytest_addoption(parser):
     parser.addoption("--budget", type=float, metavar="SECONDS", help="what the run may take, shown at its end")
-    parser.addoption("--sixth", type=int, choices=range(SIXTHS), help="run only this sixth of the selected tests")
+    parser.addoption("--part", type=int, choices=range(PARTS), help="run only this part of the selected tests")
 
 
 def pytest_configure(config):
@@ -47,7 +47,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)  # after -m and -k
 def pytest_collection_modifyitems(config, items):
-    items[:], others = in_sixth(items, config.getoption("sixth"))
+    items[:], others = in_part(items, config.getoption("part"))
     if others:
         config.hook.pytest_deselected(items=others)
 

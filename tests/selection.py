@@ -1,4 +1,4 @@
-"""Which tests a run takes: the numerical ones, the slow ones, and one sixth of those that need long."""
+"""Which tests a run takes: the numerical ones, the slow ones, and one part of those that need long."""
 
 import hashlib
 from functools import cache
@@ -56,7 +56,7 @@ NUMERICAL = (
     "test_word_vectors",
     "test_xlnet",
 )
-SIXTHS = 6
+PARTS = 10  # of the tests that need long: `.ci/run` runs one of them
 SLOW = Path(__file__).with_name("slow_tests.txt")
 
 
@@ -74,13 +74,13 @@ def is_slow(node_id: str) -> bool:
     return node_id in slow_tests()
 
 
-def sixth_of(node_id: str) -> int:
-    """0 to 5, the same on every machine: Python's own `hash` differs from process to process."""
-    return int(hashlib.sha256(node_id.encode()).hexdigest(), 16) % SIXTHS
+def part_of(node_id: str) -> int:
+    """0 to 9, the same on every machine: Python's own `hash` differs from process to process."""
+    return int(hashlib.sha256(node_id.encode()).hexdigest(), 16) % PARTS
 
 
-def in_sixth(items: list, sixth: int | None) -> tuple[list, list]:
-    """The tests of one sixth and those of the other five; without a sixth, all tests and none."""
-    sixths = [sixth_of(item.nodeid) if sixth is not None else None for item in items]
-    chosen = [item for item, its_sixth in zip(items, sixths) if its_sixth == sixth]
-    return chosen, [item for item, its_sixth in zip(items, sixths) if its_sixth != sixth]
+def in_part(items: list, part: int | None) -> tuple[list, list]:
+    """The tests of one part and those of the others; without a part, all tests and none."""
+    parts = [part_of(item.nodeid) if part is not None else None for item in items]
+    chosen = [item for item, its_part in zip(items, parts) if its_part == part]
+    return chosen, [item for item, its_part in zip(items, parts) if its_part != part]

@@ -11,9 +11,10 @@ import pytest
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
 from bertlab.errors import ConfigError
-from bertlab.training.finetuning import experiment
+from bertlab.training.finetuning import experiment, trainer
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.runs import callbacks
 
 SHORT = RECIPE.replace(epochs=2)  # 44 rows in batches of 8: 6 steps in an epoch
 
@@ -189,6 +190,20 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
     (logs,) = (tmp_path / "logs").iterdir()
     assert len((logs / "metrics.csv").read_text().splitlines()) == 3
     assert list((logs / "tensorboard").glob("events.out.tfevents.*"))
+
+
+def test_a_log_file_says_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):
+    monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(trainer, "PREDICTED_TOGETHER", 8)
+    said, task = [], task_of("sentence")
+    finetuned(checkpoint, task, tmp_path, SHORT, say=said.append)
+    rows = len(task.validation)
+    batches = [*range(8, rows, 8), rows] * 2  # of two epochs
+    lines = [line.partition(": ") for line in said if "evaluating" in line]
+    assert [text for _, _, text in lines] == [
+        f"pre-trained, seed 1, evaluating, {done} of {rows} rows" for done in batches
+    ]
+    assert lines[0][0].startswith("step 6 of 12, about ") and lines[-1][0].startswith("step 12 of 12, about ")
 
 
 def test_a_metric_of_ones_own_chooses_the_best_epoch_and_seed(checkpoint, tmp_path):

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -74,6 +75,23 @@ def test_a_program_that_starts_again_keeps_its_arguments_input_and_process(polic
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this file")
+@pytest.mark.parametrize("command", [["tools/step.py"], ["-m", "tools.step"], ["-m", "tools"]])
+def test_a_program_without_arguments_starts_again_too(policy, monkeypatch, tmp_path, command):
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    file = policy("always [madvise] never")
+    (tmp_path / "tools").mkdir()
+    for name in ("step", "__main__"):
+        (tmp_path / "tools" / f"{name}.py").write_text(
+            "import os, pathlib\nfrom bertlab import large_pages\n"
+            f"large_pages.POLICY = pathlib.Path({str(file)!r})\n"
+            "large_pages.restart_with_large_pages()\nprint(os.environ.get('GLIBC_TUNABLES'), end='')\n"
+        )
+    monkeypatch.setenv("PYTHONPATH", str(Path(large_pages.__file__).parent.parent))
+    done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout == ASKED
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this file")
 def test_the_child_of_another_program_does_not_start_that_program_again(policy, monkeypatch):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     program = (
@@ -81,6 +99,8 @@ def test_the_child_of_another_program_does_not_start_that_program_again(policy, 
         "large_pages.restart_with_large_pages(); print(os.environ.get('GLIBC_TUNABLES'), end='')"
     )
     assert shown(policy("always [madvise] never"), program, "serve") == ["None"]
+    without = program.replace("'bertlab', 'pretrain', '--out', 'run'", "'/bin/bertlab'")
+    assert without != program and shown(policy("always [madvise] never"), without) == ["None"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux has this file")

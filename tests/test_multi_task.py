@@ -32,6 +32,16 @@ def finished(checkpoint, tmp_path_factory):
     return out, trained(checkpoint, out)
 
 
+def test_a_log_file_says_how_many_rows_of_all_tasks_are_evaluated(checkpoint, tmp_path, monkeypatch):
+    from bertlab.training.runs import callbacks
+
+    monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
+    said = []
+    trained(checkpoint, tmp_path, RECIPE.replace(epochs=1), say=said.append)
+    rows = sum(len(task_of(shape).validation) for shape in ("sentence", "tagging"))
+    assert [line for line in said if "evaluating" in line][-1].endswith(f"evaluating, {rows} of {rows} rows")
+
+
 # --- the model ---
 
 

@@ -1,31 +1,31 @@
-"""A run of one sixth leaves no test out for good; every name of a numerical test file leads to a file."""
+"""The parts of the long tests leave no test out; every name of a numerical test file leads to a file."""
 
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from selection import NUMERICAL, SIXTHS, in_sixth, is_numerical, is_slow, sixth_of, slow_tests
+from selection import NUMERICAL, PARTS, in_part, is_numerical, is_slow, part_of, slow_tests
 
 from scripts.slow_tests import measured
 
 ITEMS = [SimpleNamespace(nodeid=f"tests/test_layers.py::test_shape[{number}]") for number in range(300)]
 
 
-def test_every_test_is_in_exactly_one_sixth_and_the_sixths_are_about_equal():
-    sixths = [in_sixth(ITEMS, sixth)[0] for sixth in range(SIXTHS)]
-    assert sorted(item.nodeid for sixth in sixths for item in sixth) == sorted(item.nodeid for item in ITEMS)
-    assert all(30 < len(sixth) < 70 for sixth in sixths)
-    assert all(len(sum(in_sixth(ITEMS, sixth), [])) == 300 for sixth in range(SIXTHS))
+def test_every_test_is_in_exactly_one_part_and_the_parts_are_about_equal():
+    parts = [in_part(ITEMS, part)[0] for part in range(PARTS)]
+    assert sorted(item.nodeid for part in parts for item in part) == sorted(item.nodeid for item in ITEMS)
+    assert all(15 < len(part) < 50 for part in parts)
+    assert all(len(sum(in_part(ITEMS, part), [])) == 300 for part in range(PARTS))
 
 
-def test_without_a_sixth_every_test_runs():
-    assert in_sixth(ITEMS, None) == (ITEMS, [])
+def test_without_a_part_every_test_runs():
+    assert in_part(ITEMS, None) == (ITEMS, [])
 
 
-def test_the_sixth_of_a_test_is_the_same_on_every_machine():
+def test_the_part_of_a_test_is_the_same_on_every_machine():
     tests = ("test_layers.py::test_shape[0]", "test_layers.py::test_shape[1]", "test_models.py::test_é")
-    assert [sixth_of(f"tests/{test}") for test in tests] == [5, 1, 0]
+    assert [part_of(f"tests/{test}") for test in tests] == [7, 1, 2]
 
 
 @pytest.mark.parametrize("beginning", NUMERICAL)

@@ -61,12 +61,16 @@ def batches_as_fit(features: Features, batch_size: int, limit: int, seed: int) -
 EPOCHS = {"length": batches_by_length, "fit": batches_as_fit}  # by a recipe's row_order
 
 
+def ignore(rows: int) -> None:
+    """The function to call after each batch if nobody wants to know the number of rows."""
+
+
 def outputs_of(
     predict: Callable,
     features: Features,
     batch_size: int,
     limit: int,
-    advance: Callable[[int], None] = lambda rows: None,
+    advance: Callable[[int], None] = ignore,
 ) -> list:
     """The model's output for each row, in the order of the rows, as float32.
 

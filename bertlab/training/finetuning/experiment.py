@@ -382,13 +382,13 @@ class Experiment:
         """The best model, the results, and then what it predicts, written out."""
         self._restore(trainer, self._weights(best_run(runs)))
         self._tune_thresholds(trainer, dev)
-        decoded = trainer.predict(dev)
+        decoded = _predictions(trainer, dev, "Predicting development rows")
         figures = trainer.score(dev, decoded)
         self._save(trainer, self.out)
         own = {"model": self.trained_name, "parameters": trained_parameters(trainer.model)}
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
         write_json(self.out / RESULTS, result.to_dict())
-        predicted = None if test is None else trainer.predict(test)
+        predicted = None if test is None else _predictions(trainer, test, "Predicting test rows")
         judged = self._judge_test(predicted)
         if judged is not None:
             result = dataclasses.replace(result, test=judged)
@@ -405,6 +405,11 @@ class Experiment:
 
     def _write_outputs(self, decoded: Decoded, predicted: Decoded | None, result: FineTuningResult) -> None:
         write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
+
+
+def _predictions(trainer: Trainer, encoded: Encoded, title: str) -> Decoded:
+    with bar(title, trainer.size(encoded)) as running:
+        return trainer.predict(encoded, running.advance)
 
 
 class _Advance:

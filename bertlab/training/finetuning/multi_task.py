@@ -23,7 +23,7 @@ from bertlab.data.tasks.splits import check_rows
 from bertlab.errors import ConfigError, DataError, asked
 from bertlab.families.names import BACKBONE
 from bertlab.training.devices.distribution import data_parallel
-from bertlab.training.finetuning.batches import outputs_of
+from bertlab.training.finetuning.batches import ignore, outputs_of
 from bertlab.training.finetuning.card import save_finetuned
 from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
@@ -191,15 +191,18 @@ class MultiTaskTrainer(Trainer):
     def score(self, encoded: dict[str, Encoded], decoded: dict[str, Decoded]) -> dict[str, float]:
         return self.problem.score({name: own.rows for name, own in encoded.items()}, decoded)
 
-    def predict(self, encoded: dict[str, Encoded]) -> dict[str, Decoded]:
-        outputs = self.outputs(encoded)
+    def predict(self, encoded: dict[str, Encoded], advance: Callable[[int], None] = ignore) -> dict[str, Decoded]:
+        outputs = self.outputs(encoded, advance)
         return {name: self.problem.problems[name].decode(own, outputs[name]) for name, own in encoded.items()}
 
-    def outputs(self, encoded: dict[str, Encoded]) -> dict[str, list]:
+    def outputs(self, encoded: dict[str, Encoded], advance: Callable[[int], None] = ignore) -> dict[str, list]:
         return {
-            name: outputs_of(partial(self._predict_task, name), own.features, self.together, self.limit)
+            name: outputs_of(partial(self._predict_task, name), own.features, self.together, self.limit, advance)
             for name, own in encoded.items()
         }
+
+    def size(self, encoded: dict[str, Encoded]) -> int:
+        return sum(len(features) for features in _features(encoded).values())
 
     def _predict_task(self, name: str, inputs: dict):
         return self._predict(inputs | {TASK + name: np.zeros(len(inputs["input_ids"]), np.int32)})

@@ -28,7 +28,7 @@ from bertlab.training.devices.distribution import num_replicas, on_devices
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.finetuning.adapters import add_adapters, merged, put_merged, train_adapters_alone
-from bertlab.training.finetuning.batches import EPOCHS, outputs_of
+from bertlab.training.finetuning.batches import EPOCHS, ignore, outputs_of
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze
 from bertlab.training.finetuning.problems import Decoded, Encoded, Problem
 from bertlab.training.finetuning.settings import Recipe
@@ -230,21 +230,25 @@ class Trainer:
         """The batches of each epoch; the same seed gives the same ones."""
         return EPOCHS[recipe.row_order](train.features, recipe.batch_size, self.limit, seed)
 
-    def figures(self, dev: Encoded) -> dict[str, float]:
-        """The metrics on rows, with the weights as they are now."""
-        return self.score(dev, self.predict(dev))
+    def figures(self, dev: Encoded, advance: Callable[[int], None] = ignore) -> dict[str, float]:
+        """The metrics on rows, with the weights as they are now. advance: see `outputs`."""
+        return self.score(dev, self.predict(dev, advance))
 
     def score(self, encoded: Encoded, decoded: Decoded) -> dict[str, float]:
         """The metrics of predictions for rows."""
         return self.problem.score(encoded.rows, decoded)
 
-    def predict(self, encoded: Encoded) -> Decoded:
-        """Predictions for rows, with the weights as they are now."""
-        return self.problem.decode(encoded, self.outputs(encoded))
+    def predict(self, encoded: Encoded, advance: Callable[[int], None] = ignore) -> Decoded:
+        """Predictions for rows, with the weights as they are now. advance: see `outputs`."""
+        return self.problem.decode(encoded, self.outputs(encoded, advance))
 
-    def outputs(self, encoded: Encoded) -> list:
-        """The model's output for each row (or window)."""
-        return outputs_of(self._predict, encoded.features, self.together, self.limit)
+    def outputs(self, encoded: Encoded, advance: Callable[[int], None] = ignore) -> list:
+        """The model's output for each row (or window). advance: called with the number of rows after each batch."""
+        return outputs_of(self._predict, encoded.features, self.together, self.limit, advance)
+
+    def size(self, encoded: Encoded) -> int:
+        """The number of rows (or windows) that `outputs` computes."""
+        return len(encoded.features)
 
     @property
     def together(self) -> int:
@@ -296,7 +300,7 @@ class _Run:
             self._step(inputs, targets)
         self._stop_the_clock()
         _check(progress.losses, epoch, recipe, self.seed)
-        figures = self.trainer.figures(self.dev)
+        figures = self.trainer.figures(self.dev, self._evaluating())
         loss = float(np.mean(progress.losses))
         progress.epochs.append({"epoch": epoch, "loss": loss, "figures": figures})
         progress.losses = []
@@ -306,6 +310,17 @@ class _Run:
         measured = {f"val_{name}": value for name, value in figures.items()}
         self._report({"epoch": epoch, "loss": loss} | measured)
         self.callbacks.on_epoch_end(epoch - 1, {"loss": loss} | measured)
+
+    def _evaluating(self) -> Callable[[int], None]:
+        """Tells how many development rows are evaluated: thousands of them take minutes on a processor."""
+        done, total = 0, self.trainer.size(self.dev)
+
+        def advance(rows: int) -> None:
+            nonlocal done
+            done += rows
+            self.watching.advance(0, f"evaluating, {done:,} of {total:,} rows")
+
+        return advance
 
     def _step(self, inputs: dict, targets) -> None:
         progress = self.progress

@@ -243,7 +243,7 @@ class ProgressLines:
     def show(self, step: int, note: str) -> None:
         """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
         now = time.perf_counter()
-        if step >= self.total_steps or bars_are_shown() or now - self._said <= _SECONDS_BETWEEN_LINES:
+        if bars_are_shown() or now - self._said <= _SECONDS_BETWEEN_LINES:
             return
         self._said = now
         minutes = (now - self._began) / 60 / max(step - self.first_step, 1) * (self.total_steps - step)
@@ -286,7 +286,8 @@ class TrainingBar(keras.callbacks.Callback):
     def on_epoch_end(self, epoch, logs=None):
         self._last = -1
         row = self.history.rows[-1]
-        self._lines.show(row["step"], self._note(row))
+        if row["step"] < self.total_steps:
+            self._lines.show(row["step"], self._note(row))
 
     def _note(self, logs) -> str:
         """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", without what is unknown."""
