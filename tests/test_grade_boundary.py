@@ -9,8 +9,9 @@ import re
 from pathlib import Path
 
 import pytest
-from grade_class import NAME, NOTEBOOK, hand_in, opened, released_course, result_of, solved
+from grade_class import LAYER, NAME, NOTEBOOK, answer, hand_in, opened, released_course, result_of, solved
 
+from autograde.exercises.cells import stub_cell
 from autograde.grader.feedback import feedback_page
 from autograde.grader.grade import grade
 from autograde.grader.report import report_page
@@ -26,8 +27,9 @@ def sections(path: Path) -> dict[str, str]:
 
 
 def hostile_notebook(path: Path) -> str:
-    cells = sections(path)
-    first = next(name for name in cells if name != "setup")
+    """The solution with the attack's cells. The layer, which takes long, is not attempted unless it is one of them."""
+    cells = {LAYER: stub_cell(answer(LAYER))} | sections(path)
+    first = next(name for name in cells if name not in ("setup", LAYER))
     return solved(cells | {first: cells["setup"] + cells[first]})
 
 
