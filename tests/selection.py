@@ -56,7 +56,7 @@ NUMERICAL = (
     "test_word_vectors",
     "test_xlnet",
 )
-PARTS = 10  # of the tests that need long: `.ci/run` runs one of them
+PARTS = 12  # of the tests that need long: `.ci/run` runs one of them
 SLOW = Path(__file__).with_name("slow_tests.txt")
 
 
@@ -75,7 +75,7 @@ def is_slow(node_id: str) -> bool:
 
 
 def part_of(node_id: str) -> int:
-    """0 to 9, the same on every machine: Python's own `hash` differs from process to process."""
+    """0 to 11, the same on every machine: Python's own `hash` differs from process to process."""
     return int(hashlib.sha256(node_id.encode()).hexdigest(), 16) % PARTS
 
 

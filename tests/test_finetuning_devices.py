@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -80,6 +81,7 @@ def test_bfloat16_learns_and_its_weights_are_float32(checkpoint, tmp_path):
 ON_TWO = """
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 sys.path[:0] = {paths!r}
 from finetuning_case import RECIPE, finetuned, task_of
 result = finetuned({checkpoint!r}, task_of("sentence"), Path({out!r}), RECIPE.replace(
@@ -112,7 +114,9 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("patience", [None, pytest.param(2, marks=pytest.mark.exhaustive)])
-def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_byte(checkpoint, tmp_path, patience):
+def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_byte(
+    checkpoint, tmp_path, monkeypatch, patience
+):
     import keras
 
     recipe = SHORT.replace(interval=4, patience=patience, epochs=3)
@@ -128,6 +132,10 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
             if self.steps == self.last:
                 raise Killed
 
+    lines = []
+    monkeypatch.setattr(
+        experiment, "ProgressLines", lambda *given: lines.append(callbacks.ProgressLines(*given)) or lines[-1]
+    )
     out, said = tmp_path / "parts", []
     for step in (3, 11, 6):  # before the first state; in epoch 2; in epoch 3, counted from step 8
         die = DieAt(step)
@@ -136,6 +144,7 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
     assert [line for line in said if "resumes from" in line] == ["resumes from step 8 of 18"]
     again = finetuned(checkpoint, task_of("sentence"), out, recipe, say=said.append)
     assert "resumes from step 12 of 18" in said
+    assert [line.first_step for line in lines] == [0, 0, 8, 12]  # the time left is that of steps computed now
     assert weights_in(out) == weights_in(tmp_path / "whole")
     assert again.best.epochs == whole.best.epochs and again.dev == whole.dev
     assert not list((out / "runs").glob("*.states"))  # the run is over
@@ -190,6 +199,18 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
     (logs,) = (tmp_path / "logs").iterdir()
     assert len((logs / "metrics.csv").read_text().splitlines()) == 3
     assert list((logs / "tensorboard").glob("events.out.tfevents.*"))
+
+
+def test_the_time_left_is_estimated_from_the_steps_that_were_computed(monkeypatch):
+    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
+    said, moved = [], SimpleNamespace(advance=lambda steps, note=None: None)
+    lines = callbacks.ProgressLines(100, said.append)
+    run = experiment._Advance(moved, lines, 0, "")
+    run.skip(40)
+    lines._began -= 60  # ten steps take a minute, and 50 are left
+    lines._said -= 60
+    run(10, "loss 2.5")
+    assert said == ["step 50 of 100, about 5 min left: loss 2.5"]
 
 
 def test_a_log_file_says_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):

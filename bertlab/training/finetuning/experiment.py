@@ -299,7 +299,7 @@ class Experiment:
                     watching = self._watching(file.stem, recipe, f"{start}, seed {seed}", done, callbacks)
                     runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
                     self._keep(trainers[start], runs, file)
-                running.advance(planned - done.steps)  # kept from before, or stopped early
+                done.skip(planned - done.steps)  # kept from before, or stopped early
                 if runs[-1].diverged is not None:
                     self._note(f"{start}: {runs[-1].diverged}")
         if best_run(runs).diverged is not None:
@@ -318,7 +318,8 @@ class Experiment:
                 figures = " ".join(f"{name} {value:.4f}" for name, value in _main_figures(rows[-1]).items())
                 self.say(f"{title}, epoch {rows[-1]['epoch']} of {recipe.epochs}: {figures}")
 
-        return Watching(advance, self.out / "runs" / f"{name}{STATES}", report, callbacks, self.say)
+        states = self.out / "runs" / f"{name}{STATES}"
+        return Watching(advance, states, report, callbacks, self.say, advance.skip)
 
     def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
         own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
@@ -422,6 +423,12 @@ class _Advance:
         self.steps += steps
         self._running.advance(steps, note=self._prefix + note)
         self._lines.show(self._before + self.steps, self._prefix + note)
+
+    def skip(self, steps: int) -> None:
+        """Moves over steps that are not computed now: the time left is estimated from the others."""
+        self.steps += steps
+        self._lines.first_step += steps
+        self._running.advance(steps)
 
 
 def _main_figures(row: dict) -> dict[str, float]:

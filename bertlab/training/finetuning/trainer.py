@@ -132,7 +132,8 @@ class Progress:
 class Watching:
     """Observers of a run. advance(steps, note): called after each step. folder: of the states; None: no states.
 
-    report(rows): called with the history after every interval and epoch. callbacks: Keras callbacks of one's own.
+    skip(steps): called with the number of steps that an earlier process has done. report(rows): called with the history
+    after every interval and epoch. callbacks: Keras callbacks of one's own.
     """
 
     advance: Callable = lambda steps, note: None
@@ -140,6 +141,7 @@ class Watching:
     report: Callable[[list[dict]], object] = lambda rows: None
     callbacks: Sequence = ()
     say: Callable[[str], object] = lambda text: None
+    skip: Callable[[int], object] = lambda steps: None
 
 
 class Trainer:
@@ -379,7 +381,7 @@ class _Run:
 
             arrays = load_file(self._best_file())
             self.best_weights = [arrays[name] for name in sorted(arrays)]
-        self.watching.advance(self.progress.step, "resumed")
+        self.watching.skip(self.progress.step)
         self.watching.say(f"resumes from step {self.progress.step:,} of {self.total:,}")
 
 

@@ -233,7 +233,7 @@ class RunFiles(keras.callbacks.Callback):
 class ProgressLines:
     """Lines of progress where no bar can be drawn, in a notebook or a log file: at most two a minute.
 
-    total_steps: of the whole work. say: called with a line. first_step: steps that an earlier process has done.
+    total_steps: of the whole work. say: called with a line. first_step: steps that are not computed in this process.
     """
 
     def __init__(self, total_steps: int, say: Callable[[str], object], first_step: int = 0):
