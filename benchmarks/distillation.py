@@ -106,6 +106,7 @@ def show(line: str) -> None:
 
 def measured(folder: Path, size: str, seeds: int, steps: int, tasks: bool, students: int) -> dict[str, list[dict]]:
     """Kind of model → the metrics of each seed: of pre-training for held-out text, of fine-tuning for the tasks."""
+    make_rows(folder)
     found = {kind: [] for kind in (TEACHERS, DISTILLED, ON_TASK, SCRATCH)}
     found[TEACHERS].append(held_out(TEACHER, folder, TEACHERS))
     for seed in range(1, students + 1):

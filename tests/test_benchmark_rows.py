@@ -115,3 +115,38 @@ def test_their_permutation_step_has_our_loss(tmp_path):
     logits = np.asarray(model(rows)["masked_lm_logits"]).astype("float64")  # (B, P, V)
     chances = np.take_along_axis(logits, rows["masked_lm_ids"][..., None], 2)[..., 0] - np.log(np.exp(logits).sum(-1))
     assert found == pytest.approx(-(chances * rows["masked_lm_weights"]).sum() / rows["masked_lm_weights"].sum(), 1e-5)
+
+
+def test_the_teacher_of_a_distillation_is_judged_on_rows_that_are_made_first(tmp_path, monkeypatch):
+    from benchmarks import distillation
+
+    monkeypatch.setattr(distillation, "make_rows", lambda folder: (folder / "validation").mkdir())
+    monkeypatch.setattr(
+        distillation, "held_out", lambda model, folder, name: {"rows": (folder / "validation").is_dir()}
+    )
+    monkeypatch.setattr(distillation, "pretrained", lambda *arguments: {})
+    found = distillation.measured(tmp_path, "2x128", 1, 100, tasks=False, students=1)
+    assert found[distillation.TEACHERS] == [{"rows": True}]
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"),
+    [
+        (
+            '  %dot.61 = f32[8] dot(%a), metadata={op_name="jit(step)/jvp(model)/attention/dot_general"}',
+            "products of the model",
+        ),
+        (
+            '  %ynn_fusion.5 = f32[8] fusion(%a), metadata={op_name="jit(step)/jvp(model)/mlm/dot_general"}',
+            "products of the model",
+        ),
+        ('  ROOT %add.1 = f32[8] fusion(%a), metadata={op_name="jit(train_step)/adam_w/add"}', "optimizer"),
+        ('  %mul.2 = f32[8] fusion(%a), metadata={op_name="step/adamw/mul"}', "optimizer"),
+        ('  %fusion.3 = f32[8] fusion(%a), metadata={op_name="model/feed_forward/Erf"}', "GELU"),
+    ],
+)
+def test_a_kernel_is_put_with_its_kind_on_tensorflow_and_on_jax(line, kind):
+    from benchmarks.fusions import instructions_of, kind_of
+
+    (instruction,) = instructions_of(line).values()
+    assert kind_of(instruction) == kind
