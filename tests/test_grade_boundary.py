@@ -28,9 +28,9 @@ def sections(path: Path) -> dict[str, str]:
 
 def hostile_notebook(path: Path) -> str:
     """The solution with the attack's cells. The layer, which takes long, is not attempted unless it is one of them."""
-    cells = {LAYER: stub_cell(answer(LAYER))} | sections(path)
-    first = next(name for name in cells if name not in ("setup", LAYER))
-    return solved(cells | {first: cells["setup"] + cells[first]})
+    cells = sections(path)
+    first = next(name for name in cells if name != "setup")
+    return solved({LAYER: stub_cell(answer(LAYER))} | cells | {first: cells["setup"] + cells[first]})
 
 
 @pytest.fixture(scope="module")

@@ -319,7 +319,7 @@ class Experiment:
                 self.say(f"{title}, epoch {rows[-1]['epoch']} of {recipe.epochs}: {figures}")
 
         states = self.out / "runs" / f"{name}{STATES}"
-        return Watching(advance, states, report, callbacks, self.say, advance.skip)
+        return Watching(advance, states, report, callbacks, self.say, skip=advance.skip)
 
     def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
         own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
@@ -389,7 +389,9 @@ class Experiment:
         own = {"model": self.trained_name, "parameters": trained_parameters(trainer.model)}
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
         write_json(self.out / RESULTS, result.to_dict())
-        predicted = None if test is None else _predictions(trainer, test, "Predicting test rows")
+        predicted = None
+        if test is not None:
+            predicted = _predictions(trainer, test, "Predicting test rows")
         judged = self._judge_test(predicted)
         if judged is not None:
             result = dataclasses.replace(result, test=judged)
