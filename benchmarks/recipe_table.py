@@ -66,47 +66,51 @@ def shape(layers: int, hidden: int, heads: int | None = None) -> dict:
     }
 
 
-MUON_12K = {"recipe": {"optimizer": "muon", "learning_rate": 2e-3}, "vocabulary": "12k"}
+MUON = {"optimizer": "muon", "learning_rate": 2e-3}
+BEST = {"recipe": MUON, "vocabulary": "12k"}
+
+
+def with_recipe(**changes) -> dict:
+    """The best recipe so far with other fields of `PretrainingSettings`."""
+    return BEST | {"recipe": MUON | changes}
+
 
 CANDIDATES = (
     Candidate("reference"),
     Candidate("reference, other seed", recipe={"seed": 2}),  # differences smaller than this one mean nothing
-    Candidate("rate 2e-3", recipe={"learning_rate": 2e-3}),
-    Candidate("15 % masked", masked=0.15),
     Candidate("Muon", recipe={"optimizer": "muon"}),
-    Candidate("Muon, rate 2e-3", recipe={"optimizer": "muon", "learning_rate": 2e-3}),
-    Candidate("Muon, rate 2e-3, 12k", **MUON_12K),
-    Candidate("Muon, rate 2e-3, 12k, little encyclopaedia", **MUON_12K, text="little encyclopaedia"),
-    Candidate("Muon, rate 2e-3, 12k, one sentence per row", **MUON_12K, one_sentence=32),
-    Candidate("Muon, rate 2e-3, 12k, left to right first", **MUON_12K, left_to_right=0.4),
-    Candidate("Muon, 6 x 256", recipe={"optimizer": "muon"}, model=shape(6, 256)),
-    Candidate("Muon, 40 % masked", recipe={"optimizer": "muon"}, masked=0.4),
-    Candidate("Muon, 4,096 tokens per update", recipe={"optimizer": "muon"}, tokens_per_update=4096),
-    Candidate("6 x 256", model=shape(6, 256)),
+    Candidate("Muon, rate 2e-3", recipe=MUON),
     Candidate("12k vocabulary", vocabulary="12k"),
-    Candidate("stable rate, late decay", recipe={"stable_share": 0.7}),
-    Candidate("next sentence", pairs="next-sentence"),
-    Candidate("whole words", whole_words=True),
-    Candidate("1,024 tokens per update", tokens_per_update=1024),
-    Candidate("replaced tokens", family="electra", model=shape(4, 256) | {"embedding_size": 256},
-              recipe={"objective": "replaced-tokens"}),
-    Candidate("tables of 128", family="electra", model=shape(4, 256) | {"embedding_size": 128},
-              recipe={"objective": "masked-lm"}),
-    Candidate("40 % masked", masked=0.4),
-    Candidate("8 x 192", model=shape(8, 192)),
-    Candidate("rows of 128 only", phases=((128, 1.0),)),
-    Candidate("rows of 16, 32, 64, 128", phases=((16, 0.25), (32, 0.25), (64, 0.25), (128, 0.25))),
-    Candidate("late decay, mean of 3 states", recipe={"stable_share": 0.9, "average_states": 3}),
-    Candidate("4 x 312", model=shape(4, 312, 12)),
-    Candidate("rate 5e-4", recipe={"learning_rate": 5e-4}),
-    Candidate("4,096 tokens per update", tokens_per_update=4096),
-    Candidate("16k vocabulary", vocabulary="16k"),
-    Candidate("sentence order", pairs="sentence-order"),
-    Candidate("LayerNorm first", model=shape(4, 256) | {"pre_norm": True}),
-    Candidate("no novels", text="no novels"),
-    Candidate("more novels", text="more novels"),
-    Candidate("more talk", text="more talk"),
-    Candidate("6 x 192", model=shape(6, 192)),
-    Candidate("12 x 192", model=shape(12, 192)),
-    Candidate("weight decay 0.1", recipe={"weight_decay": 0.1}),
+    Candidate("15 % masked", masked=0.15),
+    Candidate("6 x 256", model=shape(6, 256)),
+    Candidate("rate 2e-3", recipe={"learning_rate": 2e-3}),
+    # === What is better so far, together, and one change of it at a time ===
+    Candidate("best", **BEST),
+    Candidate("best, other seed", **with_recipe(seed=2)),
+    Candidate("best, 1,024 tokens per update", **BEST, tokens_per_update=1024),
+    Candidate("best, one sentence per row", **BEST, one_sentence=32),
+    Candidate("best, left to right first", **BEST, left_to_right=0.4),
+    Candidate("best, whole words", **BEST, whole_words=True),
+    Candidate("best, late decay, mean of 2 states", **with_recipe(stable_share=0.9, average_states=2)),
+    Candidate("best, tables of 128", family="electra", vocabulary="12k", model=shape(4, 256) | {"embedding_size": 128},
+              recipe=MUON | {"objective": "masked-lm"}),
+    Candidate("best, 16k vocabulary", recipe=MUON, vocabulary="16k"),
+    Candidate("best, 40 % masked", **BEST, masked=0.4),
+    Candidate("best, rows of 16, 32, 64, 128", **BEST, phases=((16, 0.25), (32, 0.25), (64, 0.25), (128, 0.25))),
+    Candidate("best, replaced tokens", family="electra", vocabulary="12k",
+              model=shape(4, 256) | {"embedding_size": 256}, recipe=MUON | {"objective": "replaced-tokens"}),
+    Candidate("best, 8 x 192", **BEST, model=shape(8, 192)),
+    Candidate("best, little encyclopaedia", **BEST, text="little encyclopaedia"),
+    Candidate("best, 6 x 256", **BEST, model=shape(6, 256)),
+    Candidate("best, 4 x 312", **BEST, model=shape(4, 312, 12)),
+    Candidate("best, 4,096 tokens per update", **BEST, tokens_per_update=4096),
+    Candidate("best, stable rate, late decay", **with_recipe(stable_share=0.7)),
+    Candidate("best, rows of 128 only", **BEST, phases=((128, 1.0),)),
+    Candidate("best, next sentence", **BEST, pairs="next-sentence"),
+    Candidate("best, sentence order", **BEST, pairs="sentence-order"),
+    Candidate("best, LayerNorm first", **BEST, model=shape(4, 256) | {"pre_norm": True}),
+    Candidate("best, no novels", **BEST, text="no novels"),
+    Candidate("best, more novels", **BEST, text="more novels"),
+    Candidate("best, more talk", **BEST, text="more talk"),
+    Candidate("best, weight decay 0.1", **with_recipe(weight_decay=0.1)),
 )  # fmt: skip

@@ -31,6 +31,7 @@ from pathlib import Path
 from benchmarks.recipe_table import CANDIDATES, Candidate
 from benchmarks.recipe_worker import TASKS, Job, folder_name, text_digest
 from bertlab.files import write_text
+from bertlab.large_pages import with_large_pages
 from bertlab.work_folder import WorkFolder, read_json, write_json
 
 BUDGET = 1e14  # floating-point operations
@@ -93,6 +94,7 @@ def run_all(candidates: Sequence[Candidate], work: Path, shares: list[list[str]]
     """Runs each candidate in a process of its own, with its output in logs/. Returns the names of those that failed."""
     running, failed, noting = [], [], threading.Lock()
     (work / "logs").mkdir(exist_ok=True)
+    environment = with_large_pages(dict(os.environ))
     free: queue.Queue[list[str]] = queue.Queue()
     for share in shares:
         free.put(share)
@@ -108,7 +110,7 @@ def run_all(candidates: Sequence[Candidate], work: Path, shares: list[list[str]]
         note(running.append, candidate.name)
         with (work / "logs" / f"{folder_name(candidate.name)}.log").open("a") as log:
             command = [sys.executable, "-m", "benchmarks.recipe_worker", candidate.name, str(work / "job.json")]
-            if subprocess.run([*share, *command], stdout=log, stderr=log).returncode:
+            if subprocess.run([*share, *command], stdout=log, stderr=log, env=environment).returncode:
                 failed.append(candidate.name)
         free.put(share)
         note(running.remove, candidate.name)

@@ -109,11 +109,11 @@ course_map(
 )
 
 # %% [markdown]
-# ## What is under the bonnet?
+# ## Your machine
 #
 # Which versions of Python and the libraries are installed? Which *backend* (the library that does the arithmetic for
-# Keras) is used? Is there a GPU? A CPU with two cores is enough for every notebook. A GPU helps in notebook 07, whose
-# real training run takes hours without one. On Colab you choose one under *Runtime → Change runtime type*.
+# Keras) is used? Is there a GPU? A CPU with two cores is enough for every notebook. A GPU helps in notebook 07: with
+# one, the same cells train a larger model on more text. On Colab you choose one under *Runtime → Change runtime type*.
 
 # %%
 import os
@@ -127,7 +127,7 @@ print("Python    ", platform.python_version(), "on", platform.system(), platform
 print("Keras     ", keras.__version__, "with backend", keras.backend.backend(), tf.__version__)
 print("processors", os.cpu_count())
 names = [tf.config.experimental.get_device_details(gpu).get("device_name", gpu.name) for gpu in gpus]
-print("GPU       ", ", ".join(names) or "none: fine until notebook 07")
+print("GPU       ", ", ".join(names) or "none: not needed")
 
 matrix = ops.convert_to_tensor(np.random.default_rng(0).normal(size=(1024, 1024)).astype("float32"))
 durations = []
@@ -248,7 +248,7 @@ heat_maps(
 # bag of words does not know who bit whom, and most of this course is about how a model can.
 #
 # ---
-# # What is saved, and how to see your progress
+# # Saved files and progress
 #
 # **`progress()`** shows every exercise of the course with its points. It reads the results that `check` has saved on
 # this machine. Every notebook ends with it, this one too.

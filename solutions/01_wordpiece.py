@@ -78,8 +78,8 @@ for sentence in ("Dog bites man", "Man bites dog"):
 #
 # The other extreme is a list of characters. Then nothing is unknown, but `t`, `h`, `e` mean little by themselves and a
 # text becomes four to five times as long (you will measure it). **Subwords** lie between the two: frequent words stay
-# whole, and rare ones are split into a few tokens. Schuster & Nakajima (2012) introduced them for Japanese and Korean
-# voice search, Wu et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
+# whole, and rare ones are split into a few tokens. Schuster & Nakajima (2012) introduced *WordPieces* for Japanese and
+# Korean voice search, Wu et al. (2016) used them for translation, Devlin et al. (2019) for BERT.
 #
 # ---
 # # Text into words
@@ -576,8 +576,8 @@ def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2)
     size: number of tokens, at least the special tokens and the alphabet
     min_count: pairs that occur less often are never merged
     returns SPECIAL_PIECES, the alphabet, then the token of each merge, in the order of merging,
-    without duplicates (a word like "##a" is merged to one that exists already); fewer than `size`
-    if no pair is left to merge
+    without duplicates (a merge can give a token that is already in the list, for example if the text
+    has the word "##a"); fewer than `size` if no pair is left to merge
     """
     # until there are enough tokens: 1. score the pairs   2. take the best one, by the rule for ties   3. merge
     ### BEGIN SOLUTION
@@ -654,8 +654,8 @@ colour_pieces(
 )
 
 # %% [markdown]
-# Look at *the*, the most frequent word of all: it is still two tokens when *arguments* is one. `th` and `##e` both
-# occur with so many other neighbours that their ratio stays low.
+# Look at *the*, the most frequent word of all: with the built-in corpus it is usually still two tokens when *arguments*
+# is one. `th` and `##e` both occur with so many other neighbours that their ratio stays low.
 #
 # Without a limit, the ratio fills the vocabulary with the rarest neighbours. With a minimum count it learns useful
 # tokens. (The library's own algorithm starts with a high minimum count and halves it whenever no pair is left, which

@@ -66,7 +66,7 @@ sum_of_rows(
 
 # %% [markdown]
 # ---
-# # What: a vector for every token
+# # Token embeddings: a vector for every token
 #
 # ## 2.1 One row for every token · 3 points · ~8 minutes · ETransformer, line 3
 #
@@ -77,8 +77,8 @@ sum_of_rows(
 # $$(0 \;\; 0 \;\; 1 \;\; 0)\begin{pmatrix}1&2\\3&4\\5&6\\7&8\end{pmatrix} = (5 \quad 6)$$
 #
 # Why does this matter? It shows that an embedding is nothing new: it is a linear layer without a bias on a one-hot
-# input. Its gradient is that of any matrix product, and only the rows that were used get one. Write the look-up this
-# way, as a product.
+# input. Its gradient is that of any matrix product: 0 for all rows that were not used. Write the look-up this way, as a
+# product.
 #
 # (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be more axes in front,
 # for a batch of sentences; the result keeps them.)
@@ -134,14 +134,14 @@ print(f"largest difference to gathering: {difference:.1g}")
 
 # %% [markdown]
 # ---
-# # Where: attention cannot tell
+# # Positions: attention ignores the order
 #
 # ## 2.2 Back in order · 2 points · ~6 minutes
 #
 # Self-attention mixes every token with every other. You build it properly in notebook 03. Here is its simplest form, as
-# one lecture introduces it: the query, key and value of a token are all the token's own vector. Each output is a
-# weighted average of all tokens. The weights come from dot products: *softmax*, which you build in notebook 03, turns a
-# row of them into weights that are positive and sum to 1.
+# one lecture introduces it, without anything to learn. Each output is a weighted average of all tokens. The weights
+# come from dot products: *softmax*, which you build in notebook 03, turns a row of them into weights that are positive
+# and sum to 1.
 #
 # $$Y = \text{softmax}_\text{row}(X X^\top)\, X$$
 #
@@ -173,7 +173,7 @@ check(unshuffle)
 
 # %%
 def bare_attention(x):
-    """The lecture's first self-attention: no weights, queries = keys = values = x."""
+    """The lecture's first self-attention: there is nothing to learn in it."""
     return ops.matmul(ops.softmax(ops.matmul(x, ops.transpose(x)), axis=-1), x)
 
 
@@ -262,8 +262,8 @@ print(f"10000 · 2π = {20000 * np.pi:,.0f}")
 
 # %% [markdown]
 # Why sine *and* cosine? Because with both, moving $k$ positions ahead rotates every hand by a fixed angle, the same
-# from every start (Vaswani et al. 2017 give this as the reason for their choice). A linear layer can learn "three to
-# the left". Check it on your own table: one matrix maps every row to the row three positions later.
+# from every start (Vaswani et al. 2017 give this as the reason for their choice). A linear layer can learn "three
+# positions later". Check it on your own table: one matrix maps every row to that row.
 
 # %%
 steps = 3
@@ -399,7 +399,7 @@ for length in (4, 6):
 # a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
 #
 # ---
-# # Which: two sentences in one line
+# # Segments: two sentences in one sequence
 #
 # ## 2.6 Sentence A or sentence B? · 3 points · ~9 minutes
 #
@@ -455,7 +455,7 @@ print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
 # ---
 # # The sum
 #
-# ## 2.7 What, which, where: the sum · 3 points · ~6 minutes · ETransformer, lines 3–4
+# ## 2.7 The sum of the three embeddings · 3 points · ~6 minutes · ETransformer, lines 3–4
 #
 # > 3: **for** $t \in [\ell]$: $e_t \leftarrow W_e[x[t], :] + W_p[t, :]$<br>
 # > 4: $X \leftarrow$ stack row-wise $[e_1, e_2, \dots, e_\ell]$

@@ -178,22 +178,23 @@ heat_maps(
 # %% [markdown]
 # ## 3.4 Scores · 3 points · ~8 minutes · Attention, line 5
 #
-# How much does each word want from each other word? You have one query and one key per token. A query and a key that
-# point in the same direction should get a high score;
-# at right angles, zero. That is a dot product, and a single matrix product compares every query with every key:
+# How well does each word match each word, itself included? You have one query and one key per token. A query and a key
+# that point in the same direction should get a high score; at right angles, zero. That is a dot product, and a single
+# matrix product compares every query with every key:
 #
 # $$S = \frac{1}{\sqrt{d_\text{attn}}}\, Q K^\top \qquad S \in \mathbb{R}^{\ell \times \ell}$$
 #
-# Why divide? If the entries of $q$ and $k$ have variance 1, then $q \cdot k$ is a sum of $d_\text{attn}$ products, each
-# of variance 1: its variance is $d_\text{attn}$, its typical size $\sqrt{d_\text{attn}}$ (Vaswani et al. 2017, section
-# 3.2.1, footnote 4). You have just seen how large scores change the softmax. As in 3.3, gradients must pass through.
+# Why divide? If the entries of $q$ and $k$ are independent, with mean 0 and variance 1, then $q \cdot k$ is a sum of
+# $d_\text{attn}$ products, each of variance 1: its variance is $d_\text{attn}$, its typical size $\sqrt{d_\text{attn}}$
+# (Vaswani et al. 2017, section 3.2.1, footnote 4). You have just seen how large scores change the softmax. As in 3.3,
+# gradients must pass through.
 
 # %% nbgrader={"grade": false, "grade_id": "scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_scores(q: Tensor, k: Tensor) -> Tensor:
     """Scaled dot products of every query with every key.
 
     q: (..., tokens, d_attn) queries    k: (..., other_tokens, d_attn) keys
-    returns (..., tokens, other_tokens): row t has the scores of token t for every other token
+    returns (..., tokens, other_tokens): row t has the scores of query t with every key
     """
     # 1. multiply every query with every key   2. scale
     ### BEGIN SOLUTION
@@ -280,7 +281,7 @@ q, k, v = x @ w_q, x @ w_k, x @ w_v
 with_scale = attention_scores(q, k)
 without_scale = with_scale * 3**0.5
 
-for name, scores in (("unscaled, as in the lecture", without_scale), ("scaled by √3", with_scale)):
+for name, scores in (("unscaled, as in the lecture", without_scale), ("divided by √3", with_scale)):
     weights = softmax_rows(scores)
     print(name)
     print("  first row of scores ", np.round(scores[0].numpy(), 4))
@@ -404,7 +405,7 @@ check(padding_mask)
 # $j$ only if $j \le i$.
 #
 # ⚠ Two of the lectures also hide the diagonal ($-\infty$ for $j \ge i$). Then the first token sees nothing at all; the
-# pictures below show the consequence. A token may always see itself.
+# pictures of 3.8 show the consequence. A token may always see itself.
 
 # %% nbgrader={"grade": false, "grade_id": "causal-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(tokens: int) -> Tensor:
@@ -473,7 +474,7 @@ check(masked_attention)
 # **See it.** If the values are the identity matrix, the output is the weights themselves. On the left is the causal
 # mask of this course. In the middle the diagonal is hidden too, with $-10^9$: the first token may see no token, so it
 # gets the same weight for all, including future ones. On the right the same with $-\infty$: the first row is
-# $\infty - \infty$, NaN (*not a number*), and every result computed from it is NaN too.
+# $-\infty - (-\infty)$, NaN (*not a number*), and every result computed from it is NaN too.
 
 # %%
 q, k = (ops.convert_to_tensor(rng.normal(size=(1, 4, 8)).astype("float32")) for _ in range(2))
@@ -555,10 +556,10 @@ heat_maps(
 # %% [markdown]
 # ## 3.10 All heads at once: a Keras layer · 6 points · ~18 minutes · MHAttention, lines 1–5
 #
-# A loop over 12 heads computes 12 small products where one large one is enough. With $d = H / A$ numbers per head ($H$:
-# hidden size, $A$: number of heads, as in BERT), put the $W_q$ of all heads side by side into one $(H, H)$ matrix. One
-# product gives all queries; *reshape* splits each row into $A$ parts of $d$ numbers; the heads become one more axis,
-# over which the scores are computed independently:
+# A loop over 12 heads computes 12 small products where one large one is enough. The letters are now BERT's: $H$ is the
+# hidden size and $A$ the number of heads ($H$ in the lecture's formulas above). With $d = H / A$ numbers per head, put
+# the $W_q$ of all heads side by side into one $(H, H)$ matrix. One product gives all queries; *reshape* splits each row
+# into $A$ parts of $d$ numbers; the heads become one more axis, over which the scores are computed independently:
 #
 # $$(B, \ell, H) \xrightarrow{\text{reshape}} (B, \ell, A, d) \xrightarrow{\text{transpose}} (B, A, \ell, d)
 # \xrightarrow{\;S,\ \text{softmax},\ V\;} (B, A, \ell, d) \xrightarrow{\text{transpose}} (B, \ell, A, d)
@@ -573,8 +574,8 @@ heat_maps(
 # of `x`: there the hidden size is known. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand
 # them on to `super().__init__`. `attention_mask`, if given, is (B, 1 or ℓ, ℓ): it has no axis for the heads. A query
 # that may see no key gives the same weight to all, for any scores, as in 3.8. (Keras uses the name `mask`
-# for a mechanism of its own.) Use only `keras.ops` from the first line to the last: the check also tests whether
-# gradients reach every kernel.
+# for a mechanism of its own.) Compute with your functions, the `Dense` layers and `keras.ops`, never with NumPy: the
+# check also tests whether gradients reach the weight matrix of every `Dense`.
 
 # %% nbgrader={"grade": false, "grade_id": "multi-head-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.layers.Layer):
@@ -603,7 +604,10 @@ class MultiHeadAttention(keras.layers.Layer):
         ### END SOLUTION
 
     def split_heads(self, x: Tensor) -> Tensor:
-        """(batch, tokens, hidden) to (batch, heads, tokens, hidden / heads). A helper: the check calls only the layer."""
+        """(batch, tokens, hidden) to (batch, heads, tokens, hidden / heads).
+
+        The check calls only the layer; the picture below also calls this method.
+        """
         ### BEGIN SOLUTION
         batch, tokens, hidden = ops.shape(x)
         x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
@@ -658,7 +662,7 @@ heat_maps(
 # ## 3.11 Cross-attention · 3 points · ~5 minutes · Attention, lines 1–6, with two sequences
 #
 # A translator writes one sentence while reading another. The tokens $Z$ of the sentence being written give the queries;
-# the tokens $H$ of the sentence being read give the keys and the values:
+# the tokens $H$ (the lecture's letter; here a matrix) of the sentence being read give the keys and the values:
 #
 # $$Q = Z W_q + b_q \qquad K = H W_k + b_k \qquad V = H W_v + b_v
 # \qquad \text{Output} = \text{softmax}_\text{row}\!\left(\tfrac{1}{\sqrt{d_\text{attn}}} Q K^\top\right) V$$

@@ -14,15 +14,16 @@
 # %% [markdown]
 # # 04 · The encoder layer
 #
-# Attention lets words look at each other, but it only averages. It cannot compute anything new about a word, and twelve
-# attention layers on top of each other do not train. In this notebook you build the other parts around attention: a
-# small network that processes each word, a connection that bypasses every step, and a normalisation that keeps the
-# numbers in a range with useful gradients. Together they are one **encoder layer**. BERT is twelve of them.
+# Attention lets words look at each other, but each output is only a weighted average of linearly transformed vectors,
+# and twelve attention layers with nothing between them are hard to train. In this notebook you build the other parts
+# around attention: a small network that processes each word, a connection that bypasses every step, and a normalisation
+# that keeps the numbers in a range with useful gradients. Together they are one **encoder layer**. The encoder of BERT-
+# Base has twelve of them.
 #
 # By the end you will have built
 #
-# - `layer_norm` and `LayerNorm`: every vector shifted and scaled to mean 0 and variance 1, with the ε that the formula
-#   leaves out;
+# - `layer_norm` and `LayerNorm`: every vector shifted and scaled to mean 0 and variance 1, with the ε that the
+#   lecture's formula leaves out;
 # - `gelu`, its two cheap approximations, and their errors;
 # - `relu_ffn` and `FeedForward`: the network that processes every position alone;
 # - `dropout` and `residual`: random zeros during training, and the connection that bypasses a step;
@@ -81,7 +82,7 @@ stacked_boxes(
 # > 3: $v \leftarrow \frac{1}{d} \sum_{i=1}^d (e[i] - m)^2$<br>
 # > 4: **return** $\hat e = \frac{e - m}{\sqrt{v + \varepsilon}} \odot \gamma + \beta$
 #
-# LayerNormEachRow does this to every row of $X$. By hand: $e = (1, 2, 3, 4)$ has $m = 2.5$ and $v = 1.25$, so
+# LayerNormPerRow does this to every row of $X$. By hand: $e = (1, 2, 3, 4)$ has $m = 2.5$ and $v = 1.25$, so
 # $\hat e = (-1.3416, -0.4472, 0.4472, 1.3416)$.
 #
 # ⚠ **About ε** (*epsilon*). The lecture's line 4 has none. Then a vector whose numbers are all equal has $v = 0$, and
@@ -208,8 +209,9 @@ histograms(
 # # A network for each word
 #
 # Attention returns weighted averages of values: however many attention steps you stack, without a nonlinear function in
-# between the result is still an average. So after each attention every token passes, alone, through a small network
-# with a nonlinear function (the *activation*) in the middle. The original Transformer uses ReLU, BERT uses GELU.
+# between the result is still a weighted average of linearly transformed inputs. So after each attention every token
+# passes, alone, through a small network with a nonlinear function (the *activation*) in the middle. The original
+# Transformer uses ReLU, BERT uses GELU.
 #
 # ## 4.3 GELU · 3 points · ~5 minutes · ETransformer, line 8
 #
@@ -241,8 +243,8 @@ check(gelu)
 # ## 4.4 Two cheaper ones · 3 points · ~5 minutes
 #
 # The paper offers two approximations that are faster but less exact, and published models use all three versions:
-# `transformers` runs BERT with the exact one, BERT's own code has the one with tanh, and so has GPT-2; CLIP has the one
-# with σ.
+# BERT's first code and `transformers` have the exact one; BERT's later code has the one with tanh, and so has GPT-2;
+# CLIP has the one with σ.
 #
 # $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad
 # \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
@@ -316,8 +318,9 @@ for kind in kinds:
     print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
 
 # %% [markdown]
-# The one with tanh is forty times closer. Is that close enough? Always run a checkpoint with the function it was
-# trained with: with another one it still runs, but every hidden state is slightly wrong, and no error message appears.
+# The one with tanh is forty times closer. Is that close enough? Always run published weights with the function with
+# which they were trained: with another one the model still runs, but every vector is slightly wrong, and no error
+# message appears.
 #
 # ## 4.6 The original network · 3 points · ~5 minutes
 #
@@ -352,7 +355,7 @@ check(relu_ffn)
 # $4 \cdot$ hidden: four times as many numbers, the activation, and back. Two thirds of an encoder layer's parameters
 # are here: $8 d_e^2$, compared with $4 d_e^2$ in attention (without biases).
 #
-# $$\text{GELU}(X W^\text{mlp1} +_{(\text{row})} b^\text{mlp1})\, W^\text{mlp2} +_{(\text{row})} b^\text{mlp2}$$
+# $$\text{GELU}(X W^\text{mlp1} +_{(\text{rows})} b^\text{mlp1})\, W^\text{mlp2} +_{(\text{rows})} b^\text{mlp2}$$
 #
 # Name the two `Dense` layers `self.inner` and `self.outer`. The $X +$ before the brackets in line 8 comes later.
 
@@ -494,8 +497,8 @@ check(residual)
 # > 5: **for** $l = 1, 2, \dots, L$ **do**<br>
 # > 6: &nbsp;&nbsp; $X \leftarrow X + \text{MHAttention}(X \mid \mathcal{W}_l)$<br>
 # > 7: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^1, \beta_l^1)$<br>
-# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^\text{mlp1} +_{(\text{row})} b_l^\text{mlp1})\,
-# > W_l^\text{mlp2} +_{(\text{row})} b_l^\text{mlp2}\right)$<br>
+# > 8: &nbsp;&nbsp; $X \leftarrow X + \left(\text{GELU}(X W_l^\text{mlp1} +_{(\text{rows})} b_l^\text{mlp1})\,
+# > W_l^\text{mlp2} +_{(\text{rows})} b_l^\text{mlp2}\right)$<br>
 # > 9: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^2, \beta_l^2)$
 #
 # The algorithm leaves out dropout and the mask. Apply dropout to the result of each of the two sub-layers, as in 4.9;
@@ -506,7 +509,7 @@ check(residual)
 # Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`, and the
 # dropout `self.dropout`: 4.11 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
 # `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call. `check` looks
-# at the weights after the first call: it does not see one that `build` left out.
+# at the weights after the first call, so it does not notice a sub-layer that your `build` left out.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
@@ -732,7 +735,8 @@ curves(
 #
 # There are two sub-layers: attention mixes tokens, the feed-forward network processes each token. Around each is a
 # residual connection, so that gradients have a direct path and words stay different; after each is a LayerNorm, so that
-# the numbers keep their range; in between is dropout, in training only. Twelve of these layers are BERT's encoder.
+# the numbers keep their range; dropout is applied to the result of each, in training only. The encoder of BERT-Base has
+# twelve of these layers.
 #
 # **To think about**
 #

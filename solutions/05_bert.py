@@ -56,7 +56,7 @@ rng = np.random.default_rng(11)  # for the pictures
 # %%
 blocks(
     [
-        ["token ids   ·   segments   ·   which are real"],
+        ["token ids   ·   segments   ·   attention mask"],
         ["BertEmbeddings (02)"],
         ["encoder layer 1 (03, 04)"],
         ["…   encoder layer L"],
@@ -140,8 +140,8 @@ check(FinalLayers)
 # %% [markdown]
 # ## 5.2 ETransformer · 5 points · ~10 minutes · ETransformer, lines 1–12
 #
-# Lines 2–4 look up the token and the position; your `Encoder` is lines 5–9; `FinalLayers` is the rest. There are no
-# segments and no mask yet: one text at a time, without padding.
+# Lines 2–4 look up the token and the position; your `Encoder` is lines 5–9; `FinalLayers` is the rest. Segments and
+# mask come in 5.4: here all texts of a batch have the same length.
 #
 # Name the parts `self.token` ($W_e$) and `self.position` ($W_p$), both `keras.layers.Embedding`, `self.encoder` and
 # `self.final`.
@@ -218,7 +218,7 @@ heat_maps(
 
 # %% [markdown]
 # ---
-# # What BERT adds
+# # From ETransformer to BERT
 #
 # | | ETransformer | BERT |
 # |---|---|---|
@@ -268,12 +268,12 @@ check(Pooler)
 # You have all the parts: `BertEmbeddings`, `padding_mask`, `Encoder`, `Pooler`. The call takes what your `pack` of
 # notebook 01 returns:
 #
-# $$\underbrace{\text{token ids},\ \text{segments},\ \text{which are real}}_{(B, T)\text{ integers}} \;\to\;
+# $$\underbrace{\text{token ids},\ \text{segments},\ \text{attention mask}}_{(B, T)\text{ integers}} \;\to\;
 # \underbrace{\text{hidden}}_{(B, T, H)},\; \underbrace{\text{pooled}}_{(B, H)}$$
 #
-# The ones and zeros are not yet a mask: a mask also has an axis for the queries (3.6). Pass `training` on to the
-# embeddings and the encoder, which contain the dropout, and give both the rate `dropout`. Name the parts `self.embeddings`, `self.encoder`,
-# `self.pooler`.
+# The ones and zeros of `attention_mask` are not yet the mask that attention needs: that one also has an axis for the
+# queries (3.6). Pass `training` on to the embeddings and the encoder, which contain the dropout, and give both the rate
+# `dropout`. Name the parts `self.embeddings`, `self.encoder`, `self.pooler`.
 
 # %% nbgrader={"grade": false, "grade_id": "bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Bert(keras.layers.Layer):
@@ -394,8 +394,9 @@ class MlmHead(keras.layers.Layer):
 check(MlmHead)
 
 # %% [markdown]
-# **See it.** The effect of tying: tokens whose embeddings point in the same direction get the same logits, in every
-# sentence. Below, the rows of *robin* and *sparrow* are nearly equal in the table; look at their two columns.
+# **See it.** The effect of tying: tokens with nearly equal embeddings get nearly equal logits, in every sentence (the
+# output bias is still 0 here). Below, the rows of *robin* and *sparrow* are nearly equal in the table; look at their
+# two columns.
 
 # %%
 birds = ["robin", "sparrow", "hammer", "daisy", "is", "the"]
@@ -515,7 +516,7 @@ print("your own `small` from above:", small.count_params(), "=", parameter_count
 # | Base | 109,482,240 | 110,106,428 | 110M |
 # | Large | 335,141,888 | 336,226,108 | 340M, rounded to tens |
 #
-# ⚠ One lecture gives Large 345 million. No way of counting gives that.
+# ⚠ One lecture gives Large 345 million. Neither way of counting gives that.
 #
 # **See it.** Where the parameters are, from your own function, for the sizes that Google published (Turc et al. 2019):
 # the smaller the model, the larger the fraction in the embeddings.
@@ -548,7 +549,7 @@ shares(
 # the file, stores the matrix of a linear layer as (out, in) and computes $x W^\top$; Keras stores (in, out) and
 # computes $x W$.
 #
-# ## 5.8 What is it called over there? · 3 points · ~7 minutes
+# ## 5.8 The published names · 3 points · ~7 minutes
 #
 # | yours | published |
 # |---|---|
@@ -870,7 +871,8 @@ else:
 # needs far more than the 52 million words that `bertlab-mini` was trained on. BERT was trained on 3,300 million (Devlin
 # et al. 2019, section 3.1).
 #
-# These are the answers of BERT-Large, according to Ettinger (2020, *What BERT is not*), who wrote these sentences:
+# These are the answers of BERT-Large according to Ettinger (2020, *What BERT is not*). The sentences come from a study
+# with human readers (Fischler et al. 1983):
 #
 # | | | | |
 # |---|---|---|---|
@@ -885,7 +887,7 @@ else:
 # *The bank is situated on the … of the river* is another lecture's example of reading in both directions: the words
 # left of the gap also fit *corner of Main Street*; the river comes on the right.
 #
-# ### A teaspoon of training
+# ### Forty steps of training
 #
 # The model can learn what it does not know. Here are twelve made-up sentences, each with one masked word, which the
 # model reads forty times: that is masked language modelling in miniature, and notebook 07 does it properly. (The cell
@@ -937,7 +939,7 @@ def learn(steps=40):
 
 if CHECKPOINT == "bertlab-mini":
     print("loss: %.2f at the start, %.4f at the end" % learn())
-    draw_guesses("after a teaspoon of training")
+    draw_guesses("after forty steps of training")
 
 # %% [markdown]
 # It has learned its twelve sentences by heart. The *bank* sentence was not among them, but it now gets the answer of the

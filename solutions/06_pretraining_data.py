@@ -17,7 +17,8 @@
 # BERT learned English from training examples that nobody labelled. Take any text, mask a few words, and ask for them;
 # take two passages of text, and ask whether the second follows the first. The correct answers come from the text
 # itself. In this notebook you write the code that makes millions of such examples, and you test its randomness
-# carefully: most bugs in pre-training data raise no error. They only make the model a little worse, months later.
+# carefully: most bugs in pre-training data raise no error. They only make the model a little worse, and nobody may
+# notice for months.
 #
 # By the end you will have built
 #
@@ -78,10 +79,10 @@ token_boxes(
 #
 # > 5: **for** $t \in [\ell]$ **do**<br>
 # > 6: &nbsp;&nbsp; $\tilde x_n[t] \leftarrow$ mask_token with prob. $p_\text{mask}$, otherwise $x_n[t]$<br>
-# > 7: &nbsp;&nbsp; $\tilde T \leftarrow \{t \in [\ell] : \tilde x_n[t] = \text{mask\_token}\}$
+# > 7: $\tilde T \leftarrow \{t \in [\ell] : \tilde x_n[t] = \text{mask\_token}\}$
 #
-# $\tilde T$ contains the positions at which the loss will be computed. The algorithm counts from 1; your list of
-# positions counts from 0, as Python does.
+# $\tilde T$ contains the positions at which the loss will be computed. (The lecture indents line 7 as if it belonged to
+# the loop; it comes after it.) The algorithm counts from 1; your list of positions counts from 0, as Python does.
 
 # %% nbgrader={"grade": false, "grade_id": "mask-each", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mask_each(
@@ -186,8 +187,8 @@ print(f"without any prediction: {counted[0] / 4000:.4f} of the sentences; expect
 # ## 6.3 Which positions · 3 points · ~8 minutes
 #
 # Draw that many different positions among the regular tokens: every choice of so many has the same probability.
-# `[CLS]`, `[SEP]` and `[PAD]` are never drawn: their positions are fixed, so there is nothing to learn from predicting
-# them. All other tokens are regular. If there are fewer regular tokens than requested, take them all.
+# `[CLS]`, `[SEP]` and `[PAD]` are never drawn: they are not words of the text, so predicting them teaches nothing about
+# language. All other tokens are regular. If there are fewer regular tokens than requested, take them all.
 
 # %% nbgrader={"grade": false, "grade_id": "choose-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choose_positions(
@@ -307,10 +308,10 @@ token_boxes(
 #
 # > [CLS] the man [MASK] to the store [SEP] penguin [MASK] are flight ##less birds [SEP]
 #
-# Which token is masked between *penguin* and *are*? Surely `##s`: the model predicts half a word from its other half,
-# so it learns spelling instead of grammar. In May 2019 the authors released models trained with **whole-word masking**:
-# if one token of a word is chosen, all are. The total stays 15 % of the *tokens*, and 80/10/10 is still drawn for each
-# token separately.
+# Which token is masked between *penguin* and *are*? Surely `##s`. The rest of the word is visible, so the prediction is
+# easy and teaches the model little about the sentence. In May 2019 the authors released models trained with
+# **whole-word masking**: if one token of a word is chosen, all are. The total stays 15 % of the *tokens*, and 80/10/10
+# is still drawn for each token separately.
 #
 # ## 6.5 Which tokens form a word · 3 points · ~8 minutes
 #
@@ -477,9 +478,10 @@ bars(
 # ## 6.8 Too long · 3 points · ~8 minutes
 #
 # Two segments and three special tokens must fit into 128 or 512 positions. As in notebook 01 the *longer* one loses a
-# token, one at a time (the second, if they are equally long). The end is new: in pre-training each removed token comes
-# from the front or the end, with probability ½ each, so that no part of a text is always lost. The end is drawn for each
-# token independently of the others. The argument `room` is the maximum number of tokens of both together.
+# token, one at a time (the second, if they are equally long). One thing is new: in pre-training each token is removed
+# from the front or from the back of its segment, with probability ½ each, so that no part of a text is always lost. The
+# side is drawn for each token independently of the others. The argument `room` is the maximum number of tokens of both
+# together.
 
 # %% nbgrader={"grade": false, "grade_id": "truncate-at-random", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def truncate_at_random(
@@ -637,7 +639,7 @@ for key, array in examples.items():
 
 # %% [markdown]
 # **See it.** Four of the examples as a model sees them, and above each what it must predict. (Of 200 pairs, random
-# draws with probability ½ make 43 to 57 % NotNext.)
+# draws with probability ½ usually make 43 to 57 % NotNext.)
 
 # %%
 drawn, asked = [], []
@@ -669,7 +671,8 @@ print(f"{100 * examples['masked_lm_weights'].sum() / examples['attention_mask'].
 # shuffled → collected in batches → repeated from the start → a few prepared in advance while the model computes. Each
 # step is one line. The important part is their *order*.
 #
-# - Each epoch has every example at most once, in a new random order, in which any example may come first.
+# - In each *epoch* (one pass over all examples) every example occurs at most once, in a new random order, in which any
+#   example may come first.
 # - Every batch has `batch_size` examples; a smaller rest at the end of an epoch is dropped.
 # - It never ends: the training loop decides when to stop.
 
@@ -781,7 +784,7 @@ lines(
 )
 
 # %% [markdown]
-# **See it.** How fast is all this? A GPU that trains BERT-Base on 128 tokens processes some hundred sequences per
+# **See it.** How fast is all this? A GPU that trains BERT-Base on 128 tokens processes a few hundred sequences per
 # second and must never wait. Making examples one by one in Python is slow; reading finished ones is not. So make them
 # once, or whole batches at a time as `bertlab` does, or in several processes. (Your numbers will differ from run to
 # run.)

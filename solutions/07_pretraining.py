@@ -31,8 +31,9 @@
 #
 # **Notation.** ETraining is the algorithm of *Formal Algorithms for Transformers* (Phuong & Hutter 2022): $\ell$
 # tokens, vocabulary size $N_V$, $\tilde T$ the masked positions. For batches BERT's letters: $B$ sequences in a batch
-# (the *rows*), $T$ tokens, $P$ predictions in a sequence, hidden size $H$, vocabulary size $V$. All terms are in the
-# [glossary](../glossary.md).
+# (the *rows*), $T$ tokens, $P$ predictions in a sequence, hidden size $H$, vocabulary size $V$. In BERT a *masked
+# position* is any position chosen for prediction, also where the token was replaced by another one or left unchanged.
+# All terms are in the [glossary](../glossary.md).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress
@@ -119,7 +120,7 @@ print(f"−log 0.0041 = {float(only_the_first):.3f}")
 #
 # A model computes in batches, and it returns *logits*: any real numbers, which log softmax turns into logarithms of
 # probabilities. Each sequence has $P$ predictions; a sequence that needs fewer is padded, and `weights` marks which
-# ones count (1) and which are padding (0). BERT's loss is the mean over those that count:
+# ones count (1) and which are padding (0). BERT's loss, called *cross-entropy*, is the mean over those that count:
 #
 # $$\text{loss} = \frac{\sum_{b,p} w_{bp} \cdot \bigl(-\log \text{softmax}(\text{logits}_{bp})[\text{label}_{bp}]\bigr)}
 # {\sum_{b,p} w_{bp} + 10^{-5}}$$
@@ -296,7 +297,8 @@ check(PreTrainingModel)
 #
 # The data are made as in notebook 06: real text, pairs, 15 % of the tokens predicted, of which 80 % become [MASK]. The
 # text is the prose of Python's own documentation, which is already on this machine; its vocabulary of 4,096 tokens
-# comes with the course.
+# comes with the course. The names are shorter than in 6.9: `token_ids` (there `input_ids`), `positions`, `labels`,
+# `weights` (`masked_lm_positions`, `masked_lm_ids`, `masked_lm_weights`) and `next_sentence` (`next_sentence_labels`).
 
 # %%
 settings = choose_settings()  # a small run without a GPU, a larger one with a GPU
@@ -326,12 +328,12 @@ print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f
 # ---
 # # One step
 #
-# ## 7.6 No step longer than this · 3 points · ~7 minutes · BERT's optimizer: global clipping at 1.0
+# ## 7.6 Clip the gradient · 3 points · ~7 minutes · BERT's optimizer: global clipping at 1.0
 #
 # Now and then the gradient of a batch is ten times as long as usual, and one such step can destroy the progress of an
 # hour. BERT limits the *length* (the norm) of the gradient: all its tensors together are one long vector $g$, and if
 # $\lVert g \rVert$ is greater than 1, the whole vector is scaled to length 1. Its direction stays (Pascanu, Mikolov &
-# Bengio 2013).
+# Bengio 2013). The limit is $c$ in the formula and `most` in the code; BERT has $c = 1$.
 #
 # $$\lVert g \rVert = \sqrt{\sum_i \sum_{\text{all entries}} g_i^2} \qquad g_i \leftarrow g_i \cdot \frac{c}{\max(\lVert g \rVert,\, c)}$$
 
@@ -465,9 +467,10 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 #
 # ## 7.8 Up, then down · 3 points · ~8 minutes · ETraining, line 10: η
 #
-# Adam divides each step by a running mean of the gradient's size. In the first steps its estimate of that mean is bad,
-# so BERT begins carefully: the learning rate rises linearly for 10,000 steps (*warm-up*), then falls linearly to 0 at
-# step 1,000,000 (Devlin et al. 2019, appendix A.2). With $s$ steps already made, $w$ of warm-up and $S > w$ in total:
+# Adam divides each step by the root of a running mean of squared gradients. In the first steps this estimate is bad,
+# and the last layers of a post-LN stack have large gradients (notebook 04). So BERT begins carefully: the learning rate
+# rises linearly for 10,000 steps (*warm-up*), then falls linearly to 0 at step 1,000,000 (Devlin et al. 2019, appendix
+# A.2). With $s$ steps already made, $w$ of warm-up and $S > w$ in total:
 #
 # $$\eta(s) = \eta_\text{max} \cdot \max\!\left(0,\ \min\!\left(\frac{s + 1}{w},\ \frac{S - s}{S - w}\right)\right)$$
 #
@@ -703,9 +706,9 @@ if ready(*NEEDED):
 # text (`bertlab/training/reference_curves`); compare the shape, not the height. The next-sentence loss stays near
 # $\ln 2$ for a long time: sequences of 32 tokens contain little evidence.
 #
-# **Speed.** Tokens per second determine how long a run takes; the *fraction of the peak* shows whether it could be
-# faster. The peak is measured on this machine with one large matrix product. A model stays below it because of small
-# matrices and of all operations that are not matrix products.
+# **Speed.** Tokens per second determine how long a run takes; the *fraction of the peak speed* shows whether it could be
+# faster. The peak speed is measured on this machine with one large matrix product. A model stays below it because of
+# small matrices and of all operations that are not matrix products.
 
 # %%
 if ready(*NEEDED):

@@ -20,13 +20,13 @@
 #
 # By the end you will have built
 #
-# - `ClassificationHead`, `choice_logits`, `SpanHead`: the heads of the four task types;
+# - `ClassificationHead`, `choice_logits`, `SpanHead`: heads for a class, for one of several choices, and for a span;
 # - `align_labels`, `tagging_loss`: labels for words, a loss on the first token of each word;
 # - `best_span`: from logits to an answer, or to "no answer";
 # - `f1_and_matthews`, `spearman`, `span_scores`: the metrics that leaderboards show;
-# - `layer_rates`: a learning rate for each layer;
+# - `layer_rates`: a learning rate for each layer.
 #
-# and run all four task types with your own layers, and compare training from random weights with training after
+# You also run all four task types with your own layers, and compare training from random weights with training after
 # pre-training.
 #
 # 90 to 110 minutes, 34 points. Everything runs on this machine, without a network. All terms are in the
@@ -68,7 +68,7 @@ read_offs(
 )
 
 # %% [markdown]
-# ## What you start from
+# ## Data and initial weights
 #
 # There are two settings. With their default values, everything is on this machine: four labelled tasks made from the
 # documentation of the installed Python packages (the first run collects it, which takes a minute or two), and
@@ -346,7 +346,7 @@ surest_mistakes(held_out_texts, truth, logits, classes)
 
 # %% [markdown]
 # ---
-# # What is pre-training worth?
+# # The benefit of pre-training
 #
 # Under task type 3 you will measure it on real text. *Why* pre-training helps is easier to see in a **small world**
 # that a model can learn in seconds: two dozen animals and tools, and sentences, made by the next cell, about what they
@@ -536,7 +536,7 @@ heat_maps(
 #
 # Matthews' correlation is 1 for perfect predictions, 0 for predictions without any information, −1 for the opposite of
 # the truth. Where a denominator is 0, the metric is 0 by convention. Both must also be right for 100,000 examples and
-# more.
+# more, whose products of four numbers are too large for NumPy's 64-bit integers: use Python's `int` or floats.
 
 # %% nbgrader={"grade": false, "grade_id": "f1-matthews", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def f1_and_matthews(gold: list[int], predicted: list[int]) -> tuple[float, float]:
@@ -728,7 +728,7 @@ for name, guess in guesses.items():
 # The paper predicts a tag only for the **first** token of each word: its vector includes all the others through
 # attention anyway. All other positions, including [CLS] and [SEP], get the label −100, which is no class and which the
 # loss will ignore. A word can have no token at all (a single control character): then it gets no label. Every other word
-# has a label, also one with the token `[UNK]`, a single bracket, or three equal tokens.
+# gets exactly one label, whatever its tokens are: `[UNK]`, a single bracket, or the same token three times.
 
 # %% nbgrader={"grade": false, "grade_id": "align-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 IGNORED = -100  # the label of a position that the loss ignores
@@ -853,9 +853,9 @@ for line, row in enumerate(held_out_tagged[:5]):
     print(textwrap.fill("· " + " ".join(shown), 100, subsequent_indent="  "))
 
 # %% [markdown]
-# **What is pre-training worth, on real text?** The same examples, the same head and the same number of steps, from
-# other initial weights: from random ones in the same sizes, and, if you ran notebook 07, from your own (two layers,
-# half as wide, trained for a minute: both size and training matter).
+# **How much does pre-training help on real text?** The same examples, the same head and the same number of steps, from
+# other initial weights: from random ones in the same sizes, and, if you ran notebook 07, from your own. (Without a GPU
+# it has two layers, half as wide, and about five minutes of training: both size and training matter.)
 
 # %%
 found = {"random weights": scores_of(*tags_after(begin.untrained()))["f1"]}
@@ -935,7 +935,7 @@ check(SpanHead)
 #
 # $$\hat s > s_\text{null} + \tau$$
 #
-# All scores may be negative. The threshold $\tau$ is chosen on the validation examples. `first` and `last` are the first
+# All scores may be negative. The threshold $\tau$ is chosen on held-out examples. `first` and `last` are the first
 # and last token of the paragraph, both included; there is at least one. If several pairs have the same sum, any of them
 # is right.
 
@@ -1129,17 +1129,17 @@ for number in range(3):
     print()
 
 # %% [markdown]
-# From a few hundred examples even so small a model learns to find the name of the question in the text, and to notice
-# that it is missing: its best F1 is far above "always no answer". Exact match is lower than F1, because many of its spans
-# begin or end at the wrong token and still share words with the right one. With the lowest threshold every question gets an
-# answer, so those without one are all wrong. BERT-Base, with far more pre-training and 88,000 questions, reaches F1 88.5
-# on SQuAD 1.1.
+# From a few hundred examples even so small a model learns to find the parameter that the question names, and to notice
+# when the text does not describe it: its best F1 is far above "always no answer". Exact match is lower than F1, because
+# many of its spans begin or end at the wrong token and still share words with the right one. With the lowest threshold
+# every question gets an answer, so those without one are all wrong. BERT-Base, with far more pre-training and 88,000
+# questions, reaches F1 88.5 on SQuAD 1.1.
 
 # %% [markdown]
 # ---
-# # How far may each layer move?
+# # A learning rate for each layer
 #
-# ## 8.10 Who may move how far? · 3 points · ~6 minutes · Howard & Ruder 2018, section 3.2
+# ## 8.10 Layer-wise learning rates · 3 points · ~6 minutes · Howard & Ruder 2018, section 3.2
 #
 # The low layers of the encoder learn general features (such as the forms of words), the high layers features that are
 # closer to the task, and the head has learned nothing yet. So give each layer its own learning rate, multiplied by
@@ -1200,7 +1200,7 @@ for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, fr
 # # The list of tasks
 #
 # Each of them has one of the four types. "Examples" are those to train on; the last numbers are BERT-Base's in the
-# paper (tables 1, 2, 4 and 5; section 4.4). `task_of` reads each of them from its published files, and so does
+# paper (tables 1, 2, 3, 4 and 7). `task_of` reads each of them from its published files, and so does
 # `bertlab finetune NAME`.
 #
 # | task | question | type | examples | metric | BERT-Base | name |
@@ -1219,14 +1219,15 @@ for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, fr
 # | SQuAD 2.0 | … or is there no answer? | question + text → span or none | 130,300 | exact match, F1 | large: F1 83.1 | `squad2` |
 # | CoNLL-2003 | which words are names, of what? | tags | 14,000 sentences | F1 of entities | 92.4 | `conll2003` |
 #
-# The paper leaves WNLI out: its authors found that nobody had beaten "always the larger class" on it (section 4.1).
+# The paper leaves WNLI out: its authors found that nobody had beaten "always the larger class" on it (appendix B.1).
 #
 # ---
 # # Your own data
 #
 # Spam or not, a claim to check or not: you only need a table with a column of texts and a column of labels. Here is a
-# very small one (the first three lines are from a lecture); replace it by your own file. For claim detection the
-# columns would be `sentence` and `claim`, and nothing else would change.
+# very small one (*Buy these pills*, *Win cash prizes* and the beginning of *Dear Mr. Atreides* are from a lecture);
+# replace it by your own file. For claim detection the columns would be `sentence` and `claim`, and nothing else would
+# change.
 
 # %%
 MY_FILE, TEXT, LABEL = Path("messages.csv"), "message", "class"
@@ -1264,7 +1265,7 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 #
 # All tasks use the same input: `[CLS] A [SEP] B [SEP]`. A class is computed from [CLS], a tag from each word's first
 # token, an answer from its first and last token. Only one small matrix is new, and a loss over the right positions.
-# Choose a metric that fits the question: accuracy is misleading where one class is frequent, correlation measures
+# Choose a metric that fits the question: accuracy is misleading where one class is frequent, rank correlation measures
 # order, F1 of spans gives credit for nearly right answers.
 #
 # **To think about**
