@@ -120,7 +120,7 @@ $(PORTABLE:%=test-portable-%): test-portable-%: $(READY)
 		-m "numerical and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: test-all
-test-all: test test-exhaustive test-peers test-browser  ## everything
+test-all: test test-exhaustive test-peers test-browser  ## all tests, once
 
 .PHONY: release
 release: $(READY)  ## the student edition in course/, from solutions/
@@ -138,7 +138,7 @@ lab: $(READY)  ## JupyterLab on the course
 	GLIBC_TUNABLES=$${GLIBC_TUNABLES:-$(LARGE_PAGES)} $(RUN)/jupyter lab --notebook-dir=course $(ARGS)
 
 .PHONY: benchmarks
-benchmarks: $(PEERS_READY)  ## those that need no text of yours; benchmarks/README.md lists all
+benchmarks: $(PEERS_READY)  ## four of them: parity, two of the tokenizer, vocabularies; benchmarks/README.md lists all
 	$(PEERS)/bin/python -m benchmarks.parity
 	$(PEERS)/bin/python -m benchmarks.tokenizer
 	$(PEERS)/bin/python -m benchmarks.tokenizer_kinds

@@ -1,4 +1,4 @@
-"""Minimal pairs of English grammar for choosing pre-training recipes, as many as you like.
+"""Minimal pairs of English grammar for choosing pre-training recipes, up to 250 of each rule.
 
     python -m benchmarks.grammar_pairs --out FILE.jsonl [--each 50] [--seed 0]
     bertlab minimal-pairs FILE.jsonl MODEL

@@ -1,6 +1,6 @@
 """Tokenizing speed, side by side in one run: our three forms, Hugging Face's `encode_batch`, TensorFlow Text's own.
 
-    python benchmarks/tokenizer.py --text corpus.txt --vocab vocab.txt
+    python -m benchmarks.tokenizer --text corpus.txt --vocab vocab.txt
 
 Every contestant gets the same lines in the same process; the runs are interleaved and the best of each counts, so that
 a busy machine does not favour one of them. Without --text and --vocab the benchmark makes up its own English-like text.

@@ -1,6 +1,6 @@
 """Makes bertlab-mini from arrays of tokens, on one device: a GPU in minutes. Needs JAX, not TensorFlow.
 
-    python -m scripts.make_mini_text ENGLISH NOVELS --out mini-text ...
+    python -m scripts.make_mini_text ENGLISH NOVELS --out mini-text
     python -m scripts.mini_tokens mini-text --vocabulary mini-text/vocab-12k.txt --out mini-tokens
     KERAS_BACKEND=jax python -m scripts.make_mini mini-tokens --vocabulary mini-text/vocab-12k.txt --out mini-run \
         --steps 22560

@@ -728,7 +728,7 @@ for name, guess in guesses.items():
 # The paper predicts a tag only for the **first** token of each word: its vector includes all the others through
 # attention anyway. All other positions, including [CLS] and [SEP], get the label −100, which is no class and which the
 # loss will ignore. A word can have no token at all (a single control character): then it gets no label. Every other word
-# gets exactly one label, whatever its tokens are: `[UNK]`, a single bracket, or the same token three times.
+# gets exactly one label, with any tokens: `[UNK]`, a single bracket, or the same token three times.
 
 # %% nbgrader={"grade": false, "grade_id": "align-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 IGNORED = -100  # the label of a position that the loss ignores

@@ -10,7 +10,7 @@ from bertlab.large_pages import restart_with_large_pages
 # command: (module in bertlab.cli, its click object, one line of help)
 COMMANDS = {
     "corpus": ("corpus", "corpus", "Build and inspect the built-in English corpus."),
-    "vocab": ("vocab", "vocab", "Learn and evaluate a vocabulary: WordPiece or byte-level BPE."),
+    "vocab": ("vocab", "vocab", "Learn and evaluate a vocabulary: WordPiece, byte-level BPE or SentencePiece."),
     "tokenize": ("tokenize", "tokenize", "Split text into tokens."),
     "data": ("data", "data", "Make and inspect pre-training examples."),
     "task": ("task", "task", "List and inspect labelled tasks."),

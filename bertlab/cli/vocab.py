@@ -1,4 +1,4 @@
-"""`bertlab vocab`: learn a vocabulary (WordPiece or byte-level BPE), inspect one, plot the effect of its size."""
+"""`bertlab vocab`: learn a vocabulary (WordPiece, byte-level BPE, SentencePiece), inspect one, plot the effect of its size."""
 
 import json
 from collections import Counter

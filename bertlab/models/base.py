@@ -111,26 +111,26 @@ class FromPreset:
 class Backbone(FromPreset, keras.Model):
     """Embeddings, encoder and pooler: a model without a head. Its weights exist as soon as it is constructed.
 
-        Args:
-            config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
-            pooler: whether there is a pooler; None: as the family's models without a head have it.
-            tables: embeddings of another model, whose tables this one shares (see `layers.BertEmbeddings`).
+    Args:
+        config: the configuration of a family, such as a `BertConfig`; the family provides embeddings and encoder.
+        pooler: whether there is a pooler; None: as the family's models without a head have it.
+        tables: embeddings of another model, whose tables this one shares (see `layers.BertEmbeddings`).
 
-        Call: a dict of int tensors: input_ids (B, T), and optionally token_type_ids (B, T), attention_mask (B, T) or
-        (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
-            sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
-            with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
+    Call: a dict of int tensors: input_ids (B, T), and optionally token_type_ids (B, T), attention_mask (B, T) or
+    (B, T, T), position_ids (B, T), sequence_ids (B, T) (see docs/architecture.md). Returns a dict:
+        sequence_output (B, T, H); pooled_output (B, H), if there is a pooler;
+        with `return_all=True` also hidden_states, L + 1 tensors (B, T, H), and attentions, L tensors (B, A, T, T).
     With memory (L, B, M, H) the tokens also see what was read before (see `layers.next_memory`); only a family
     whose encoder `takes_memory` has it, others raise ConfigError.
     With positions (B, P) int, sequence_output has only these positions, (B, P, H), and the last layer computes no
     others; with a pooler, the first of them must be 0, that of [CLS].
     With depth only the lowest layers are computed, so many of them, as in a model that has no others.
 
-        Example:
-            >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))
-            >>> outputs = backbone({"input_ids": ops.array([[2, 17, 3]])})
-            >>> tuple(outputs["sequence_output"].shape), tuple(outputs["pooled_output"].shape)
-            ((1, 3, 128), (1, 128))
+    Example:
+        >>> backbone = Backbone(BertConfig.named("tiny", vocab_size=100))
+        >>> outputs = backbone({"input_ids": ops.array([[2, 17, 3]])})
+        >>> tuple(outputs["sequence_output"].shape), tuple(outputs["pooled_output"].shape)
+        ((1, 3, 128), (1, 128))
     """
 
     def __init__(self, config: ModelConfig, pooler: bool | None = None, name: str = BACKBONE, tables=None, **kwargs):
