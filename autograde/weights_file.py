@@ -58,7 +58,7 @@ def read_weights(path: str | Path) -> Weights:
     shapes = weight_shapes(config)
     if set(header) != set(shapes):
         missing, more = sorted(set(shapes) - set(header)), sorted(set(header) - set(shapes))
-        what = f"has no {missing[0]}" if missing else f"has an unexpected array {more[0][:60]!r}"
+        what = f"has no {missing[0]}" if missing else f"has an unexpected array {more[0][:60]!a}"
         raise WeightsError(f"{path.name} {what}; write the file with hand_in")
     return Weights(config, _arrays(header, numbers, shapes, path.name))
 
@@ -85,8 +85,11 @@ def _config(metadata, name: str) -> dict[str, int]:
     if type(config) is not dict or set(config) != set(CONFIG):
         raise WeightsError(f"{name} has no config with the sizes of the model; write it with hand_in")
     for key, most in _LARGEST.items():
-        if type(config[key]) is not int or not 1 <= config[key] <= most:
-            raise WeightsError(f"{name}: expected {key} from 1 to {most}, got {str(config[key])[:40]}")
+        value = config[key]
+        if type(value) is not int:  # its type only: the value is text of the student
+            raise WeightsError(f"{name}: expected {key} to be an integer, got a value of type {type(value).__name__}")
+        if not 1 <= value <= most:
+            raise WeightsError(f"{name}: expected {key} from 1 to {most}, got {str(value)[:40]}")
     if config["hidden_size"] % config["num_heads"]:
         raise WeightsError(
             f"{name}: expected hidden_size to be a multiple of num_heads, got {config['hidden_size']} and "

@@ -32,7 +32,7 @@ def task_of(name: str, rows: int):
     return dataclasses.replace(task, train=task.train[:rows], validation=task.validation[:500], test=[])
 
 
-def ways(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path | None = None):
+def ways(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path | None, words: Path | None):
     """Yields each way to do the task: its name, and a function that trains it and returns the `FineTuningResult`."""
     from bertlab.training.finetuning import (
         Recipe,
@@ -49,6 +49,11 @@ def ways(task, folder: Path, seeds: tuple[int, ...], max_length: int, elmo: Path
             continue
         recipe = baseline_recipe(kind, **common | (SLOW if kind in RECURRENT else {}))
         yield kind, partial(train_baseline, kind, task, folder / kind, recipe)
+    for kind, freeze in (("cbow", False), ("bilstm", False), ("bilstm", True)) if words else ():
+        recipe = baseline_recipe(kind, **common | (SLOW if kind in RECURRENT else {}))
+        way = f"{kind} from {words.name}{', frozen' * freeze}"
+        begin = {"word_vectors": words, "freeze_words": freeze}
+        yield way, partial(train_baseline, kind, task, folder / way.replace(", ", "-"), recipe, **begin)
     for kind in FROZEN if elmo else ():
         recipe = baseline_recipe(kind, **common | SLOW)
         yield f"{kind} of {elmo.name}", partial(train_baseline, kind, task, folder / kind, recipe, model=elmo)
@@ -79,15 +84,18 @@ def line(name: str, result) -> str:
 @click.option(
     "--elmo", type=click.Path(exists=True, path_type=Path), help="Checkpoint of an ELMo for the baseline elmo."
 )
+@click.option(
+    "--word-vectors", "words", type=click.Path(exists=True, path_type=Path), help="Vectors that words begin with."
+)
 @click.option("--only", default="", help="Train only the ways whose names begin with this text, such as elmo.")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("build/baselines"), show_default=True)
-def main(name, rows, seeds, max_length, elmo, only, out):
+def main(name, rows, seeds, max_length, elmo, words, only, out):
     """Print a table of the baselines and bertlab-mini on one task."""
     load_backend()
     folder = out / f"{name}-{rows}-{max_length}-{seeds}"
     task = task_of(name, rows)
     lines = []
-    for way, train in ways(task, folder, tuple(range(1, seeds + 1)), max_length, elmo):
+    for way, train in ways(task, folder, tuple(range(1, seeds + 1)), max_length, elmo, words):
         if not way.startswith(only):
             continue
         result = train()

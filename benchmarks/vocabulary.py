@@ -2,7 +2,7 @@
 
     python -m benchmarks.vocabulary TEXT --held-out OTHER_TEXT [--megabytes 43] [--sizes 4000,8000] [--rounds 1]
 
-Needs `tokenizers` and `tensorflow-text` (requirements/peers.txt, requirements/lock.txt); what is not installed is left out and named.
+Needs `tokenizers` (requirements/peers.txt) and `tensorflow-text`; what is not installed is left out and named.
 Times go from a text file to a list of tokens, imports not counted. Rounds are interleaved (every learner once, then
 every learner again) and the fastest round counts. Quality is measured on the held-out text, by one and the same
 tokenizer, so the learners' own ideas of a word cannot differ.

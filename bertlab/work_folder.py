@@ -57,7 +57,7 @@ def check_same(
 
     delete: the files to delete in order to start again.
     """
-    others = differences(found, json_values(wanted), json_values(defaults))
+    others = differences(found, as_json(wanted), as_json(defaults))
     if others:
         raise error(
             f"{where}: was started with other settings ({'; '.join(map(str, others))}). Repeat the same settings to "
@@ -86,7 +86,7 @@ class WorkFolder:
         error: type[BertLabError] = ConfigError,
     ):
         self.path, self.file = Path(path), Path(path) / file
-        self.identity, self.defaults = json_values(identity), json_values(defaults)
+        self.identity, self.defaults = as_json(identity), as_json(defaults)
         self.error = error
 
     def found(self) -> dict | None:
@@ -133,7 +133,7 @@ class WorkFolder:
         return read_json(path, self.error)
 
 
-def json_values(values):
+def as_json(values):
     """The values after a round trip through JSON: tuples as lists, keys as strings."""
     return json.loads(json.dumps(values))
 

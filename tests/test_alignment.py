@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens, word_tags
+from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.errors import DataError
+from bertlab.training.finetuning.problems import Decoded, Encoded, Tagging, TaskInfo
 from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -45,6 +46,12 @@ def test_words_are_tokenized_on_their_own(tokenizer):
     assert [PIECES[i] for i in pieces.row(1)] == ["york"]
 
 
+def decoded(rows, features, targets) -> Decoded:
+    """The tags of words, from a model that is surest of each token's own target."""
+    problem = Tagging(TaskInfo("made-up", "tagging", LABELS, ()), None)
+    return problem.decode(Encoded(rows, features), list(np.eye(len(LABELS))[np.maximum(targets, 0)]))
+
+
 rows_of_words = st.lists(
     st.lists(
         st.tuples(st.sampled_from(["in", "new", "geogues", "york's", "\x07", "."]), st.integers(0, 3)),
@@ -61,10 +68,11 @@ def test_tags_go_to_tokens_and_come_back_except_for_words_that_are_counted_as_lo
     features = encode_rows(rows, tokenizer, max_length)
     inputs, targets = features.arrays()
     assert targets.shape == inputs["input_ids"].shape and np.all(targets[:, 0] == IGNORED)
-    back = word_tags(targets, features.word_positions, default=-7)
-    lost = sum(tag == -7 for tags in back for tag in tags)
+    back = decoded(rows, features, targets)
+    words = [word for each in zip(rows, back.predictions, back.confidences) for word in zip(each[0].tags, *each[1:])]
+    lost = sum(sure == 0 for _, _, sure in words)
     assert lost == features.lost_words
-    assert all(a in (b, -7) for row, tags in zip(rows, back) for a, b in zip(tags, row.tags))
+    assert all(found == (0 if sure == 0 else tag) for tag, found, sure in words)
     assert np.sum(targets != IGNORED) == sum(len(row.words) for row in rows) - lost
 
 
@@ -75,9 +83,7 @@ def test_cut_words_are_counted_and_predicted_as_the_default(tokenizer):
     inputs, targets = features.arrays(length=4)
     assert inputs["input_ids"].tolist() == [[2, 5, 6, 3], [2, 7, 3, 0]]
     assert targets.tolist() == [[-100, 0, 1, -100], [-100, 1, -100, -100]]
-    assert word_tags(targets, features.word_positions) == [[0, 1, 0, 0], [1]]
-    with pytest.raises(DataError, match="1 rows of predictions for 2 sentences"):
-        word_tags(targets[:1], features.word_positions)
+    assert decoded(rows, features, targets).predictions == [[0, 1, 0, 0], [1]]
 
 
 def test_rows_without_tags_have_no_targets_but_positions(tokenizer):

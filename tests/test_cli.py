@@ -14,6 +14,7 @@ from warm import run_module
 from bertlab.cli import COMMANDS, cli
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.records import ExampleFiles
+from bertlab.errors import DataError
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 
@@ -131,6 +132,12 @@ def test_fill_mask_reads_lines_and_prints_json(checkpoint):
     rows = [json.loads(line) for line in result.output.splitlines()]
     assert [row["text"] for row in rows] == ["the [MASK]", "[MASK] of"]
     assert len(rows[0]["blanks"][0]) == 5
+
+
+@pytest.mark.parametrize("command", ["fill-mask --model", "tokenize --vocab"])
+def test_standard_input_that_is_not_utf8_is_refused(checkpoint, command):
+    result = CliRunner().invoke(cli, [*command.split(), str(checkpoint)], input=b"the [MASK]\ncaf\xe9 [MASK]\n")
+    assert isinstance(result.exception, DataError) and "<stdin>: not UTF-8" in str(result.exception)
 
 
 def test_encode_writes_one_vector_per_line(checkpoint, tmp_path):

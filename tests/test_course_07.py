@@ -318,6 +318,19 @@ def test_a_file_that_cannot_be_used_is_refused_and_the_reason_said(reason, tmp_p
         read_weights(path)
 
 
+def test_a_refusal_names_a_value_of_the_student_by_its_type_and_an_array_in_ascii(tmp_path):
+    """Half of a surrogate pair cannot be stored in the record of the grading."""
+    path = _written(tmp_path / "w.safetensors", config=CONFIG | {"num_layers": "\ud800\x1b[31m"})
+    with pytest.raises(WeightsError, match="num_layers to be an integer, got a value of type str$"):
+        read_weights(path)
+    path = _written(path, config=CONFIG | {"num_layers": 10**800})
+    with pytest.raises(WeightsError, match="num_layers from 1 to 24, got 10{39}$"):
+        read_weights(path)
+    path = _written(path, _arrays() | {"é\u202e": np.zeros(3, "float32")})
+    with pytest.raises(WeightsError, match=r"unexpected array '\\xe9\\u202e'"):
+        read_weights(path)
+
+
 def test_arrays_that_share_their_numbers_are_refused_before_memory_is_taken(tmp_path):
     """24 layers in 4 MB: each array would be a copy of the same numbers."""
     config = CONFIG | {"hidden_size": 256, "num_heads": 1, "num_layers": 24, "intermediate_size": 4096}

@@ -65,6 +65,10 @@ BAD_LINES = [
     ("a.txt", b"id,text,label\n1,yes,2\n3,no,4\n", "a.txt: table instead of text", "table instead of text", 0),
     ("a.txt", b"1\tyes\n2\tno\n3\tno\n", "a.txt: table instead of text", "table instead of text", 0),
     ("a.jsonl", b'{"text": "ok"}\n{"text": \n', "a.jsonl line 2: malformed JSON", "malformed JSON", 1),
+    ("a.jsonl", b'{"text": "ok"}\n{"text": "bad \\ud83d"}\n', "line 2: .*half of a surrogate", "malformed JSON", 1),
+    ("a.jsonl", b'{"text": "ok"}\n{"text": "bad", "id": "\\udc00"}\n', "line 2: malformed JSON", "malformed JSON", 1),
+    ("a.jsonl", b'{"text": "ok"}\n' + b"1" * 5000, "line 2: malformed JSON.*5000 digits", "malformed JSON", 1),
+    ("a.jsonl", b'{"text": "ok"}\n' + b"[" * 100_000, "line 2: .*nested too deeply", "malformed JSON", 1),
     ("a.jsonl", b'{"text": "ok"}\n{"text": ""}\n', "a.jsonl line 2: empty document", "empty document", 1),
     ("a.jsonl", b'{"text": "ok"}\n{"body": "x"}\n', "a.jsonl line 2: no text", "no text", 1),
     ("a.jsonl", b'{"text": "ok"}\n{"text": 5}\n', "a.jsonl line 2: wrong type.*not int", "wrong type", 1),
@@ -98,6 +102,19 @@ def test_bad_input_stops_with_file_and_line_or_is_skipped_and_counted(tmp_path, 
 def test_a_source_that_cannot_be_read_fails_at_once(tmp_path, make, message):
     with pytest.raises(DataError, match=message):
         load_documents(make(tmp_path))
+
+
+@pytest.mark.parametrize("start", ["", '"'])
+def test_a_book_with_a_chapter_in_each_line_is_text(tmp_path, start):
+    chapter = start + "It rained, and it rained. " * 6000
+    path = write(tmp_path / "a.txt", f"One.\n{chapter}\n{chapter}\n")
+    (document,) = load_documents(path)
+    assert [len(paragraph) for paragraph in document.paragraphs] == [1, 6000, 6000]
+
+
+def test_a_whole_surrogate_pair_is_a_letter(tmp_path):
+    (document,) = load_documents(write(tmp_path / "a.jsonl", b'{"text": "\\ud83d\\ude00"}'))
+    assert document.paragraphs == (("\U0001f600",),)
 
 
 def test_prose_with_commas_is_not_taken_for_a_table(tmp_path):

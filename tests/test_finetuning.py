@@ -363,6 +363,14 @@ def test_a_grid_from_the_shell_keeps_the_best_seed_of_the_setting_with_the_best_
     assert [prediction.label for prediction in Predictor.load(out).predict_rows(task.validation)] == written
 
 
+def test_an_axis_that_is_given_twice_has_the_values_of_both():
+    from bertlab.cli.finetune import finetune as command
+
+    given = "--try learning-rate=1e-3 --try epochs=2,1 --try learning-rate=5e-4,1e-3"
+    context = command.make_context("finetune", ["x.csv", "--out", "o", *given.split()])
+    assert context.params["axes"] == {"learning_rate": (1e-3, 5e-4), "epochs": (2, 1)}
+
+
 @pytest.mark.parametrize("wrong", ["dropout=0.1", "epochs=2.5", "learning-rate=", "batch-size"])
 def test_an_axis_that_is_none_is_refused(wrong):
     from bertlab.cli.finetune import finetune as command

@@ -93,6 +93,33 @@ def test_jsonl_reads_an_object_on_each_line_and_names_the_line_that_is_none(tmp_
     assert "line 4: not valid JSON" in problems.messages[1]
 
 
+@pytest.mark.parametrize(
+    "value, reason",
+    [
+        ('"good \\ud83d"', r"half of a surrogate pair, '\\ud83d'"),
+        ("1" * 5000, "value has 5000 digits"),
+        ("[" * 100_000, "nested too deeply"),
+    ],
+)
+def test_json_that_python_cannot_keep_is_named_by_its_line_or_skipped(tmp_path, value, reason):
+    path = write(tmp_path / "a.jsonl", '{"text": "one"}\n{"text": ' + value + "}\n")
+    with pytest.raises(DataError, match=rf"a\.jsonl line 2: not valid JSON \(.*{reason}"):
+        records(path)
+    problems = Problems("skip")
+    assert [record.columns for record in read_table(path, problems)] == [{"text": "one"}]
+    assert "line 2" in problems.messages[0]
+
+
+def test_json_arrays_that_python_cannot_keep_are_refused(tmp_path):
+    for name, value in (("digits", "1" * 5000), ("brackets", "[" * 100_000)):
+        with pytest.raises(DataError, match=f"{name}.json: not valid JSON"):
+            records(write(tmp_path / f"{name}.json", f"[{value}]"))
+    halved = write(tmp_path / "a.json", '[{"text": "one"}, {"text": "\\ud83d"}]')
+    with pytest.raises(DataError, match=r"a\.json record 1: not valid JSON \(half of a surrogate pair"):
+        records(halved)
+    assert [record.columns for record in read_table(halved, Problems("skip"))] == [{"text": "one"}]
+
+
 def test_a_json_array_is_a_table_and_a_broken_one_names_line_and_column(tmp_path):
     assert columns_of(write(tmp_path / "a.json", '[{"text": "one"}]')) == [{"text": "one"}]
     with pytest.raises(DataError, match="expected a JSON array of objects"):

@@ -42,6 +42,7 @@ def test_version_2_0_has_questions_without_answers_and_plausible_ones_do_not_cou
     [
         (question(answers=[{"text": "Łódź", "answer_start": 20}]), "question 0: question q1: the context has ' Łód'"),
         (question(answers=[{"text": "Łódź"}]), "each answer must be an object with 'text' and 'answer_start'"),
+        (question(question="Where \ud83d?"), "half of a surrogate pair"),
         (question(question=None), "'question' must be text, found NoneType"),
         ("Where?", "expected a JSON object, found str"),
     ],

@@ -1,6 +1,8 @@
 """What an exercise forbids does nothing in the sandbox that decides about it, under any name, in any thread."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,52 @@ def test_a_way_round_the_ban_earns_nothing_and_costs_nobody_else(launcher, templ
     verdicts = _verdicts(launcher, template, tmp_path, {"softmax-rows": WAYS[way]})
     assert verdicts["softmax-rows"].points == 0 and not verdicts["softmax-rows"].passed
     assert sum(verdict.points for verdict in verdicts.values()) == POINTS - 3
+
+
+READ = """
+import io, os, sys
+from pathlib import Path
+
+sys.path.insert(0, {folder!r})
+import ready_answers
+from autograde.sandbox.forbidding import forbid
+
+class Lying(str):
+    startswith = lambda self, *more: True
+    __fspath__ = __str__ = lambda self: "/nowhere"
+
+class Turning:
+    calls = 0
+
+    def __fspath__(self):
+        self.calls += 1
+        return ready_answers.__file__ if self.calls > 1 else "/nowhere"
+
+class Posing:
+    __class__ = int
+    __fspath__ = lambda self: ready_answers.__file__
+
+forbid(["ready_answers"], [])
+other, file = os.path.join({folder!r}, "notes.txt"), ready_answers.__file__
+assert open(other).read() == Path(other).read_text() == io.FileIO(other).read().decode() == "mine"
+assert io.FileIO(os.open(os.fsencode(other), os.O_RDONLY)).read() == b"mine"
+for path in (file, os.fsencode(file), Path(file), Lying(file), Turning(), Posing()):
+    for read in (open, io.FileIO, lambda path: os.open(path, os.O_RDONLY)):
+        try:
+            read(path)
+            print("read", type(path), read)
+        except (PermissionError, FileNotFoundError, TypeError):
+            pass
+"""
+
+
+def test_a_forbidden_source_cannot_be_read_by_any_object_that_names_it(tmp_path):
+    """`io.FileIO` opened it by a `Path`."""
+    (tmp_path / "ready_answers.py").write_text("def answer():\n    return 42\n")
+    (tmp_path / "notes.txt").write_text("mine")
+    command = [sys.executable, "-c", READ.format(folder=str(tmp_path))]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
 
 
 @pytest.mark.exhaustive

@@ -15,11 +15,16 @@ from click.testing import CliRunner
 from autograde.cli import cli
 from autograde.errors import SandboxError
 from autograde.exercises import catalogue
+from autograde.grader.digests import digest
 from autograde.grader.grade import GradeError, anything_new, grade, handed_in
 from autograde.grader.gradebook import Course
 from autograde.grader.launcher import SharedLauncher
+from autograde.grader.notebook_grading import Graded
 from autograde.grader.regrade import regrade
+from autograde.grader.repair import read_submission
+from autograde.grader.results import Result
 from autograde.release import editions
+from autograde.verdict import Verdict
 from tests.grade_class import (
     EXPECTED,
     NAME,
@@ -109,12 +114,53 @@ def test_a_lost_zygote_is_replaced(course):
 
 
 def test_where_no_sandbox_works_nothing_is_run_and_everything_is_listed(course):
-    def none():
-        raise SandboxError("no sandbox works here")
-
-    report = grade(opened(course), SharedLauncher(none), ["right", "broken"])
+    report = grade(opened(course), SharedLauncher(_none), ["right", "broken"])
     assert [student for student, _ in report.failures] == ["right"]  # a broken file needs no sandbox
     assert not (course / "results" / NAME / "right").exists()
+
+
+def _none():
+    raise SandboxError("no sandbox works here")
+
+
+def test_times_are_stored_in_utc_and_a_text_that_is_none_costs_nobody_a_grade(course):
+    """`report` and `feedback` ended with an error for the whole class, and "tomorrow" was never graded."""
+    written = {
+        "ada": "2026-01-30 12:00:00 CET",
+        "ben": "2026-01-30 12:00:00+02:00",
+        "cleo": "2026-01-30 12:00:00.250000 UTC",
+        "dora": "tomorrow",
+        "eli": "0001-01-01 00:00",
+    }
+    for student, text in written.items():
+        hand_in(course, student, "hello").with_name("timestamp.txt").write_text(text)
+    report = grade(opened(course), SharedLauncher(_none), written)
+    assert (report.graded, report.failures) == (5, [])
+    results = {student: result_of(course, student) for student in written}
+    assert {student: one.handed_in for student, one in results.items()} == {
+        "ada": "2026-01-30 11:00:00 UTC",
+        "ben": "2026-01-30 10:00:00 UTC",
+        "cleo": "2026-01-30 12:00:00.250000 UTC",
+        "dora": "",
+        "eli": "",
+    }
+    said = {student for student, one in results.items() if "has no time such as" in " ".join(one.repairs)}
+    assert said == {"dora", "eli"}
+    replace(results["ada"], handed_in="2026-01-30 12:00:00 CET").save(course)  # as an earlier version stored it
+    replace(results["ben"], handed_in="2026-01-30 12:00:00+02:00").save(course)
+    for command in ("report", "feedback"):
+        outcome = CliRunner().invoke(cli, [command, NAME, "--course", str(course)], catch_exceptions=False)
+        assert outcome.exit_code == 0
+    page = course / "feedback/ben" / NAME / f"{NOTEBOOK}.html"
+    assert "handed in 2026-01-30 10:00 UTC" in page.read_text(encoding="utf-8")
+
+
+def test_a_damaged_record_leads_to_grading_again(course):
+    grade(opened(course), SharedLauncher(_none), ["broken"])
+    record = result_of(course, "broken")
+    record.path(course).write_text("{")
+    report = grade(opened(course), SharedLauncher(_none), ["broken"])
+    assert (report.graded, report.failures) == (1, []) and result_of(course, "broken").problem == record.problem
 
 
 def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launcher):
@@ -141,6 +187,26 @@ def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launc
 
     hand_in(course, "deadly", editions.make(NOTEBOOK).source)
     assert regrade(assignment, catalogue.find("scores"), launcher).outdated == ["deadly"]
+
+
+def test_a_sandbox_killed_while_regrading_costs_no_points_and_is_listed(course):
+    exercise, path = catalogue.find("scores"), hand_in(course, "jane", solved())
+    passed = Verdict("scores", "3.1 scores", "passed", 3, 3)
+    record = Result(NAME, "jane", NOTEBOOK, (passed,), sha256=digest(path))
+    record.save(course)
+    killed = replace(record, verdicts=(replace(passed, status="technical", points=0.0),), again=True)
+
+    def again(assignment, wanted, todo):
+        return [(result, Graded(killed, read_submission(path, assignment.templates[NOTEBOOK]))) for result in todo]
+
+    report = regrade(opened(course), exercise, None, again=again)
+    assert report.failures == [("jane", "a sandbox was killed from outside; run it again")] and not report.changed
+    assert records_of(course) == [record]
+
+
+def test_an_unknown_student_is_named_before_anything_is_regraded(course):
+    with pytest.raises(GradeError, match="03_attention of right is not graded"):
+        regrade(opened(course), catalogue.find("scores"), None, ["right"])
 
 
 def _command(course, *arguments):

@@ -4,7 +4,9 @@ import json
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from autograde.cli import cli
 from autograde.exercises import catalogue, cells, runs
 from autograde.grader import training_runs
 from autograde.grader.course import make_course
@@ -54,6 +56,19 @@ def test_new_weights_make_a_submission_new(tmp_path):
     first = digest(notebook)
     (folder / RUN.file).write_bytes(b"better ones")
     assert len({without, first, digest(notebook)}) == 3
+
+
+def test_a_graded_notebook_with_weights_is_outdated_only_when_they_change(tmp_path):
+    folder = _hand_in(tmp_path, "ada", "{}", b"weights")
+    Result(NAME, "ada", NOTEBOOK, sha256=digest(folder / f"{NOTEBOOK}.ipynb")).save(tmp_path)
+
+    def outdated() -> int:
+        said = CliRunner().invoke(cli, ["status", NAME, "--json", "--course", str(tmp_path)], catch_exceptions=False)
+        return json.loads(said.stdout)[0]["outdated"]
+
+    assert outdated() == 0
+    (folder / RUN.file).write_bytes(b"better ones")
+    assert outdated() == 1
 
 
 def test_a_score_better_than_any_honest_models_is_reported_to_the_instructor_only():

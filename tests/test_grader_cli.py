@@ -143,9 +143,40 @@ def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
         run(course, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("feedback ps3 --to f.zip", "add --zip canvas or --zip moodle"),
+        ("export ps3 --canvas-gradebook FILE --moodle-worksheet FILE", "not both"),
+        (
+            "export ps3 --moodle-worksheet FILE --format json",
+            "expected --format moodle or none with this table, got json",
+        ),
+        (
+            "export ps3 --canvas-gradebook FILE --format csv",
+            "expected --format canvas or none with this table, got csv",
+        ),
+        ("export ps3 --column ps3=Three", "name its file with --canvas-gradebook"),
+        ("export ps3 --moodle-worksheet FILE --column ps3=Three", "name its file with --canvas-gradebook"),
+    ],
+)
+def test_an_option_that_would_have_no_effect_is_refused(course, tmp_path, line, words):
+    (tmp_path / "t.csv").write_text("a table")
+    arguments = [str(tmp_path / "t.csv") if word == "FILE" else word for word in line.split()]
+    refused = CliRunner().invoke(cli, [*arguments, "--course", str(course)])
+    assert refused.exit_code == 2 and words in " ".join(refused.output.split())
+
+
 def test_a_folder_that_is_no_course_is_said_to_be_none(tmp_path):
     with pytest.raises(AutogradeError, match="expected a course folder"):
         CliRunner().invoke(cli, ["status", "--course", str(tmp_path)], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("line", ["export", "total", "term", "points ps3", "extend ps3 jane --days 1", "due ps3"])
+def test_a_course_without_a_gradebook_is_told(course, tmp_path, line):
+    shutil.copytree(course / "release", tmp_path / "release")
+    with pytest.raises(AutogradeError, match="expected a course folder with a gradebook.db"):
+        run(tmp_path, *line.split())
 
 
 def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
@@ -167,6 +198,23 @@ def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
     for nobody in ("mark", "../jane", "*"):
         with pytest.raises(AutogradeError, match="nothing is stored|cannot be the name"):
             run(folder, "forget", nobody, "--yes")
+
+
+def test_a_student_with_brackets_in_the_name_is_forgotten_and_nobody_else(course, tmp_path):
+    folder = tmp_path / "course"
+    shutil.copytree(course, folder)
+    shutil.copytree(folder / "submitted/mark", folder / "submitted/[mj]ark")
+    run(folder, "forget", "[mj]ark", "--assignment", "ps3", "--yes")
+    assert not (folder / "submitted/[mj]ark/ps3").exists() and (folder / "submitted/mark/ps3").is_dir()
+    run(folder, "forget", "[mj]ark", "--yes")
+    assert {path.name for path in (folder / "submitted").iterdir()} == {"jane", "mark", "lazy"}
+
+
+@pytest.mark.parametrize("impossible", ["..", "*", "ps?", ""])
+def test_an_assignment_whose_name_would_match_others_is_refused(course, impossible):
+    with pytest.raises(AutogradeError, match="cannot be the name of an assignment"):
+        run(course, "forget", "jane", "--assignment", impossible, "--yes")
+    assert (course / "submitted/jane/ps3").is_dir()
 
 
 def test_forgetting_asks_first(course):

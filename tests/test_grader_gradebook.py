@@ -134,6 +134,24 @@ def test_what_a_human_gave_survives_every_regrade(folder):
         assert course.book.find_grade("check_head", "03_attention", "ps3", "jane").score == 4.0  # 3.5 + 0.5
 
 
+def test_points_by_hand_for_another_file_are_kept_and_marked(folder):
+    def grade(sha256):
+        one = result(sha256=sha256)
+        write(folder, one)
+        one.save(folder)
+
+    grade("a")
+    with Course(folder) as course:
+        for name, points in (("why", 2), ("check_head", 3.5)):
+            mark = course.book.find_grade(name, "03_attention", "ps3", "jane")
+            mark.manual_score, mark.needs_manual_grade = points, False
+        course.book.db.commit()
+    grade("a")  # the same file
+    assert (scores(folder)["why"], scores(folder)["check_head"]) == ((None, 2, False), (0, 3.5, False))
+    grade("b")
+    assert (scores(folder)["why"], scores(folder)["check_head"]) == ((None, 2, True), (0, 3.5, True))
+
+
 def test_no_score_exceeds_its_cell_or_falls_below_nothing(folder):
     write(folder, result(verdicts=(verdict("scores", 99, 3), verdict("weights", -5, 2))))
     assert scores(folder)["check_scores"][0] == 3

@@ -53,6 +53,19 @@ def test_one_hand_in_is_run_once_and_is_everybodys_grade(course):
     assert "Group 1: ann, ben; handed in" in run(course, "groups", "ps3")
 
 
+@pytest.mark.parametrize("damaged", ["ann", "ben"])  # a copy, and the one that was run
+def test_a_damaged_record_of_a_member_is_written_again(course, damaged):
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {"ben": WORK})
+    grade(course)
+    before = list(load_results(course, "ps3"))
+    record = next(one for one in before if one.student == damaged)
+    record.path(course).write_text("{")
+    run(course, "export", "ps3")  # points by hand are shared before
+    assert grade(course) == (["ben"] if damaged == "ben" else [])
+    assert list(load_results(course, "ps3")) == before
+
+
 def test_the_newest_hand_in_of_a_group_counts_and_the_others_are_kept(course):
     run(course, "groups", "ps3", course / "groups.csv")
     collect_own(course, {"ben": WORK})

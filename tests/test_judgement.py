@@ -147,6 +147,18 @@ def test_the_command_judges_a_file_with_ones_own_columns(tuned, tmp_path):
     assert json.loads(run(tuned, tmp_path / "rows.csv", *columns, "--rows", 2, "--json").output)["rows"] == 2
 
 
+def test_a_folder_of_another_command_is_refused_and_ones_own_is_written_again(tmp_path):
+    other, own = tmp_path / "fine-tuned", tmp_path / "judged"
+    other.mkdir()
+    (other / "confusion.png").write_bytes(b"of the fine-tuning")
+    with pytest.raises(DataError, match="fine-tuned: holds confusion.png but no evaluation.json.* another folder"):
+        evaluate(predictor_of("sentence"), ROWS["sentence"], other)
+    assert [(path.name, path.read_bytes()) for path in other.iterdir()] == [("confusion.png", b"of the fine-tuning")]
+    for rows in (ROWS["sentence"], ROWS["sentence"][:2]):
+        evaluate(predictor_of("sentence"), rows, own)
+    assert json.loads((own / "evaluation.json").read_text())["rows"] == 2
+
+
 def test_a_label_that_the_model_does_not_know_and_a_task_with_other_labels_are_refused(tuned, tmp_path):
     (tmp_path / "rows.csv").write_text("text,label\na film,negative\na film,awful\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"line 3: unknown label 'awful'; expected one of negative, positive, mixed"):

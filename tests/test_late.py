@@ -8,12 +8,18 @@ import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 
+from autograde.errors import AutogradeError
+from autograde.grader.by_hand import read_sheet
 from autograde.grader.collect import collect
 from autograde.grader.course import set_zone
+from autograde.grader.delimited import LONGEST_CELL, read_table
 from autograde.grader.given import given_by_people
 from autograde.grader.gradebook import Course
+from autograde.grader.groups import groups_of
 from autograde.grader.hand_in_times import TimesError, read_times
 from autograde.grader.hand_ins import hand_in
+from autograde.grader.moodle import fill_worksheet
+from autograde.grader.people import People
 from autograde.grader.policy import read_policy
 from autograde.grader.results import Result
 from autograde.grader.roster import roster_of
@@ -174,6 +180,25 @@ def test_tables_that_a_spreadsheet_saved_again_are_read(tmp_path, separator):
     (tmp_path / "class.csv").write_text("\n".join(map(separator.join, people)), encoding="utf-8-sig")
     roster = roster_of(tmp_path / "class.csv")
     assert (roster.by_number("7"), roster.by_name("Jane Doe"), roster.by_name("Roe, Mark")) == ("jdoe", "jdoe", "mroe")
+
+
+READERS = {
+    "times": lambda path: read_times([path]),
+    "class": roster_of,
+    "groups": lambda path: groups_of(path, People(path.parent)),
+    "sheet": lambda path: read_sheet(path.read_text(), path.name),
+    "Moodle's worksheet": lambda path: fill_worksheet([], path.read_text(), {}),
+}
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_a_long_cell_is_read_and_one_without_end_is_named(tmp_path, kind):
+    """Python's own limit is 131,072 characters; feedback that Moodle keeps can be longer."""
+    text = "student,time,note\njdoe,2026-02-03 11:00,{}\n"
+    assert read_table(text.format("x" * 200_000))[0][1][2] == "x" * 200_000
+    (tmp_path / "t.csv").write_text(text.format("x" * (LONGEST_CELL + 1)))
+    with pytest.raises(AutogradeError, match="at most 4,000,000 characters in a cell"):
+        READERS[kind](tmp_path / "t.csv")
 
 
 @pytest.mark.parametrize(

@@ -28,9 +28,11 @@ from lms_files import (
 )
 
 from autograde.cli import cli
+from autograde.errors import AutogradeError
 from autograde.grader.gradebook import Course
 from autograde.grader.hand_ins import hand_in
 from autograde.grader.people import namer
+from autograde.grader.policy import read_policy
 from autograde.grader.results import Result
 from autograde.grader.template import Template
 from autograde.verdict import Verdict
@@ -364,6 +366,15 @@ def test_times_are_shown_in_the_zone_of_the_course(course):
     assert first["timestamp"].endswith("-05:00")
 
 
+def test_a_due_date_with_an_offset_is_that_moment(course):
+    run(course, "policy", "--timezone", "America/New_York")
+    assert "2026-11-30 18:59:00 EST" in run(course, "due", "ps3", "2026-11-30 23:59+00:00")
+    for impossible in ("9999-12-31 23:59", "0001-01-01 00:00+14:00"):
+        with pytest.raises(AutogradeError, match="expected a time such as"):
+            run(course, "due", "ps3", impossible)
+    assert "2026-11-30 18:59:00 EST" in run(course, "due", "ps3")
+
+
 def test_extensions_late_days_dropping_and_weights_make_a_course_grade(course):
     """Two assignments; jane is two days late in the first; 10 % a day."""
     (course / "nbgrader_config.py").write_text(
@@ -394,6 +405,22 @@ def test_extensions_late_days_dropping_and_weights_make_a_course_grade(course):
     run(course, "policy", "--drop-lowest", "2")
     with pytest.raises(Exception, match="2 assignments are dropped and 2 count"):
         run(course, "total")
+
+
+@pytest.mark.parametrize("how", ["--days 9999999", "--days inf", "--days nan", "--days -1", "--until 2999-12-31"])
+def test_an_extension_of_no_possible_length_is_refused_before_it_is_stored(course, how):
+    (course / "submitted/jane/ps3").mkdir(parents=True)
+    outcome = CliRunner().invoke(cli, ["extend", "ps3", "jane", *how.split(), "--course", str(course)])
+    assert outcome.exit_code and isinstance(outcome.exception, SystemExit | AutogradeError)
+    assert not (course / ".autograde/policy.json").exists()
+    run(course, "export", "ps3")
+
+
+def test_an_impossible_extension_that_was_stored_is_named(course):
+    (course / "submitted/jane/ps3").mkdir(parents=True)
+    read_policy(course).extended("ps3", "jane", 1e12).save(course)
+    with pytest.raises(AutogradeError, match="expected extensions of 0 to 3650 days, got 1000000000000.0"):
+        run(course, "extend", "ps3", "jane", "--days", "1")
 
 
 def test_an_extension_is_given_before_the_student_hands_in(course):

@@ -69,7 +69,13 @@ def test_f1_without_the_class_anywhere_is_zero():
 def test_pearson_on_small_numbers_is_worked_out_by_hand():
     # means 3 and 4: deviations −2 −1 0 1 2 and −2 0 1 1 0; Σxy = 5, Σx² = 10, Σy² = 6
     assert pearson([1, 2, 3, 4, 5], [2, 4, 5, 5, 4]) == pytest.approx(5 / math.sqrt(60))
-    assert math.isnan(pearson([1, 2], [3, 3]))
+
+
+@pytest.mark.parametrize("correlation", [pearson, spearman])
+@pytest.mark.parametrize("constant", [3, 0.1])  # three times 0.1 has another mean in floating point
+def test_a_correlation_with_a_constant_is_not_defined(correlation, constant):
+    assert math.isnan(correlation([1, 2, 4], [constant] * 3))
+    assert math.isnan(correlation([constant] * 3, [1, 2, 4]))
 
 
 def test_spearman_shares_the_mean_rank_among_equals():

@@ -220,6 +220,14 @@ def test_a_stopped_folder_resumes_and_refuses_another_model(model, tokenizer, fi
             score_pairs(model, tokenizer, pairs, out=out, **other)
 
 
+def test_the_results_of_another_command_are_not_overwritten(model, tokenizer, file, tmp_path):
+    (tmp_path / "results.json").write_text("of a fine-tuning")
+    with pytest.raises(ConfigError, match="holds results.json but no work.json, .*; choose another folder"):
+        score_pairs(model, tokenizer, read_pairs(file), out=tmp_path)
+    assert (tmp_path / "results.json").read_text() == "of a fine-tuning"
+    assert not (tmp_path / "scores").exists()
+
+
 def test_a_sentence_that_is_too_long_is_named_with_its_line_before_any_is_scored(model, tokenizer, file, tmp_path):
     long = {"sentence_good": "the " * 30, "sentence_bad": "a"}
     file.write_text(file.read_text() + json.dumps(long) + "\n", encoding="utf-8")

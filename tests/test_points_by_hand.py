@@ -154,6 +154,25 @@ def test_points_that_changed_since_a_sheet_was_written_are_not_overwritten(cours
     assert "since the sheet was written formgrader gave 0 points" in said
 
 
+def test_points_with_many_decimals_can_be_changed(course):
+    """A sheet had six digits of them, and then it differed from the gradebook."""
+    split(course)
+    first, second = mine(course, "ann")[:2]
+    with Course(course) as book:
+        for student, points in ((first, 5 / 3), (second, 1.666667)):
+            grade = book.book.find_grade("why", "03_attention", "ps3", student)
+            grade.manual_score, grade.needs_manual_grade = points, False
+        book.book.db.commit()
+    split(course)
+    assert "0 entered, 3 unchanged" in run(course, "points", "ps3", course / "sheets/ps3-ann.csv")
+    sheet = filled(course, "ann", **{first: "2"})
+    assert "1.666667," in (course / "sheets/ps3-ann.csv").read_text(encoding="utf-8-sig")
+    assert "1 entered, 2 unchanged" in run(course, "points", "ps3", sheet)
+    arguments = ("--exercise", "why", "--score", "1", "--grader", "ben")
+    assert "1 entered" in run(course, "points", "ps3", "--student", second, *arguments)
+    assert (by_hand(course)[first], by_hand(course)[second]) == ((2, ""), (1, ""))
+
+
 def test_rows_that_cannot_be_entered_are_listed_and_the_others_are_entered(course):
     split(course)
     first, second, third = mine(course, "ann")

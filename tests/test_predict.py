@@ -219,6 +219,9 @@ def predicted(shape, content: bytes, monkeypatch, tmp_path):
         ("pair", b"", "expected two texts"),
         ("pair", b"no tab", "expected two texts"),
         ("question", b"{", "not valid JSON"),
+        ("question", b'{"question": "\\ud83d", "context": "in paris"}', "not valid JSON (half of a surrogate pair"),
+        ("question", b'{"question": ' + b"1" * 5000, "not valid JSON"),
+        ("question", b'{"question": ' + b"[" * 100_000, "not valid JSON"),
         ("pair", b"caf\xe9\tgood", "byte 4 is not UTF-8"),
     ],
 )

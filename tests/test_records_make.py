@@ -107,6 +107,71 @@ def test_a_folder_made_in_another_way_is_left_alone(text, tmp_path):
         make_data(text, TOKENIZER, tmp_path / "out", SMALL.replace(seed=5), unit_characters=UNIT)
 
 
+@pytest.mark.parametrize("absent", ["none", "examples-00001.tfrecord"])
+def test_a_text_that_changed_is_refused_and_its_examples_are_left_alone(text, tmp_path, absent):
+    out = tmp_path / "out"
+    made = make_data(text, TOKENIZER, out, SMALL, unit_characters=UNIT)
+    (out / absent).unlink(missing_ok=True)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    text.write_text(as_text(make_documents(61)))
+    with pytest.raises(DataError, match=r"out: expected the text that .* \(text_sha256 was '\w{64}', is '\w{64}'\)"):
+        make_data(text, TOKENIZER, out, SMALL, unit_characters=UNIT)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    text.write_text(as_text(make_documents(60)))
+    assert make_data(text, TOKENIZER, out, SMALL, unit_characters=UNIT) == made
+
+
+def test_another_corpus_of_the_installed_packages_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("bertlab.data.corpus.build.ensure_corpus", lambda *arguments: tmp_path)
+    monkeypatch.chdir(tmp_path)
+    out = Path("builtin")  # a folder of this name is not the source
+    out.mkdir()
+    for number in (60, 61):
+        records = ({"paragraphs": each.paragraphs} for each in make_documents(number))
+        (tmp_path / "documents.jsonl").write_text("\n".join(map(json.dumps, records)))
+        if number == 60:
+            made = make_data("builtin", TOKENIZER, out, SMALL)
+            assert make_data("builtin", TOKENIZER, out, SMALL) == made
+    with pytest.raises(DataError, match="text_sha256 was"):
+        make_data("builtin", TOKENIZER, out, SMALL)
+
+
+def test_other_documents_in_memory_are_refused_and_the_same_are_not(tmp_path):
+    documents = make_documents(60)
+    made = make_data(documents, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    assert make_data(iter(documents), TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT) == made
+    for others in (documents[:-20], make_documents(90), [*documents[:-1], documents[0]]):
+        with pytest.raises(DataError, match=r"\(the documents of examples-0\d+.tfrecord differ\); choose another"):
+            make_data(others, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text()) == made
+
+
+def test_a_folder_without_the_hash_of_its_text_is_taken_as_it_is(text, tmp_path):
+    manifest = tmp_path / "out" / "manifest.json"
+    older = make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    del older["text_sha256"]
+    manifest.write_text(json.dumps(older))
+    text.write_text("Another text.\n")
+    assert make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT) == older
+
+
+def test_a_text_mended_after_a_stop_is_read_in_the_same_folder(text, tmp_path):
+    make_data(text, TOKENIZER, tmp_path / "whole", SMALL, unit_characters=UNIT)
+    good = text.read_bytes()
+    text.write_bytes(good + b"\nnot \xff UTF-8\n")
+    with pytest.raises(DataError, match="not UTF-8"):
+        make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    text.write_bytes(good)
+    make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    assert_same_files(tmp_path / "out", tmp_path / "whole")
+
+
+def test_a_folder_among_the_texts_is_refused(text, tmp_path):
+    with pytest.raises(DataError, match="out: is inside .*, whose files are read; choose a folder outside"):
+        make_data(text.parent, TOKENIZER, tmp_path / "out", SMALL)
+    assert not (tmp_path / "out").exists()
+
+
 def test_the_splits_share_no_document_and_leave_none_out(tmp_path):
     documents = make_documents(400, sentences=(2, 4))
     counts = {}

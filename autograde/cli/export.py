@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option, templates_of, zone_of_course
+from autograde.cli.options import CourseError, course_option, gradebook_of, templates_of, zone_of_course
 from autograde.grader import export as grades
 from autograde.grader.people import People
 from bertlab.files import write_text
@@ -16,7 +16,7 @@ _LISTED = 20
 @click.command()
 @click.argument("assignments", nargs=-1)
 @course_option
-@click.option("--format", "form", type=click.Choice(grades.FORMATS), default="csv", show_default=True)
+@click.option("--format", "form", type=click.Choice(grades.FORMATS), help="Write this format (default: csv).")
 @click.option("--canvas-gradebook", type=_FILE,
               help="Fill in Canvas's own export (Grades > Export); keeps its rows and ids.")  # fmt: skip
 @click.option("--moodle-worksheet", type=_FILE,
@@ -39,7 +39,7 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
     e-mail or name. Exit code 1: a graded student has no row, a row has no student, or the system takes no grade in it
     (excused, not assigned, locked); all of them are listed.
     """
-    form = "canvas" if canvas_gradebook else "moodle" if moodle_worksheet else form
+    form = _checked_format(form, canvas_gradebook, moodle_worksheet, columns)
     theirs = canvas_gradebook or moodle_worksheet
     rows, notes = _rows(course, assignments, form, timezone)
     feedback = _feedback(course, rows) if moodle_worksheet else None
@@ -58,12 +58,20 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
         raise SystemExit(1)
 
 
-def _rows(course: Path, assignments, form: str, zone) -> tuple[list[dict], list[str]]:
-    from autograde.grader.gradebook import Course
+def _checked_format(form: str | None, canvas_gradebook, moodle_worksheet, columns) -> str:
+    """The format; of a table that is filled in, that of its system. Raises UsageError where an option has no effect."""
+    if canvas_gradebook and moodle_worksheet:
+        raise click.UsageError("expected --canvas-gradebook or --moodle-worksheet, not both")
+    if columns and not canvas_gradebook:
+        raise click.UsageError("--column names a column of Canvas's gradebook; name its file with --canvas-gradebook")
+    system = "canvas" if canvas_gradebook else "moodle" if moodle_worksheet else None
+    if system and form not in (None, system):
+        raise click.UsageError(f"expected --format {system} or none with this table, got {form}")
+    return system or form or "csv"
 
-    if not (course / "gradebook.db").is_file():
-        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
-    with Course(course) as book:
+
+def _rows(course: Path, assignments, form: str, zone) -> tuple[list[dict], list[str]]:
+    with gradebook_of(course) as book:
         known = [row["assignment"] for row in book.assignments()]
         unknown = sorted(set(assignments) - set(known))
         if unknown:

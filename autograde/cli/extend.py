@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option
+from autograde.cli.options import CourseError, course_option, gradebook_of
+from autograde.grader.policy import MOST_DAYS, read_policy
 
 
 @click.command()
@@ -13,7 +14,9 @@ from autograde.cli.options import CourseError, course_option
 @click.argument("student")
 @course_option
 @click.option(
-    "--days", type=click.FloatRange(0), help="Days after the due date of all others; 0 takes an extension back."
+    "--days",
+    type=click.FloatRange(0, MOST_DAYS),
+    help="Give so many days after the due date of all others; 0 takes an extension back.",
 )
 @click.option("--until", metavar="TIME", help='The time until which the student has, such as "2026-12-03 23:59".')
 def extend(assignment, student, course, days, until):
@@ -29,9 +32,8 @@ def extend(assignment, student, course, days, until):
     if (days is None) == (until is None):
         raise click.UsageError("expected --days or --until, one of them")
     from autograde.grader.people import People
-    from autograde.grader.policy import read_policy
 
-    with _opened(course) as book:
+    with gradebook_of(course) as book:
         released = _assignment(book, course, assignment)
         known = {one.id for one in book.book.students} | People(course).known.keys()
         known |= {folder.name for folder in course.glob("submitted/*/")}
@@ -39,6 +41,8 @@ def extend(assignment, student, course, days, until):
             raise CourseError(f"{course}: no student {student!r}; `autograde export` lists the students")
         if until is not None:
             days = _days_until(course, assignment, released.duedate, until)
+        if not 0 <= days <= MOST_DAYS:  # before it is saved: nan passes the option's range
+            raise CourseError(f"expected an extension of 0 to {MOST_DAYS} days, got {days:g}")
         read_policy(course).extended(assignment, student, days).save(course)
         book.write_late_penalties()
         penalty = sum(row["late_penalty"] for row in book.grades([assignment]) if row["student"] == student)
@@ -70,7 +74,7 @@ def due(assignment, time, course):
     from autograde.grader.course import local_time, to_utc, zone_of
 
     zone = zone_of(course)
-    with _opened(course) as book:
+    with gradebook_of(course) as book:
         released = _assignment(book, course, assignment)
         if time:
             released.duedate = to_utc(time, zone).replace(tzinfo=None)
@@ -78,14 +82,6 @@ def due(assignment, time, course):
             book.write_late_penalties()
         shown = local_time(str(released.duedate), zone) if released.duedate else "no due date"
     click.echo(f"{assignment}: {shown}")
-
-
-def _opened(course: Path):
-    from autograde.grader.gradebook import Course
-
-    if not (course / "gradebook.db").is_file():
-        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
-    return Course(course)
 
 
 def _assignment(book, course: Path, name: str):

@@ -28,6 +28,8 @@ def feedback(assignment, course, students, system, path):
 
     Exit code 1: the zip lacks somebody's feedback; they are listed.
     """
+    if path and not system:
+        raise click.UsageError("--to names the zip; add --zip canvas or --zip moodle")
     from autograde.grader.feedback import write_feedback
     from autograde.grader.given import given_by_people
     from bertlab.progress import track

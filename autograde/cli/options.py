@@ -55,6 +55,15 @@ course_option = click.option(
 )
 
 
+def gradebook_of(course: Path):
+    """The course's gradebook: `with gradebook_of(course) as book: …`. Raises CourseError if there is none."""
+    from autograde.grader.gradebook import Course
+
+    if not (course / "gradebook.db").is_file():
+        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
+    return Course(course)
+
+
 def released_notebooks(course: Path, assignment: str) -> list[Path]:
     """The notebooks of an assignment as students got them, by name. Raises CourseError."""
     for folder in (course / "release" / assignment, course / "source" / assignment):

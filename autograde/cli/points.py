@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option, templates_of
+from autograde.cli.options import CourseError, course_option, gradebook_of, templates_of
 
 _BY = ("student", "exercise")
 
@@ -38,7 +38,7 @@ def split(assignment, course, graders, by, exercises, folder):
     from bertlab.files import write_text
 
     templates = templates_of(course, assignment)
-    with _opened(course) as book:
+    with gradebook_of(course) as book:
         book.write_late_penalties()  # what a group shares is shared before
         every = parts_of(book, assignment, templates)
     exercises = [_id_of(name) for name in exercises]
@@ -57,7 +57,7 @@ def split(assignment, course, graders, by, exercises, folder):
         shares.save(course, assignment)
         return parts, shares
 
-    with _opened(course) as book:
+    with gradebook_of(course) as book:
         parts, shares = book.transaction(shared)  # nobody enters a sheet meanwhile
     names = {student: one.name for student, one in People(course).known.items()}
     folder = folder or course / "sheets"
@@ -102,7 +102,7 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
     if not student and any((exercise, number, comment, grader)):
         raise click.UsageError("expected --student with --exercise, --score, --comment or --grader")
     templates = templates_of(course, assignment)
-    with _opened(course) as book:
+    with gradebook_of(course) as book:
         book.write_late_penalties()
         if not (sheets or student):
             parts = parts_of(book, assignment, templates)
@@ -164,14 +164,6 @@ def _table(rows, look: list[str]) -> str:
     lines = [f"{'grader':<16}  parts  by hand  waiting"]
     lines += [f"{row.grader:<16}  {row.share:>5}  {row.given:>7}  {row.waiting:>7}" for row in rows]
     return "\n".join([*lines, *(f"look at: {line}" for line in look)])
-
-
-def _opened(course: Path):
-    from autograde.grader.gradebook import Course
-
-    if not (course / "gradebook.db").is_file():
-        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
-    return Course(course)
 
 
 def _id_of(exercise: str) -> str:

@@ -1,7 +1,6 @@
 """`autograde status`: the state of each assignment."""
 
 import json
-from hashlib import file_digest
 from pathlib import Path
 
 import click
@@ -42,6 +41,7 @@ def _assignments(course: Path) -> list[str]:
 
 
 def _row(course: Path, assignment: str) -> dict:
+    from autograde.grader.digests import digest
     from autograde.grader.results import load_results
 
     submitted = sorted(path for path in course.glob(f"submitted/*/{assignment}/*.ipynb") if path.is_file())
@@ -49,9 +49,7 @@ def _row(course: Path, assignment: str) -> dict:
     outdated = 0
     for path in submitted:
         result = graded.get((path.parent.parent.name, path.stem))
-        if result and result.sha256:
-            with path.open("rb") as file:
-                outdated += file_digest(file, "sha256").hexdigest() != result.sha256
+        outdated += bool(result and result.sha256 and result.sha256 != digest(path))
     return {
         "assignment": assignment,
         "submitted": len(submitted),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option
+from autograde.cli.options import course_option, gradebook_of
 
 
 @click.command()
@@ -22,14 +22,11 @@ def term(course, folder):
     """
     from autograde.grader import term as terms
     from autograde.grader.grade import assignments
-    from autograde.grader.gradebook import Course
     from autograde.grader.people import namer
     from autograde.grader.results import load_results
     from bertlab.files import write_text
 
-    if not (course / "gradebook.db").is_file():
-        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
-    with Course(course) as book:
+    with gradebook_of(course) as book:
         book.write_late_penalties()
         grades = book.grades()
     given = {row["assignment"] for row in grades if row["submitted"]}

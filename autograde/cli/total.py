@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option
+from autograde.cli.options import CourseError, course_option, gradebook_of
 from autograde.grader.policy import read_policy, totals
 from bertlab.files import write_text
 
@@ -68,13 +68,10 @@ def total(course, path):
 
     An assignment that a student did not hand in counts 0; one that nobody has handed in does not count yet.
     """
-    from autograde.grader.gradebook import Course
     from autograde.grader.people import namer
     from autograde.grader.tables import table
 
-    if not (course / "gradebook.db").is_file():
-        raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
-    with Course(course) as book:
+    with gradebook_of(course) as book:
         book.write_late_penalties()
         rows = book.grades()
     given = {row["assignment"] for row in rows if row["submitted"]}

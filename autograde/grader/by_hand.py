@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from autograde.grader.delimited import read_table
+from autograde.grader.delimited import TableError, read_table
 from autograde.grader.filenames import safe_name
 from autograde.grader.gradebook import Course
 from autograde.grader.groups import read_groups
@@ -99,8 +99,8 @@ def _answer(course: Path, part: Part) -> str:
 
 
 def points_text(points: float | None) -> str:
-    """Points as a sheet has them; no text for no points."""
-    return "" if points is None else f"{points:g}"
+    """Points as a sheet has them, with at most six decimals; no text for no points."""
+    return "" if points is None else f"{round(points, 6):.12g}"
 
 
 # --- enter ---
@@ -133,7 +133,10 @@ class Row:
 
 def read_sheet(text: str, where: str) -> list[Row]:
     """The rows of a filled sheet. Raises SheetError."""
-    lines, _ = read_table(text)
+    try:
+        lines, _ = read_table(text)
+    except TableError as reason:
+        raise SheetError(f"{where}: {reason}") from None
     header = [title.strip().lower() for title in lines[0]] if lines else []
     missing = [name for name in _COLUMNS if name not in (*header, *_NOT_READ)]
     if missing or len(set(header)) < len(header):
@@ -187,7 +190,7 @@ def _enter(done: Entered, book: Course, part: Part, row: Row, replace: bool, alo
     if isinstance(points, str):
         done.unread.append(points)
         return
-    new, now = (points, row.comment), (part.points, plain(part.comment))
+    new, now = (points, row.comment), (_number(points_text(part.points)), plain(part.comment))  # as sheets have them
     before = (_number(row.points_before), row.comment_before)
     confirmed = alone and part.waits and points is not None
     if new in (now, before) and not confirmed:

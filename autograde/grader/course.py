@@ -6,7 +6,7 @@ nbgrader_config.py      makes `nbgrader autograde` and formgrader's button grade
 
 import os
 import secrets
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -67,6 +67,7 @@ _IGNORED_TEXT = """# Written by `autograde init`: the secret, grades and student
 *.csv
 """
 ZONE = Path(".autograde", "timezone")  # one line, such as Europe/Berlin
+YEARS = range(1970, 3000)  # of hand-ins and due dates: with an extension, and in any zone, they stay times of Python
 EXERCISES = Path(".autograde", "exercises")  # one line: the folder of the instructor's own exercises
 
 
@@ -186,18 +187,33 @@ def use_exercises_of(folder: str | Path) -> None:
 
 
 def in_utc(text: str) -> datetime:
-    """A time as nbgrader writes it, in UTC."""
-    return datetime.fromisoformat(text.removesuffix(" UTC").strip()).replace(tzinfo=UTC)
+    """A time as nbgrader writes it, in UTC; one with an offset is converted."""
+    return _utc(text.removesuffix(" UTC").strip(), UTC)
 
 
 def local_time(text: str, zone: ZoneInfo) -> str:
     """A time in UTC as a page shows it in the course's zone: "2026-01-30 13:00:00 CET"."""
-    return f"{in_utc(text).astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if text else ""
+    try:
+        return f"{in_utc(text).astimezone(zone):%Y-%m-%d %H:%M:%S %Z}" if text else ""
+    except (ValueError, OverflowError):  # in a record of an earlier version
+        return text
 
 
 def to_utc(text: str, zone: ZoneInfo) -> datetime:
-    """A time that an instructor writes in the course's zone: "2026-11-30 23:59". Raises CourseFolderError."""
+    """A time that an instructor writes, in the course's zone or with an offset: "2026-11-30 23:59".
+
+    Raises CourseFolderError.
+    """
     try:
-        return datetime.fromisoformat(text).replace(tzinfo=zone).astimezone(UTC)
-    except ValueError:
-        raise CourseFolderError(f"expected a time such as 2026-11-30 23:59, got {text!r}") from None
+        time = _utc(text, zone)
+    except (ValueError, OverflowError):
+        time = None
+    if time is None or time.year not in YEARS:
+        raise CourseFolderError(f"expected a time such as 2026-11-30 23:59, got {text!r}")
+    return time
+
+
+def _utc(text: str, zone: tzinfo) -> datetime:
+    """A time in UTC. zone: of a text without an offset."""
+    time = datetime.fromisoformat(text)
+    return (time if time.tzinfo else time.replace(tzinfo=zone)).astimezone(UTC)

@@ -30,7 +30,6 @@ from autograde.grader.hand_ins import HandIn, hand_ins
 from autograde.grader.results import Result, load_results
 from autograde.grader.template import Template
 
-SYSTEMS = ("canvas", "moodle")
 _MOODLE_FOLDER = re.compile(r"[^/_]+_\d+_assignsubmission_[a-z0-9]+")
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same feedback gives the same bytes
 

@@ -13,6 +13,7 @@
 Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """
 
+import glob
 import json
 import re
 import shutil
@@ -31,7 +32,7 @@ _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "res
             "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json",
             ".autograde/mailed/*/{}.json")  # fmt: skip
 _OF_ONE_ASSIGNMENT = ("submitted/{}/ASSIGNMENT", "autograded/{}/ASSIGNMENT", "feedback/{}/ASSIGNMENT")
-_WILD = set("*?[]/\\")
+_IMPOSSIBLE = set("*?/\\")
 
 
 class ForgetError(AutogradeError, ValueError):
@@ -44,18 +45,23 @@ def kept_about(course: str | Path, student: str, assignment: str | None = None) 
     Raises ForgetError for an impossible name.
     """
     course = Path(course)
-    if not student or student in (".", "..") or _WILD & set(student):
-        raise ForgetError(f"{student!r} cannot be the name of a student; `autograde export` lists the students")
-    patterns = _FOLDERS
-    if assignment:
+    _check_name(student, "a student")
+    patterns, who = _FOLDERS, glob.escape(student)
+    if assignment is not None:
+        _check_name(assignment, "an assignment")
         several = [pattern.replace("/*/", f"/{assignment}/") for pattern in _FOLDERS if "/*/" in pattern]
         patterns = [*(pattern.replace("ASSIGNMENT", assignment) for pattern in _OF_ONE_ASSIGNMENT), *several]
-    own = [path for pattern in patterns for path in sorted(course.glob(pattern.format(student)))]
+    own = [path for pattern in patterns for path in sorted(course.glob(pattern.replace("{}", who)))]
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
-    assignments |= {path.name for path in course.glob(f"submitted/{student}/{assignment or '*'}")}
+    assignments |= {path.name for path in course.glob(f"submitted/{who}/{assignment or '*'}")}
     pages = [page for name in sorted(assignments) for page in _pages(course, name)]
     pages += sorted(course.glob("reports/term*.*")) if own else []
     return [*own, *dict.fromkeys(pages)]
+
+
+def _check_name(name: str, of: str) -> None:
+    if name in ("", ".", "..") or _IMPOSSIBLE & set(name):
+        raise ForgetError(f"{name!r} cannot be the name of {of}; `autograde export` lists students and assignments")
 
 
 def _pages(course: Path, assignment: str) -> list[Path]:

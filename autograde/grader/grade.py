@@ -24,9 +24,10 @@ from autograde.grader.course import read_secret, use_exercises_of
 from autograde.grader.digests import digest
 from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.group_hand_ins import copies, follow, spread
+from autograde.grader.late import hand_in_time
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
-from autograde.grader.results import Result, ResultError
+from autograde.grader.results import Result, last_result
 from autograde.grader.submission import LIMITS, MOST_TRIES
 from autograde.grader.template import Template, TemplateError
 from autograde.grader.upstream import (
@@ -41,6 +42,8 @@ from autograde.sandbox.limits import Limits
 from bertlab.errors import BertLabError
 from bertlab.files import write_text
 
+_NO_TIME = "timestamp.txt has no time such as 2026-01-30 12:00:00 UTC; the hand-in counts as one without a time."
+
 
 class GradeError(AutogradeError):
     """An assignment that cannot be graded."""
@@ -51,7 +54,7 @@ class Handed:
     """One student's submission: the files of an assignment's notebooks that are there.
 
     variants: notebook → the number of the variant that it is graded as, for notebooks that have variants (see
-    variants.py).
+    variants.py); said: a sentence if its time cannot be read.
     """
 
     assignment: str
@@ -59,6 +62,7 @@ class Handed:
     files: tuple[Path, ...]
     handed_in: str = ""
     variants: dict[str, int] = field(default_factory=dict)
+    said: tuple[str, ...] = ()
 
 
 @dataclass
@@ -136,16 +140,20 @@ def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Hand
         files = tuple(path for path in sorted(folder.glob("*.ipynb")) if path.stem in assignment.templates)
         if (not chosen or student in chosen) and folder.is_dir():
             numbers = variants.of_hand_in(assignment.course, assignment.name, student, assignment.templates)
-            found.append(Handed(assignment.name, student, files, _timestamp(folder), numbers))
+            time, said = _timestamp(folder)
+            found.append(Handed(assignment.name, student, files, time, numbers, said))
     missing = chosen - {item.student for item in found}
     if missing:
         raise GradeError(f"{assignment.course / 'submitted'}: no submission of {', '.join(sorted(missing))}")
     return found
 
 
-def _timestamp(folder: Path) -> str:
+def _timestamp(folder: Path) -> tuple[str, tuple[str, ...]]:
+    """The time of a hand-in as a record has it, empty if unknown, and a sentence if it cannot be read."""
     path = folder / "timestamp.txt"
-    return path.read_text(encoding="utf-8", errors="replace").strip()[:40] if path.is_file() else ""
+    text = path.read_text(encoding="utf-8", errors="replace").strip()[:40] if path.is_file() else ""
+    time = hand_in_time(text) if text else ""
+    return time, () if time or not text else (_NO_TIME,)
 
 
 def current_results(assignment: Assignment, item: Handed, files: Iterable[Path]) -> list[Result]:
@@ -156,18 +164,9 @@ def current_results(assignment: Assignment, item: Handed, files: Iterable[Path])
 
 def _current(course: Path, assignment: str, student: str, path: Path) -> Result | None:
     """The record of a file as it is now, with what was handed in beside it."""
-    result = _last(course, Result(assignment, student, path.stem))
+    result = last_result(course, Result(assignment, student, path.stem))
     same = result and result.sha256 == digest(path) and result.beside == digest_of(submitted_modules(path.parent)[0])
     return result if same else None
-
-
-def _last(course: Path, like: Result) -> Result | None:
-    """The last record of this notebook; None also for a damaged one: the file is graded again."""
-    where = like.path(course)
-    try:
-        return Result.load(where) if where.exists() else None
-    except ResultError:
-        return None
 
 
 def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
@@ -192,7 +191,8 @@ def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
         if path.exists():
             number = variants.of_hand_in(assignment.course, name, item.student, {template.name: template})
             template = template.edition(number.get(template.name, 0))
-            blank = Result(name, item.student, template.name, handed_in=_timestamp(path.parent), sha256=digest(path))
+            time, _ = _timestamp(path.parent)
+            blank = Result(name, item.student, template.name, handed_in=time, sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
             earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
     recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
@@ -250,7 +250,7 @@ def grade_file(
     exercises = catalogue.of_notebook(path.stem, template.values)
     graded = grade_notebook(
         path, template, exercises, launcher, blank, assignment.secret, assignment.limits, budget
-    ).with_repairs(sources.said)
+    ).with_repairs((*item.said, *sources.said))
     doubt = variants.another(path, blank.variant) if blank.variant else ""
     return graded.with_doubt(doubt) if doubt else graded
 
@@ -287,7 +287,7 @@ def counted(course: Path, result: Result) -> Result:
     """
     if not result.again:
         return result
-    before = _last(course, result)
+    before = last_result(course, result)
     same = before and (before.sha256, before.beside) == (result.sha256, result.beside)
     tries = 1 + (before.tries if same else 0)
     if tries < MOST_TRIES:

@@ -11,7 +11,6 @@ from datetime import tzinfo
 from autograde.grader.course import zone_of
 from autograde.grader.database import Database, GradebookError
 from autograde.grader.feedback import ByHand
-from autograde.grader.groups import read_groups
 from autograde.grader.hand_ins import HandIn, hand_in, hand_ins
 from autograde.grader.late import (
     LatePenalty,
@@ -150,9 +149,7 @@ class Course(Database):
         return submission
 
     def _is_replaced(self, result: Result) -> bool:
-        """Whether a group's member has another file than the one graded before: points by hand were for that one."""
-        if not read_groups(self.folder, result.assignment).of(result.student):
-            return False
+        """Whether this is another file than the one graded before: points by hand were for that one."""
         return graded_file(self.folder, result) not in ("", result.sha256)
 
     def _write_notebook(self, notebook, result: Result | None, template: Template | None, replaced: bool) -> None:

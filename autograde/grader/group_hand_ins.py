@@ -20,7 +20,7 @@ from autograde.grader.groups import Groups, read_groups
 from autograde.grader.hand_ins import Arrived, Folder, HandIn, hand_ins
 from autograde.grader.people import known_students
 from autograde.grader.repair import read_submission
-from autograde.grader.results import Result, load_results
+from autograde.grader.results import Result, readable_results
 from autograde.grader.template import Template
 
 
@@ -192,13 +192,13 @@ def copies(course: str | Path, assignment: str) -> dict[str, str]:
 def follow(course: Path, assignment: str, templates: Mapping[str, Template], book: Course, penalty=None) -> list[str]:
     """Gives the copies of hand-ins their verdicts; returns the students whose verdicts changed.
 
-    A copy whose original has no record, or is another file, is left alone: `grade` grades the original first.
+    A copy whose original has no readable record, or is another file, is left alone: `grade` grades the original first.
     """
     of, changed = copies(course, assignment), []
     if not of:
         return []
     records: dict[str, dict[str, Result]] = {}
-    for result in load_results(course, assignment):
+    for result in readable_results(course, assignment):
         records.setdefault(result.student, {})[result.notebook] = result
     for student, by in sorted(of.items()):
         folder = course / "submitted" / student / assignment

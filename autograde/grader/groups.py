@@ -9,14 +9,13 @@ Columns follow Canvas `spec/apis/v1/group_categories_api_spec.rb` (its export) a
 (commit 003699db).
 """
 
-import csv
 import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader.delimited import read_table
+from autograde.grader.delimited import TableError, place_of, read_table, value_of
 from autograde.grader.filenames import composed, safe_name
 from autograde.grader.people import People, known_students, two_names
 from autograde.grader.roster import spellings
@@ -79,11 +78,11 @@ def groups_of(path: Path, people: People) -> Groups:
     """Reads a file of groups; `people` learns names, logins and addresses in it. Raises GroupsError."""
     try:
         lines, _ = read_table(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, csv.Error) as reason:
+    except (OSError, UnicodeDecodeError, TableError) as reason:
         raise GroupsError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
     header = [title.strip().lower() for title in lines[0]] if lines else []
-    group, student = _place(header, _GROUP), _place(header, _STUDENT)
-    if group is None or (student is None and _place(header, _NAME) is None):
+    group, student = place_of(header, _GROUP), place_of(header, _STUDENT)
+    if group is None or (student is None and place_of(header, _NAME) is None):
         raise GroupsError(
             f"{path}: expected the columns group and student, Canvas's list of a group set, or Moodle's grading "
             f"worksheet of an assignment with group submission; got {', '.join(header) or 'nothing'}"
@@ -92,9 +91,8 @@ def groups_of(path: Path, people: People) -> Groups:
     known = known_students(people.path.parent.parent)
     titles = {_letters(line[group]) for line in lines[1:] if len(line) > group}
     for line in lines[1:]:
-        row = {place: value.strip() for place, value in enumerate(line)}
-        name = row.get(group, "")
-        who = row.get(student, "") if student is not None else _student(row, header, people, titles)
+        name = value_of(line, header, _GROUP)
+        who = _student(line, header, people, titles) if student is None else value_of(line, header, _STUDENT)
         if name.casefold() in _NO_GROUP or not who:
             continue
         if safe_name(who) != who:
@@ -102,8 +100,8 @@ def groups_of(path: Path, people: People) -> Groups:
         members.setdefault(name, set()).add(who)
         if student is not None and who not in known:
             continue  # one's own list makes no student: the name may be misspelt
-        people.learn(who, _value(row, header, _NAME), _value(row, header, _EMAIL), _value(row, header, _LOGIN),
-                     canvas=_value(row, header, _CANVAS))  # fmt: skip
+        facts = (value_of(line, header, names) for names in (_NAME, _EMAIL, _LOGIN))
+        people.learn(who, *facts, canvas=value_of(line, header, _CANVAS))
     return _checked(path, Groups({name: tuple(sorted(those)) for name, those in sorted(members.items())}))
 
 
@@ -123,13 +121,13 @@ def _checked(path: Path, groups: Groups) -> Groups:
     return groups
 
 
-def _student(row: dict[int, str], header: list[str], people: People, titles: set[str]) -> str:
+def _student(line: list[str], header: list[str], people: People, titles: set[str]) -> str:
     """The student of a row of Canvas or Moodle: one who is known, else as their downloads would name this person.
 
     titles: of groups: a group that was collected as a student is not a student.
     """
-    number, login, name = (_value(row, header, names) for names in (_CANVAS, _LOGIN, _NAME))
-    email = _value(row, header, _EMAIL)
+    number, login, name = (value_of(line, header, names) for names in (_CANVAS, _LOGIN, _NAME))
+    email = value_of(line, header, _EMAIL)
     known = people.by_id("canvas", number) or _known(people, login, email, name)
     known = None if known and _letters(known) in titles else known
     if known or not number:
@@ -148,15 +146,6 @@ def _known(people: People, login: str, email: str, name: str) -> str | None:
          if {*spellings(name)} & {*spellings(one.name), *spellings(student)}],
     )  # fmt: skip
     return next((those[0] for those in found if len(those) == 1), None)
-
-
-def _place(header: list[str], names: tuple[str, ...]) -> int | None:
-    return next((header.index(name) for name in names if name in header), None)
-
-
-def _value(row: dict[int, str], header: list[str], names: tuple[str, ...]) -> str:
-    place = _place(header, names)
-    return row.get(place, "") if place is not None else ""
 
 
 def _letters(name: str) -> str:

@@ -5,7 +5,6 @@ Moodle   the grading worksheet (View all submissions > Download grading workshee
 others   a CSV with a column for the student and a column `time`
 """
 
-import csv
 import json
 import re
 from collections.abc import Sequence
@@ -66,7 +65,7 @@ def _read(path: Path, zone: tzinfo, times: Times) -> None:
         text = path.read_text(encoding="utf-8-sig")
         rows = json.loads(text) if path.suffix.lower() == ".json" else read_records(text)
         rows = [{str(key).strip().lower(): str(value or "").strip() for key, value in row.items()} for row in rows]
-    except (OSError, ValueError, AttributeError, csv.Error) as reason:
+    except (OSError, ValueError, AttributeError) as reason:
         raise TimesError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None
     time = _first(rows, _TIMES)
     number, student = _first(rows, _NUMBERS), _first(rows, _STUDENTS)

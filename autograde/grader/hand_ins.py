@@ -97,7 +97,6 @@ class Arrived:
     time: str
     by_hand: bool = False
     odd: bool = False
-    reason: str = ""
 
 
 class Folder:

@@ -5,15 +5,18 @@ nothing that is stored is trusted to be up to date.
 """
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
+from autograde.grader.course import YEARS
 from autograde.grader.hand_ins import HandIn
 from autograde.grader.policy import Policy
 
 LatePenalty = Callable[[str, float, float], float | None]  # (student, score, seconds late) → points taken off
 _DAY = 86_400
+_DATE = re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d")  # of anything less, nbgrader guesses the rest from today
 
 
 def configured_penalty(course: str | Path) -> LatePenalty:
@@ -29,6 +32,17 @@ def configured_penalty(course: str | Path) -> LatePenalty:
     preprocessor = AssignLatePenalties(config=config)
     preprocessor.init_plugin()
     return preprocessor.plugin_inst.late_submission_penalty
+
+
+def hand_in_time(text: str) -> str:
+    """The time in a timestamp.txt, in UTC, as records have it; empty where the text is no date with a time."""
+    from nbgrader.utils import parse_utc
+
+    try:
+        time = parse_utc(text) if _DATE.match(text) else None
+    except (ValueError, OverflowError):
+        return ""
+    return f"{time.isoformat(' ')} UTC" if time and time.year in YEARS else ""
 
 
 def set_time(submission, graded: str | None, record: HandIn | None) -> None:

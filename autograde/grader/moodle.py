@@ -9,7 +9,7 @@ skipped without a word, as is one that cannot be changed and, in the newer of th
 import re
 from collections.abc import Mapping, Sequence
 
-from autograde.grader.delimited import read_table
+from autograde.grader.delimited import place_of, read_table, value_of
 from autograde.grader.tables import (
     ExportError,
     Filled,
@@ -58,7 +58,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
     if len(assignments) != 1:
         raise ExportError(f"expected one assignment for a grading worksheet, got {len(assignments)}; name one")
     header = lines[0] if lines else []
-    grade, most, comments = (_place(header, names) for names in (_GRADE, _MOST, _COMMENTS))
+    grade, most, comments = (place_of(header, names) for names in (_GRADE, _MOST, _COMMENTS))
     numbers = [_IDENTIFIER.fullmatch(line[0].strip()) for line in lines[1:] if line]
     if grade is None or not numbers or not all(numbers):
         raise ExportError(
@@ -67,7 +67,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
         )
     filled, people = Filled(""), [line + [""] * (len(header) - len(line)) for line in lines[1:] if line]
     keys = [
-        Keys(number[1], (_value(line, header, _EMAIL),), _value(line, header, _NAME))
+        Keys(number[1], (value_of(line, header, _EMAIL),), value_of(line, header, _NAME))
         for line, number in zip(people, numbers)
     ]
     found = Matcher(students, "participant").students(keys)
@@ -76,7 +76,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
         if student is None or not has_grades(students[student]):
             continue
         row = students[student][assignments[0]]
-        if _value(line, header, _CHANGEABLE) in _NO:
+        if value_of(line, header, _CHANGEABLE) in _NO:
             filled.refused.append(f"{named(students[student])}: locked or overridden in the gradebook of Moodle")
             continue
         _check_most(line, most, row)
@@ -104,15 +104,6 @@ def _notes(nothing: list[str], without_comments: bool) -> list[str]:
             "in the assignment's settings and download it again, or use `autograde feedback --zip moodle`"
         )
     return notes
-
-
-def _place(header: list[str], names: Sequence[str]) -> int | None:
-    return next((header.index(name) for name in names if name in header), None)
-
-
-def _value(line: list[str], header: list[str], names: Sequence[str]) -> str:
-    place = _place(header, names)
-    return line[place].strip() if place is not None else ""
 
 
 def _check_most(line: list[str], place: int | None, row: dict) -> None:

@@ -110,17 +110,16 @@ def _blackboard(path: str, zone: tzinfo) -> Upload | None:
 @dataclass(frozen=True)
 class Platform:
     """A learning-management system. read: (entry without shared folders, zone of times) → upload, None if not its own;
-    numbered: its entries are ordered by `Upload.order`, not by their dates; title: its name in sentences."""
+    title: its name in sentences."""
 
     title: str
     read: Callable[[str, tzinfo], Upload | None]
-    numbered: bool = False
 
 
 PLATFORMS = {
-    "canvas": Platform("Canvas", _canvas, numbered=True),
+    "canvas": Platform("Canvas", _canvas),
     "moodle": Platform("Moodle", _moodle),
-    "blackboard": Platform("Blackboard", _blackboard, numbered=True),
+    "blackboard": Platform("Blackboard", _blackboard),
 }
 CHOICES = (*PLATFORMS, "folders", "files")
 
@@ -140,10 +139,6 @@ class Reader:
     @property
     def title(self) -> str:
         return PLATFORMS[self.platform].title if self.platform in PLATFORMS else self.platform
-
-    @property
-    def numbered(self) -> bool:
-        return self.platform in PLATFORMS and PLATFORMS[self.platform].numbered
 
     @property
     def dated(self) -> bool:

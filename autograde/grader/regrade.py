@@ -19,7 +19,7 @@ from autograde.grader.gradebook import Course, configured_penalty
 from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
-from autograde.grader.results import Result, load_results
+from autograde.grader.results import FOLDER, Result, load_results
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def regrade(
     workers: int = 1,
     progress: Callable[[str, int, int], None] = lambda student, done, total: None, again: Again | None = None,
 ) -> Regraded:  # fmt: skip
-    """Regrades an exercise. Raises GradeError if it is not in the assignment.
+    """Regrades an exercise. Raises GradeError if it is not in the assignment, or a student has no record of it.
 
     again: grades these exercises in the files behind old records, in their order, where that is not done with
     `launcher`.
@@ -59,12 +59,18 @@ def regrade(
         raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
     copied, report = copies(assignment.course, assignment.name), Regraded()
     chosen = {copied.get(student, student) for student in students}
+    records = [one for one in load_results(assignment.course, assignment.name) if one.notebook == exercise.notebook]
+    missing = chosen - {result.student for result in records}
+    if missing:
+        raise GradeError(
+            f"{assignment.course / FOLDER / assignment.name}: {exercise.notebook} of {', '.join(sorted(missing))} is "
+            f"not graded; check the name, or run `autograde grade {assignment.name}`"
+        )
     before = [
         result
-        for result in load_results(assignment.course, assignment.name)
-        if result.notebook == exercise.notebook and not result.problem and (not chosen or result.student in chosen)
-        and result.student not in copied
-    ]  # fmt: skip
+        for result in records
+        if not result.problem and (not chosen or result.student in chosen) and result.student not in copied
+    ]
     report.outdated = [result.student for result in before if digest(file_behind(assignment, result)) != result.sha256]
     todo = [result for result in before if result.student not in report.outdated]
     penalty = configured_penalty(assignment.course)
@@ -111,6 +117,9 @@ def _take(assignment, exercise, result: Result, graded: Graded, book: Course, pe
     old = next((verdict for verdict in result.verdicts if verdict.exercise == exercise.id), None)
     if new == old:
         report.same += 1
+        return
+    if graded.result.again:  # the new verdict is about the killed sandbox, not about the answer
+        report.failures.append((result.student, "a sandbox was killed from outside; run it again"))
         return
     verdicts = {verdict.exercise: verdict for verdict in result.verdicts} | {exercise.id: new}
     known = [one.id for one in of_notebook(exercise.notebook)]

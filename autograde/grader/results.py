@@ -3,6 +3,7 @@
 One JSON file each, `results/ASSIGNMENT/STUDENT/NOTEBOOK.json`, written whole or not at all.
 """
 
+import contextlib
 import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -96,13 +97,29 @@ class Result:
             ) from None
 
 
-def graded_file(course: str | Path, of: Result) -> str:
-    """The SHA-256 of the file in the stored record of the same notebook; empty if there is none. Raises ResultError."""
+def last_result(course: str | Path, of: Result) -> Result | None:
+    """The stored record of the same notebook; None also for a damaged one: the file is graded again."""
     path = of.path(course)
-    return Result.load(path).sha256 if path.is_file() else ""
+    try:
+        return Result.load(path) if path.exists() else None
+    except ResultError:
+        return None
+
+
+def graded_file(course: str | Path, of: Result) -> str:
+    """The SHA-256 of the file in the stored record of the same notebook; empty if no record can be read."""
+    last = last_result(course, of)
+    return last.sha256 if last else ""
 
 
 def load_results(course: str | Path, assignment: str) -> Iterator[Result]:
     """All records of an assignment, by student and notebook. Raises ResultError."""
     for path in sorted(Path(course, FOLDER, assignment).glob("*/*.json")):
         yield Result.load(path)
+
+
+def readable_results(course: str | Path, assignment: str) -> Iterator[Result]:
+    """As `load_results`, without the damaged records."""
+    for path in sorted(Path(course, FOLDER, assignment).glob("*/*.json")):
+        with contextlib.suppress(ResultError):
+            yield Result.load(path)

@@ -4,7 +4,6 @@ A row's columns are looked up by kind: a number that a system gives (Canvas's us
 login only by `login`, `email` or `student`, a name only by `name`. So nobody can call himself another's number.
 """
 
-import csv
 import re
 import unicodedata
 from collections import defaultdict
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader.delimited import read_records
+from autograde.grader.delimited import TableError, read_records
 
 COLUMNS = ("student", "name", "email", "id", "login", "file")
 
@@ -89,7 +88,7 @@ def roster_of(path: Path) -> Roster:
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
             roster = read_roster(read_records(file.read()))
-    except (OSError, UnicodeDecodeError, csv.Error) as reason:
+    except (OSError, UnicodeDecodeError, TableError) as reason:
         raise RosterError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
     if not roster.people:
         raise RosterError(f"{path}: expected a column `student` with names in it")

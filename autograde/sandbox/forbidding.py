@@ -337,12 +337,24 @@ def _folders(modules: list[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _path_text(path) -> str:
+    """By the methods of the class itself: a subclass of the student's could lie.
+
+    Only `io.FileIO` passes other objects on; it calls their `__fspath__` again, which could then give another path.
+    """
+    if isinstance(path, str):
+        return str.__str__(path)
+    if isinstance(path, bytes):
+        return bytes.decode(path, "utf-8", "surrogateescape")
+    raise PermissionError("not available in this sandbox")
+
+
 def _refuse_sources(files: frozenset[str], folders: tuple[str, ...], event: str, arguments: tuple) -> None:
     """The hook: no forbidden source, no way round it through C or another program."""
     if event in _REFUSED_EVENTS:
         raise PermissionError("not available in this sandbox")
-    if event == "open" and isinstance(arguments[0], (str, bytes)):
-        path = os.fsdecode(arguments[0])
+    if event == "open" and not issubclass(type(arguments[0]), int):  # a number is a file that is open already
+        path = _path_text(arguments[0])
         real = os.path.realpath(path)
         is_elsewhere = not os.path.isabs(path) and not os.path.exists(real)  # relative to a folder's descriptor
         names = {os.path.basename(file) for file in files} if is_elsewhere else ()

@@ -166,7 +166,7 @@ def score_pairs(
         out: a folder.   identity: JSON values that identify the model; with other ones the folder is refused.
 
     Raises DataError, with file and line, for a sentence with no token or too many, ConfigError for a folder with the
-    scores of another model, other pairs or another masking.
+    scores of another model, other pairs or another masking, or with the results of another command.
     """
     check_lengths(tokenizer, pairs, model.config.max_tokens)
 
@@ -180,6 +180,7 @@ def score_pairs(
         work = WorkFolder(out, "scores/work.json", {**(identity or {}), "masking": masking, "pairs": _digest(pairs)})
         if work.found() is not None:
             work.check()
+        work.check_unused("pairs.csv", "results.json")
         work.begin()
     scores = []
     starts = range(0, len(pairs), PAIRS_TOGETHER)

@@ -8,9 +8,8 @@ from bertlab import checkpoints
 from bertlab.analysis.layers import LayerChoice
 from bertlab.analysis.vectors import POOLINGS, VectorEncoder
 from bertlab.backend import load_backend
-from bertlab.cli.options import model_option
+from bertlab.cli.options import lines_of, model_option
 from bertlab.cli.settings_options import Numbers
-from bertlab.errors import DataError
 
 
 @click.command()
@@ -71,9 +70,6 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     settings = {"model": place, "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
                 "pooling": pooling, "normalise": normalise, "truncate": truncate,
                 **({"memory": memory} if memory else {}), **model_digests(encoder, tokenizer)}  # fmt: skip
-    try:
-        with bar("Encoding") as running:
-            shape = write_vectors(maker, (line.rstrip("\r\n") for line in lines), out, settings, running.advance)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{lines.name}: not UTF-8 ({error}); convert the file first") from None
+    with bar("Encoding") as running:
+        shape = write_vectors(maker, lines_of(lines), out, settings, running.advance)
     click.echo(f"{out}: {shape[0]} vectors of {shape[1]} dimensions")

@@ -1,13 +1,12 @@
 """`bertlab fill-mask`: fill in the blanks of a sentence."""
 
 import json
-import sys
 
 import click
 
 from bertlab import checkpoints
 from bertlab.backend import load_backend
-from bertlab.cli.options import model_option
+from bertlab.cli.options import model_option, texts_or_input
 
 
 @click.command("fill-mask")
@@ -29,7 +28,7 @@ def fill_mask(texts: tuple[str, ...], model: str, top: int, as_json: bool):
 
     bert = checkpoints.load(model, "pretraining")
     tokenizer = checkpoints.load_tokenizer(model)
-    for text in texts or (line.rstrip("\n") for line in sys.stdin):
+    for text in texts_or_input(texts):
         blanks = guess(bert, tokenizer, text, top)
         if as_json:
             click.echo(json.dumps({"text": text, "blanks": [[vars(g) for g in guesses] for guesses in blanks]}))

@@ -23,7 +23,10 @@ _SIZES = tuple(field.name for field in fields(BaselineSettings))
 
 
 def _axes(context, parameter, values) -> dict[str, tuple]:
-    """--try learning-rate=7e-4,3e-4 → {"learning_rate": (7e-4, 3e-4)}: values of an axis of `PUBLISHED_GRID`."""
+    """--try learning-rate=7e-4,3e-4 → {"learning_rate": (7e-4, 3e-4)}: values of an axis of `PUBLISHED_GRID`.
+
+    The values of an axis that is given several times are joined.
+    """
     axes = {}
     for value in values:
         name, _, numbers = value.partition("=")
@@ -33,7 +36,7 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
             raise click.BadParameter(f"{value!r}: expected NAME=NUMBERS with a name of {names}")
         kind = type(PUBLISHED_GRID[field][0])
         try:
-            axes[field] = tuple(dict.fromkeys(kind(number) for number in numbers.split(",")))
+            axes[field] = tuple(dict.fromkeys([*axes.get(field, ()), *map(kind, numbers.split(","))]))
         except ValueError:
             kinds = {int: "whole numbers", float: "numbers"}
             raise click.BadParameter(f"{value!r}: expected {kinds[kind]} with commas between them") from None

@@ -8,7 +8,7 @@ import numpy as np
 
 from bertlab.analysis.search import ENGINES, VectorFile, nearest
 from bertlab.backend import load_backend
-from bertlab.errors import DataError
+from bertlab.cli.options import lines_of
 
 
 @click.command()
@@ -40,10 +40,7 @@ def search(vectors, queries, top, texts, model, engine, as_json):
     found = nearest(file.blocks(), _encoded(file, model or file.settings["model"], queries), top, engine)
     known = {}
     if texts:
-        try:
-            known = file.texts((line.rstrip("\r\n") for line in texts), {one.row for each in found for one in each})
-        except UnicodeDecodeError as error:
-            raise DataError(f"{texts.name}: not UTF-8 ({error}); convert the file first") from None
+        known = file.texts(lines_of(texts), {one.row for each in found for one in each})
     for query, each in zip(queries, found):
         _print(query, each, known, as_json, alone=len(queries) == 1)
 

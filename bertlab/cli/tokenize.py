@@ -1,9 +1,10 @@
 """`bertlab tokenize`: the tokens of a text, with ids and offsets."""
 
 import json
-import sys
 
 import click
+
+from bertlab.cli.options import texts_or_input
 
 
 @click.command()
@@ -34,7 +35,7 @@ def tokenize(text, vocab, cased, max_chars, ids, offsets, special_tokens, as_jso
       bertlab tokenize --vocab bert-base-cased/ --json < lines.txt
     """
     tokenizer = _tokenizer(vocab, cased, max_chars)
-    for line in text or (line.rstrip("\r\n") for line in sys.stdin):
+    for line in texts_or_input(text):
         encoding = tokenizer.encode_with_offsets(line, special_tokens)
         if as_json:
             click.echo(_json(line, encoding))

@@ -5,14 +5,13 @@ and a very long one is split, so a corpus may be far larger than the memory.
 """
 
 import hashlib
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bertlab.data.corpus.sentences import split_sentences
-from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, numbered_lines
+from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, json_of, numbered_lines
 from bertlab.errors import DataError
 
 MAX_PARAGRAPHS = 1000  # of one document read from text; a longer one is split
@@ -77,6 +76,18 @@ def text_files(folder: str | Path) -> list[Path]:
     """The files of a folder that `load_documents` reads, in its order."""
     found = Path(folder).rglob("*")
     return sorted(each for each in found if each.suffix in (".txt", ".md", ".jsonl") and each.is_file())
+
+
+def text_sha256(source: str | Path) -> str | None:
+    """SHA-256 of a file's bytes, or of the names and texts in a folder; None for a source that is not a path."""
+    path, digest = Path(source), hashlib.sha256()
+    if not path.exists():
+        return None
+    for file in text_files(path) if path.is_dir() else [path]:
+        digest.update(f"{file.relative_to(path)}\n".encode())
+        with file.open("rb") as opened:
+            digest.update(hashlib.file_digest(opened, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
@@ -172,8 +183,8 @@ def _jsonl_documents(path: Path, name: str, problems: Problems) -> Iterator[Docu
         if not line.strip():
             continue
         try:
-            record = json.loads(line)
-        except (json.JSONDecodeError, RecursionError) as error:
+            record = json_of(line)
+        except ValueError as error:
             problems.report(path, number, "malformed JSON", f"each line holds one JSON object ({error})")
             continue
         reason, paragraphs = _record_paragraphs(record)

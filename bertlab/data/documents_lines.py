@@ -1,6 +1,7 @@
 """Reads text files line by line, in constant memory, and reports the defects of a line."""
 
 import csv
+import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -54,6 +55,39 @@ def _skip_rest_of_line(file, read: bytes) -> None:
         read = file.readline(MAX_BYTES_IN_LINE)
 
 
+def json_of(text: str):
+    """The value of a JSON text. Raises ValueError with the reason if there is none, or one that cannot be kept.
+
+    Python refuses a number of more than 4,300 digits and deep nesting; for half of a surrogate pair see
+    `check_surrogates`.
+    """
+    try:
+        value = json.loads(text)
+        if "\\u" in text:  # the only way to write one
+            check_surrogates(value)
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{error.msg} at column {error.colno}") from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+    return value
+
+
+def check_surrogates(value) -> None:
+    """Raises ValueError for JSON values with half of a surrogate pair: JSON can express it, UTF-8 cannot."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"half of a surrogate pair, {error.object[error.start]!r}") from None
+
+
+def _widths(lines: list[str], delimiter: str) -> set[int]:
+    """The numbers of columns of some lines; none where a field has over 131,072 characters, which csv refuses."""
+    try:
+        return {len(row) for row in csv.reader(lines, delimiter=delimiter)}
+    except csv.Error:
+        return set()
+
+
 def check_not_table(path: Path, problems: Problems) -> bool:
     """Whether a file is a CSV or TSV instead of text, which is reported: a model would learn commas, not English."""
     lines = (line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip())
@@ -61,7 +95,7 @@ def check_not_table(path: Path, problems: Problems) -> bool:
     if len(head) < 3:
         return False
     for delimiter, fewest in (("\t", 2), (",", 3), (";", 3)):
-        widths = {len(row) for row in csv.reader(head, delimiter=delimiter)}
+        widths = _widths(head, delimiter)
         if len(widths) == 1 and widths.pop() >= fewest:
             shown = {"\t": "tab"}.get(delimiter, delimiter)
             advice = f"every line has the same number of columns (separated by {shown}); extract the text column first"

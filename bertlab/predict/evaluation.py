@@ -10,8 +10,19 @@ from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.errors import DataError, asked
 from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
 from bertlab.predict.predictor import Predictor
-from bertlab.training.finetuning.judgement import Judgement, has_answers, judge, require_answers, write_judgement
+from bertlab.training.finetuning.judgement import (
+    EVALUATION,
+    PICTURES,
+    PREDICTIONS,
+    REPORT,
+    Judgement,
+    has_answers,
+    judge,
+    require_answers,
+    write_judgement,
+)
 from bertlab.training.finetuning.problems import Decoded, TaskInfo, decoded_classes, decoded_labels
+from bertlab.work_folder import WorkFolder
 
 
 def evaluate(
@@ -29,7 +40,7 @@ def evaluate(
         out: a folder for evaluation.json, report.txt, predictions.csv and pictures.
         advance: called with the number of rows done.
 
-    Raises DataError for rows without right answers.
+    Raises DataError for rows without right answers, and for a folder with the files of another command.
 
     Example:
         predictor = Predictor.load("runs/reviews")
@@ -37,6 +48,8 @@ def evaluate(
         print(evaluate(predictor, task.train).report())
     """
     require_answers(predictor.info.name, rows)
+    if out is not None:
+        WorkFolder(out, EVALUATION, {}, error=DataError).check_unused(REPORT, PREDICTIONS, *PICTURES)
     decoded = decoded_predictions(predictor.info, rows, predictor.predict_rows(rows, advance))
     judgement = judge(predictor.info, rows, decoded)
     if out is not None:

@@ -7,9 +7,9 @@ tagging            "words between spaces" or ["words", …]
 question           {"question": …, "context": …} or a pair of both  question<TAB>context, or the JSON object
 """
 
-import json
 from collections.abc import Sequence
 
+from bertlab.data.documents_lines import json_of
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.errors import DataError
 
@@ -70,9 +70,9 @@ def input_of_line(shape: str, line: str, place: str):
     """The input on a line of a file; place: "FILE line 7", for messages. Raises DataError for invalid JSON."""
     if shape in ("multiple-choice", "question") and line.lstrip().startswith("{"):
         try:
-            return json.loads(line)
-        except json.JSONDecodeError as error:
-            raise DataError(f"{place}: not valid JSON ({error.msg} at column {error.colno})") from None
+            return json_of(line)
+        except ValueError as error:
+            raise DataError(f"{place}: not valid JSON ({error})") from None
     if shape == "multiple-choice":
         context, *choices = line.split("\t")
         return context, choices

@@ -15,17 +15,18 @@ import hashlib
 import json
 import multiprocessing
 import shutil
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.data.documents import Document, is_validation, load_documents
+from bertlab.data.documents import Document, is_validation, load_documents, text_sha256
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -45,7 +46,7 @@ _LARGEST_UNIT = 8  # times `unit_characters`: a unit grows up to this size in se
 
 @dataclass(frozen=True)
 class Job:
-    """The values that all units of a run share. identity: what decides the shards, besides the text."""
+    """The values that all units of a run share. identity: what decides the shards, and the hash of the text's files."""
 
     folder: str
     settings: ExampleSettings
@@ -84,8 +85,8 @@ def make_data(
     machine. scheduler: address of a Dask cluster whose workers do the work instead; they must see `folder` under
     the same path. split: "train" or "validation" takes only documents that `is_validation` puts there.
     on_error: "skip" leaves out defective input and counts it in the manifest, "stop" raises at the first defect.
-    A complete folder is not changed. Raises DataError if the folder holds examples made with other settings, if
-    the source gives no documents or no pairs, or if a worker dies.
+    A complete folder is not changed. Raises DataError if the folder holds examples made with other settings or, if it
+    is complete, of another text; if the source gives no documents or no pairs; or if a worker dies.
     """
     settings = settings or ExampleSettings()
     if split not in SPLITS:
@@ -97,17 +98,26 @@ def make_data(
     older = {"settings": ExampleSettings().to_dict()}  # for folders from before a setting existed
     work = WorkFolder(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
     _check_same_identity(work)
-    job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity)
-    done = _finished_shards(job)
-    if (folder / MANIFEST).exists() and len(done) == len(read_manifest(folder)["shards"]):
-        return read_manifest(folder)
+    path = _path_of(source)
+    text = _text_of(path)
+    job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
+    made, done = _made_of_same_text(folder, text), _finished_shards(job)
+    complete = made is not None and len(done) == len(made["shards"])
+    if complete and isinstance(source, str | Path):
+        return made
 
     problems = Counter()
     documents = load_documents(source, on_error, problems) if isinstance(source, str | Path) else source
-    _prepare(job, work)
     if split != "all":
         documents = (each for each in documents if is_validation(each.id) == (split == "validation"))
     units = cut_into_units(documents, unit_characters, settings.next_sentence)
+    if made is not None:
+        units = _same_units(folder, units, made["shards"])
+    if complete:
+        deque(units, maxlen=0)  # compares each unit
+        return made
+    _check_outside(path, folder)
+    _prepare(job, work)
     with _executor(workers, scheduler) as (executor, in_flight):
         shards = _run(job, units, done, executor, in_flight)
     return _finish(job, shards, problems)
@@ -236,6 +246,59 @@ def _check_same_identity(work: WorkFolder) -> None:
         work.check()
     elif any(work.path.glob("examples-*.tfrecord")):
         raise DataError(f"{work.path}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
+
+
+def _path_of(source) -> Path | None:
+    """The file or folder that is read; None for documents in memory and for a data set of the hub."""
+    if not isinstance(source, str | Path) or str(source).startswith("hf:"):
+        return None
+    if str(source) != "builtin":
+        return Path(source)
+    from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
+
+    return ensure_corpus() / DOCUMENTS
+
+
+def _text_of(path: Path | None) -> dict[str, str]:
+    """The manifest's hash of the files that are read; {} if there are none."""
+    digest = path and text_sha256(path)
+    return {"text_sha256": digest} if digest else {}
+
+
+def _made_of_same_text(folder: Path, text: dict[str, str]) -> dict | None:
+    """The manifest, None before there is one. Raises DataError if the files have changed since it was written.
+
+    A manifest from before the hash was written there is taken as it is.
+    """
+    if not (folder / MANIFEST).exists():
+        return None
+    made = read_manifest(folder)
+    for name, digest in text.items():
+        if made.get(name, digest) != digest:
+            raise _other_text(folder, f"{name} was {made[name]!r}, is {digest!r}")
+    return made
+
+
+def _same_units(folder: Path, units: Iterable[Unit], entries: list[dict]) -> Iterator[Unit]:
+    """The units, each of which is compared with its entry in the manifest. Raises DataError at one that differs."""
+    for unit, entry in zip_longest(units, entries):
+        if unit is None or entry is None or unit.fingerprint != entry["fingerprint"]:
+            file = unit.file if entry is None else entry["file"]
+            raise _other_text(folder, f"the documents of {file} differ")
+        yield unit
+
+
+def _other_text(folder: Path, difference: str) -> DataError:
+    return DataError(
+        f"{folder}: expected the text that its examples were made of, got another ({difference}); choose another "
+        "folder, or delete this one to make it again"
+    )
+
+
+def _check_outside(path: Path | None, folder: Path) -> None:
+    """Raises DataError for a folder of examples among the texts: its vocab.txt would be read as one of them."""
+    if path and path.is_dir() and folder.resolve().is_relative_to(path.resolve()):
+        raise DataError(f"{folder}: is inside {path}, whose files are read; choose a folder outside of it")
 
 
 def _prepare(job: Job, work: WorkFolder) -> None:

@@ -65,18 +65,3 @@ def continuation_tags(labels: Sequence[str]) -> np.ndarray:
     return np.array(
         [index.get("I-" + label[2:], n) if label.startswith("B-") else n for n, label in enumerate(labels)], np.int32
     )
-
-
-def word_tags(token_tags: np.ndarray, word_positions: Ragged, default: int = 0) -> list[list[int]]:
-    """The predicted tag of each word: that of its first token.
-
-    token_tags: (N, T) a tag for each token. word_positions: for each word the index of its token, −1 for a word
-    that was truncated or has no token (`TaggingFeatures.word_positions`); such a word gets `default`, usually "O".
-    """
-    if len(token_tags) != len(word_positions.row_splits) - 1:
-        raise DataError(f"{len(token_tags)} rows of predictions for {len(word_positions.row_splits) - 1} sentences")
-    predicted = []
-    for row, tags in enumerate(np.asarray(token_tags)):
-        positions = word_positions.row(row)  # (words,)
-        predicted.append(np.where(positions >= 0, tags[positions], default).tolist())
-    return predicted

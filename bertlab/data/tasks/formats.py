@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from bertlab.data.documents_lines import check_surrogates, json_of
 from bertlab.errors import DataError, asked
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
@@ -173,9 +174,9 @@ def _jsonl_records(path, problems: Problems) -> Iterator[Record]:
             continue
         where = f"{path} line {number}"
         try:
-            columns = json.loads(line)
-        except json.JSONDecodeError as error:
-            problems.add(f"{where}: not valid JSON ({error.msg} at column {error.colno})")
+            columns = json_of(line)
+        except ValueError as error:
+            problems.add(f"{where}: not valid JSON ({error})")
             continue
         if isinstance(columns, dict):
             yield Record(where, columns)
@@ -188,14 +189,20 @@ def _json_array_records(path, problems: Problems) -> Iterator[Record]:
     if not isinstance(records, list):
         raise DataError(f"{path}: expected a JSON array of objects (or SQuAD's format), found {type(records).__name__}")
     for index, columns in enumerate(records):
+        where = f"{path} record {index}"
+        try:
+            check_surrogates(columns)
+        except ValueError as error:
+            problems.add(f"{where}: not valid JSON ({error})")
+            continue
         if isinstance(columns, dict):
-            yield Record(f"{path} record {index}", columns)
+            yield Record(where, columns)
         else:
-            problems.add(f"{path} record {index}: expected a JSON object, found {type(columns).__name__}")
+            problems.add(f"{where}: expected a JSON object, found {type(columns).__name__}")
 
 
 def read_json(path: str | Path):
-    """The content of a JSON file. Raises DataError with line and column where it is not valid."""
+    """The content of a JSON file. Raises DataError, with line and column where the JSON is malformed."""
     with open_binary(path) as file:
         raw = file.read()
     try:
@@ -205,3 +212,5 @@ def read_json(path: str | Path):
         raise DataError(f"{path} line {line}: not UTF-8 at byte {error.start}; JSON is UTF-8") from None
     except json.JSONDecodeError as error:
         raise DataError(f"{path} line {error.lineno} column {error.colno}: not valid JSON ({error.msg})") from None
+    except (ValueError, RecursionError) as error:  # a number of 5,000 digits, 100,000 brackets
+        raise DataError(f"{path}: not valid JSON ({error})") from None

@@ -9,6 +9,7 @@ Sources: Rajpurkar et al. 2016 (1.1) and 2018 (2.0, with unanswerable questions)
 from collections.abc import Iterator
 from pathlib import Path
 
+from bertlab.data.documents_lines import check_surrogates
 from bertlab.data.tasks.formats import Problems, Record, RecordError, read_json
 from bertlab.data.tasks.formats_records import check_unique_id, make_question
 from bertlab.data.tasks.rows import QuestionRow
@@ -58,6 +59,10 @@ def _list_in(value, key: str, where: str) -> list:
 
 
 def _row(record: dict) -> QuestionRow:
+    try:
+        check_surrogates(record)
+    except ValueError as error:
+        raise RecordError(f"not valid JSON ({error})") from None
     context, question = record["context"], record["question"]
     if not isinstance(question, dict):
         raise RecordError(f"expected a JSON object, found {type(question).__name__}")

@@ -65,6 +65,8 @@ def matthews(gold, predicted) -> float:
 def pearson(gold, predicted) -> float:
     """Pearson's correlation; NaN if one of them is constant (it is not defined then). gold, predicted: (N,)."""
     gold, predicted = _checked(gold, predicted, np.float64)
+    if np.ptp(gold) == 0 or np.ptp(predicted) == 0:  # minus its mean, which is rounded, it is not always 0
+        return float("nan")
     gold, predicted = gold - gold.mean(), predicted - predicted.mean()
     spread = np.sqrt(np.sum(gold * gold) * np.sum(predicted * predicted))
     return float(np.sum(gold * predicted) / spread) if spread else float("nan")

@@ -35,6 +35,7 @@ from bertlab.training.finetuning.results import json_values
 from bertlab.work_folder import write_json
 
 EVALUATION, REPORT, PREDICTIONS = "evaluation.json", "report.txt", "predictions.csv"
+PICTURES = CONFUSION, CALIBRATION = "confusion.png", "calibration.png"
 _MOST_CLASSES = 12  # of a confusion matrix in text
 
 
@@ -197,16 +198,16 @@ def write_judgement(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: 
     write_text(folder / REPORT, judgement.report() + "\n")
     write_text(folder / PREDICTIONS, _csv_of(judged_predictions(info, rows, decoded)))
     if judgement.confusion is not None:
-        save_figure(folder / "confusion.png", confusion_matrix(judgement.confusion, judgement.confused))
+        save_figure(folder / CONFUSION, confusion_matrix(judgement.confusion, judgement.confused))
     elif is_regression(info):
-        save_figure(folder / "confusion.png", confusion_figure(info, rows, decoded))
+        save_figure(folder / CONFUSION, confusion_figure(info, rows, decoded))
     if judgement.calibration:
         bins = judgement.calibration.bins
         figure = reliability_diagram(
             [one.confidence for one in bins], [one.accuracy for one in bins], [one.count for one in bins],
             judgement.calibration.error,
         )  # fmt: skip
-        save_figure(folder / "calibration.png", figure)
+        save_figure(folder / CALIBRATION, figure)
 
 
 def judged_test(folder: Path, info: TaskInfo, task: TaskData, predicted: Decoded | None) -> dict[str, float] | None:

@@ -7,7 +7,6 @@ OUT/                          at the end: vectors.txt in word2vec's text format,
 """
 
 import dataclasses
-import hashlib
 import math
 import time
 from collections import Counter
@@ -20,7 +19,7 @@ import keras
 import numpy as np
 
 from bertlab.baselines.word_vectors import FILE, WordVectors, write_word_vectors
-from bertlab.data.documents import load_documents, text_files
+from bertlab.data.documents import load_documents, text_sha256
 from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.files import remove_files, write_atomically
 from bertlab.plots import training_curves
@@ -122,7 +121,7 @@ class _Run:
             if Path(source).is_dir() and out.resolve().is_relative_to(Path(source).resolve()):
                 raise ConfigError(f"{out}: is inside {source}, whose files are read; choose a folder outside of it")
         chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
-        digests = [_digest(source) for source in sources]
+        digests = [text_sha256(source) for source in sources]
         identity = {"texts": sources, "sha256": digests, **chosen, "backend": keras.backend.backend()}
         self.work = WorkFolder(out, SETTINGS, identity)
         self.files = RunFiles(out / LOGS, History(settings.interval), curve=False)
@@ -264,15 +263,3 @@ def _pairs(batch: dict[str, np.ndarray], kind: str) -> float:
     """The number of predictions of a true word: see `Word2Vec.pairs`."""
     weights = batch["context_weights"]
     return float(weights.sum() if kind == "skip-gram" else weights.max(axis=1).sum())
-
-
-def _digest(source: str) -> str | None:
-    """SHA-256 of a file's bytes, or of the texts in a folder; None for a source that is not a path."""
-    path, digest = Path(source), hashlib.sha256()
-    if not path.exists():
-        return None
-    for file in text_files(path) if path.is_dir() else [path]:
-        digest.update(f"{file.relative_to(path)}\n".encode())
-        with open(file, "rb") as opened:
-            digest.update(hashlib.file_digest(opened, "sha256").digest())
-    return digest.hexdigest()
