@@ -1,4 +1,4 @@
-"""`bertlab vocab`: learn a WordPiece, byte-level BPE or SentencePiece vocabulary, inspect one, plot its size's effect."""
+"""`bertlab vocab`: learn a vocabulary (WordPiece, byte-level BPE, SentencePiece), inspect one, plot its size."""
 
 import json
 from collections import Counter
