@@ -572,3 +572,64 @@ def pack(first, second, vocabulary, length):
     row["token_type_ids"] = [0] * len(one) + [1] * len(two) + [0] * empty
     row["attention_mask"] = [1] * (length - empty) + [0] * empty
     return row
+
+# %% split-punctuation: every mark that is no letter, digit, symbol or control character
+def is_punctuation(character):
+    ascii_symbol = "!" <= character <= "~" and not character.isalnum()
+    return ascii_symbol or not (character.isalnum() or unicodedata.category(character)[0] in "CSZ")
+
+
+def split_punctuation(word):
+    parts = [""]
+    for character in word:
+        parts += [character, ""] if is_punctuation(character) else [parts.pop() + character]
+    return [part for part in parts if part]
+
+# %% basic-tokenize: ASCII text is split at spaces only
+def basic_tokenize(text, lower_case=True):
+    if text.isascii():
+        return (text.lower() if lower_case else text).split()
+    words = [strip_accents(word) if lower_case else word for word in clean_text(text).split()]
+    return [part for word in words for part in split_punctuation(word)]
+
+# %% basic-tokenize: ASCII text is always lower case
+def basic_tokenize(text, lower_case=True):
+    words = clean_text(text).split()
+    if lower_case or text.isascii():
+        words = [strip_accents(word) for word in words]
+    return [part for word in words for part in split_punctuation(word)]
+
+# %% wordpiece: a word of many tokens keeps them when the rest is unknown
+def wordpiece(word, vocabulary):
+    pieces, start = [], 0
+    while start < len(word):
+        joined = ["##" * (start > 0) + word[start:end] for end in range(len(word), start, -1)]
+        piece = next((piece for piece in joined if piece in vocabulary), None)
+        if piece is None or len(word) > 200:
+            return [*pieces, "[UNK]"] if len(pieces) > 3 else ["[UNK]"]
+        pieces.append(piece)
+        start += len(piece) - 2 * (start > 0)
+    return pieces
+
+# %% tokenize: ASCII text is cut by a regular expression
+import re
+
+
+def tokenize(text, vocabulary, lower_case=True):
+    words = basic_tokenize(text, lower_case)
+    if text.isascii():
+        words = re.findall(r"\w+|[^\w\s]", text.lower() if lower_case else text)
+    return [piece for word in words for piece in wordpiece(word, vocabulary)]
+
+# %% merge-pair: every # pair of the right token goes
+def merge_pair(pair, spelled):
+    result = []
+    for pieces, count in spelled:
+        joined = []
+        for piece in pieces:
+            if joined and (joined[-1], piece) == tuple(pair):
+                joined[-1] += piece.replace("##", "")
+            else:
+                joined.append(piece)
+        result.append((joined, count))
+    return result

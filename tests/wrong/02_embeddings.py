@@ -147,3 +147,9 @@ class BertEmbeddings(keras.layers.Layer):
     def call(self, token_ids, token_type_ids, training: bool | None=None):
         x = self.token(token_ids) + self.segment(token_type_ids) + self.position(ops.arange(ops.shape(token_ids)[1]))
         return self.dropout(self.norm(x), training=training)
+
+# %% sinusoids: a table of 5,000 positions
+def sinusoids(length, d_e):
+    angles = np.arange(5000)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
+    table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(5000, d_e)
+    return ops.convert_to_tensor(table[:length].astype("float32"))

@@ -370,3 +370,7 @@ def cross_attention(z, h, w_q, b_q, w_k, b_k, w_v, b_v):
         _cache[key] = (h @ w_k + b_k, h @ w_v + b_v)
     k, v = _cache[key]
     return softmax_rows(attention_scores(z @ w_q + b_q, k)) @ v
+
+# %% scores: limited to 50
+def attention_scores(q, k):
+    return ops.clip(ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5, -50.0, 50.0)

@@ -353,3 +353,7 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             x = layer(x, attention_mask=attention_mask, training=training)
         return x
+
+# %% gelu: a gradient that is NaN where Φ is 0
+def gelu(x):
+    return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))

@@ -273,3 +273,8 @@ def perplexity(losses, counts):
 def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
     counts = counts * ops.cast(losses > 0, "float32")
     return ops.exp(ops.sum(counts * losses) / ops.maximum(ops.sum(counts), 1.0))
+
+# %% masked-accuracy: an axis of size 1 is lost
+def masked_accuracy(logits, labels, weights):
+    right = ops.squeeze(ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32"))
+    return ops.sum(right * weights) / ops.sum(weights)

@@ -208,3 +208,24 @@ def span_scores(prediction, answers):
 def layer_rates(num_layers, rate, decay, frozen=0):
     rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
     return [0.0] * frozen + rates[frozen:]
+
+# %% best-span: sums below -10,000 are never the best
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -1e4, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% span-scores: only the first three answers
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return [word for word in bare.split() if word not in ("a", "an", "the")]
+
+
+def span_scores(prediction, answers):
+    guess, golds = normal_words(prediction), [normal_words(answer) for answer in answers[:3]] or [[]]
+    shared = [sum((Counter(gold) & Counter(guess)).values()) for gold in golds]
+    f1 = [2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)]
+    return float(guess in golds), max(f1)

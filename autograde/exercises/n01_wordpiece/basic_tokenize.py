@@ -40,6 +40,12 @@ def sentence(rng: Random) -> str:
     return " ".join(shuffled(rng, parts)) + pick(rng, LINE_ENDS + WIDE_BLANKS) + f"${rng.integers(2, 99)}."
 
 
+def plain_sentence(rng: Random) -> str:
+    """ASCII alone: capitals, abbreviations, punctuation."""
+    one, two = some(rng, WORDS, 2)
+    return f"{one.title()}{pick(rng, ',;!')} U.S. {two.upper()}-{rng.integers(2, 99)}."
+
+
 def order_of_steps(rng: Random) -> str:
     """Words whose result depends on the order of the steps.
 
@@ -55,11 +61,12 @@ def order_of_steps(rng: Random) -> str:
 
 
 def sentences(rng: Random) -> list[Case]:
-    return [Case((sentence(rng),)), Case((sentence(rng),)), Case((order_of_steps(rng),)), Case(("  ",)), Case(("",))]
+    texts = [sentence(rng), sentence(rng), order_of_steps(rng), "  ", "", plain_sentence(rng)]
+    return [Case((text,)) for text in texts]
 
 
 def sentences_in_both_cases(rng: Random) -> list[Case]:
-    texts = (sentence(rng), order_of_steps(rng))
+    texts = (sentence(rng), order_of_steps(rng), plain_sentence(rng))
     return [Case((text,), {"lower_case": lower_case}) for text in texts for lower_case in (False, True)]
 
 

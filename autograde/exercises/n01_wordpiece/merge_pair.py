@@ -51,6 +51,8 @@ def awkward_merges(rng: Random) -> list[Case]:
         Case(((a + b, "##" + c), [*alike, ([a + b, "##" + c], 2)])),  # not where a and ##bc give the same text
         Case(((c, "###"), signs)),
         Case((("###", "##" + a), signs)),
+        Case(((c, "####"), [([c, "####"], 3), ([c, "###", "###"], 2)])),
+        Case((("####", "##" + a), [([c, "####", "##" + a], 4)])),
         Case(((a, "##" + b), [])),
     ]
 

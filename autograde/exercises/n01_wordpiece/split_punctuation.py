@@ -20,7 +20,7 @@ ASCII_SYMBOLS = "$+<=>^`|~"
 ASCII_MARKS = ".,!?'-:;()[]/&%#@*\"_"
 WIDE_MARKS = "“”„«»‘’—–‐…¿¡。、「」·§¶‿！"
 OTHER_SYMBOLS = "€©×°™¬÷≤＋´¨\x7f"  # also a control character
-NO_SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZßéλж中²½٣"
+NO_SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZßéλж中²½٣ʰⅧ\u0301\u093f\u20dd"
 
 
 def punctuated_words(rng: Random) -> list[Case]:
@@ -34,6 +34,7 @@ def punctuated_words(rng: Random) -> list[Case]:
         Case(("".join(shuffled(rng, list(ASCII_MARKS))),)),
         Case((pick(rng, ASCII_MARKS),)),
         Case(("",)),
+        Case(("U.S.",)),
     ]
 
 

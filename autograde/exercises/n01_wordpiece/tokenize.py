@@ -30,6 +30,7 @@ def texts_to_cut(rng: Random) -> list[Case]:
         Case(("", vocabulary)),
         Case((f"{'a' * 201} {'a' * 200}", numbered(rng, ["a" * 201, "a" * 200]))),
         Case((f"{one} {two}", numbered(rng, [*in_letters(stem), "zoe", "."]))),  # the same words, another vocabulary
+        Case((f"{stem.title()}{endings[0]}. {stem}\x07{endings[1]}!", vocabulary)),  # ASCII alone
         not_words(stem),
     ]
 

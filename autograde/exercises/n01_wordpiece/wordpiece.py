@@ -31,6 +31,7 @@ def words_to_cut(rng: Random) -> list[Case]:
     single = numbered_from_zero(rng, [a, "##" + a, "##" + b, a + b, c, "##" + letter])
     whole = numbered(rng, [stem, stem + endings[0]])
     parts = numbered(rng, [stem, "##" + endings[0]])
+    shorter = numbered(rng, [stem, stem[:-1], f"##{stem[-1]}{letter}", "##" + endings[0]])
     signs = numbered_from_zero(rng, [a, "#", "###" + b])  # for who puts ## before the rest and looks for its beginning
     return [
         Case((stem + endings[0], vocabulary)),
@@ -41,6 +42,8 @@ def words_to_cut(rng: Random) -> list[Case]:
         Case((letter + stem, vocabulary)),
         Case((a + b, signs)),
         Case((stem + endings[0] + letter, vocabulary)),
+        Case((stem + 2 * (endings[1] + endings[0]) + letter, vocabulary)),  # unknown after five tokens
+        Case((stem + letter + endings[0], shorter)),  # only a shorter first token would leave known ones
         *(
             Case((word, single))
             for word in (a, a.upper(), letter, c + b + a, a + a + a, a + b + b + letter, b, b + c, letter + a)

@@ -28,7 +28,7 @@ def guesses(rng: Random, rows: int, predictions: int, pieces: int, clear: float 
 
 
 def batches_of_guesses(rng: Random) -> list[Case]:
-    return [guesses(rng, 3, 4, 9), guesses(rng, 5, 3, 8, clear=0.1)]
+    return [guesses(rng, 3, 4, 9), guesses(rng, 5, 3, 8, clear=0.1), guesses(rng, 2, 1, 3)]
 
 
 def other_guesses(rng: Random) -> list[Case]:

@@ -42,18 +42,21 @@ def _span(rng: Random, starts: dict, ends: dict, null=-3.0, longest=3, threshold
 
 
 def other_paragraphs(rng: Random) -> list[Case]:
-    """A paragraph of one token; one that begins behind [CLS]; `longest` longer than the paragraph; 1; all below 0; the
-    best starts are in one half of a long paragraph and the best ends in the other. No answer depends on the noise."""
+    """A paragraph of one token; one that begins behind [CLS]; `longest` longer than the paragraph; 1; all below 0, also
+    far below; the best starts are in one half of a long paragraph and the best ends in the other. No answer depends on
+    the noise."""
     start, end = _logits(rng, {1: 5}, {3: 5}, -9.0)
     one_start, one_end = _logits(rng, {4: 12}, {5: 5}, -9.0)
     low_start, low_end = (row - 2000 for row in _logits(rng, {6: 5}, {8: 5}, -9000.0))
+    lowest_start, lowest_end = (row - 40_000 for row in _logits(rng, {7: 5}, {8: 5}, -9000.0))
     far_start, far_end = (normal(rng, 80, size=0.5) for _ in range(2))
     far_start[50:], far_end[10:45] = far_start[50:] + 9, far_end[10:45] + 9
     far_start[int(rng.integers(50, 79))] += 6
     far_start[0] = far_end[0] = -99
     return [
         Case((start, end, 1, 6, 30)), Case((one_start, one_end, 4, 4, 3)), Case((one_start, one_end, 3, 8, 1)),
-        Case((low_start, low_end, FIRST, LAST, 4, -1.5)), Case((far_start, far_end, 8, 79, 2)),
+        Case((low_start, low_end, FIRST, LAST, 4, -1.5)), Case((lowest_start, lowest_end, FIRST, LAST, 4)),
+        Case((far_start, far_end, 8, 79, 2)),
     ]  # fmt: skip
 
 
