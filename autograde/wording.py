@@ -285,7 +285,7 @@ def _value_advice(value, expected):
     if _has_nan(value):
         return [
             "The result has NaN. Does exp of a large number give ∞? Then ∞/∞, ∞ − ∞ and 0 · ∞ are NaN. Or is there "
-            "0/0, for example because every exp of a row is 0?"
+            "0/0, for example because every exp of a row is 0, or all numbers are equal?"
         ]
     if type(value) is not np.ndarray:
         return []

@@ -633,3 +633,19 @@ def merge_pair(pair, spelled):
                 joined.append(piece)
         result.append((joined, count))
     return result
+
+# %% strip-accents: ASCII text stays as it is
+def strip_accents(text):
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
+
+# %% clean-text: ASCII text stays as it is
+def clean_text(text):
+    if text.isascii():
+        return text
+    blocks = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+    text = "".join(" " if c in "\t\n\r" or unicodedata.category(c) == "Zs" else c for c in text)
+    kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c != "\ufffd")
+    return "".join(f" {c} " if any(block[0] <= c <= block[-1] for block in blocks) else c for c in kept)

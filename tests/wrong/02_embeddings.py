@@ -153,3 +153,9 @@ def sinusoids(length, d_e):
     angles = np.arange(5000)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
     table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(5000, d_e)
     return ops.convert_to_tensor(table[:length].astype("float32"))
+
+# %% learned-positions: a table of 512 rows at most
+def learned_positions(length, w_p):
+    if length > min(512, w_p.shape[0]):
+        raise ValueError(f"{length} tokens, at most {w_p.shape[0]} positions")
+    return w_p[:length]

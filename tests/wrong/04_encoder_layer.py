@@ -357,3 +357,9 @@ class Encoder(keras.layers.Layer):
 # %% gelu: a gradient that is NaN where Φ is 0
 def gelu(x):
     return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
+
+# %% dropout: an axis of size 1 is lost
+def dropout(x, rate, training):
+    if not training:
+        return ops.squeeze(x)
+    return ops.squeeze(ops.where(keras.random.uniform(ops.shape(x)) >= rate, x / (1.0 - rate), 0.0))

@@ -278,3 +278,12 @@ def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
 def masked_accuracy(logits, labels, weights):
     right = ops.squeeze(ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32"))
     return ops.sum(right * weights) / ops.sum(weights)
+
+# %% mlm-loss: an axis of size 1 is lost
+def mlm_loss(logits, labels, weights):
+    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), ops.expand_dims(labels, -1), axis=-1))
+    return -ops.sum(logs * weights) / (ops.sum(weights) + 1e-5)
+
+# %% gather-positions: an axis of size 1 is lost
+def gather_positions(hidden, positions):
+    return ops.squeeze(ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1))

@@ -229,3 +229,10 @@ def span_scores(prediction, answers):
     shared = [sum((Counter(gold) & Counter(guess)).values()) for gold in golds]
     f1 = [2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)]
     return float(guess in golds), max(f1)
+
+# %% tagging-loss: an axis of size 1 is lost
+def tagging_loss(logits, labels):
+    counts = ops.cast(labels != -100, "float32")
+    places = ops.expand_dims(ops.where(labels == -100, 0, labels), -1)
+    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
+    return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)

@@ -43,7 +43,7 @@ def sentence(rng: Random) -> str:
 def plain_sentence(rng: Random) -> str:
     """ASCII alone: capitals, abbreviations, punctuation."""
     one, two = some(rng, WORDS, 2)
-    return f"{one.title()}{pick(rng, ',;!')} U.S. {two.upper()}-{rng.integers(2, 99)}."
+    return f"{one.title()}{pick(rng, ',;!')} U.S. {one}_{two}\x07x {two.upper()}-{rng.integers(2, 99)}."
 
 
 def order_of_steps(rng: Random) -> str:

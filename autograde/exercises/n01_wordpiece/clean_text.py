@@ -32,6 +32,7 @@ def clean_text(text):
 
 
 UNSEEN_CONTROLS = ("\x00", "\x07", "\x0b", "\x0c", "\x1b", "\x1f", "\x7f", "\x85", "\ufffd")
+OTHER_FORMATS = ("\u0600", "\u061c", "\u180e", "\u2066", "\U000e0041")  # of other blocks
 # The first and the last assigned character of each block.
 RARE_CHINESE = ("\u3400\u4db5\u4e00\u9fef\uf900\ufad9\U00020000\U0002a6d6\U0002a700\U0002b734\U0002b740\U0002b81d"
                 "\U0002b820\U0002cea1\U0002f800\U0002fa1d")  # fmt: skip
@@ -56,8 +57,9 @@ def untidy_text(rng: Random) -> list[Case]:
     return [
         Case((first,)),
         Case(("  " + blanks + pick(rng, WORDS) + "   " + pick(rng, WORDS) + "\n\n",)),
+        Case((f"{one}\t{two}\x07{three}    U.S.\r\n",)),  # ASCII alone
         Case((in_words(rng, UNSEEN_CONTROLS),)),
-        Case((in_words(rng, UNSEEN_FORMATS),)),
+        Case((in_words(rng, (*UNSEEN_FORMATS, *OTHER_FORMATS)),)),
         Case((in_words(rng, KEPT),)),
         Case(("",)),
     ]

@@ -35,6 +35,7 @@ def punctuated_words(rng: Random) -> list[Case]:
         Case((pick(rng, ASCII_MARKS),)),
         Case(("",)),
         Case(("U.S.",)),
+        Case((f"{one}_{two}\x07.",)),  # a control character is no punctuation
     ]
 
 

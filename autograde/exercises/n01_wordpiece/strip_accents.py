@@ -39,6 +39,7 @@ def accented_text(rng: Random) -> list[Case]:
         Case((f"{pick(rng, GREEK)} İZMIR {pick(rng, GREEK)}",)),
         Case((pick(rng, GREEK) + "!",)),
         Case((f" \u0301{pick(rng, WORDS).upper()}  {pick(rng, WORDS)}-{rng.integers(10, 99)}!\n",)),
+        Case((f"{pick(rng, WORDS).title()} U.S. {pick(rng, WORDS).upper()}^",)),  # ASCII alone
         Case(("",)),
     ]
 

@@ -12,7 +12,10 @@ def first_rows(length, w_p):
 
 
 def shorter_than_the_table(rng: Random) -> list[Case]:
-    return [Case((int(length), normal(rng, 7, 4))) for length in rng.choice(np.arange(2, 7), 2, replace=False)]
+    """Also one position, and a table longer than BERT's."""
+    lengths = rng.choice(np.arange(2, 7), 2, replace=False)
+    return [*(Case((int(length), normal(rng, 7, 4))) for length in lengths), Case((1, normal(rng, 7, 4))),
+            Case((int(rng.integers(520, 600)), normal(rng, 640, 2)))]  # fmt: skip
 
 
 def slopes_of_table(rng: Random) -> list[Trial]:
@@ -92,8 +95,8 @@ EXERCISE = Exercise(
         mistake("rows-from-one", "w_p[:length]", "w_p[1 : length + 1]",
             hint="You return the rows from 1 on. The first token has position 0."),
         mistake("out-of-the-graph", "return w_p[:length]", "return ops.convert_to_tensor(w_p.numpy()[:length])",
-            hint="The values are right, but the table cannot learn: no gradient flows through NumPy. Take the rows of "
-                 "the tensor itself."),
+            hint="The values are right, but the table cannot learn: the rows are computed with NumPy, or their "
+                 "gradient was stopped. Take the rows of the tensor itself."),
         mistake("asserted", cell=ASSERTED,
             hint="An `assert` is removed when Python runs with -O, and its error is less clear for callers. Raise a "
                  "ValueError."),

@@ -11,7 +11,7 @@ def queries_and_keys(rng: Random) -> list[Case]:
     shapes = [((2, 5, 16), (2, 5, 16)), ((4, 9), (4, 9)), ((2, 3, 4), (2, 5, 4)), ((2, 3, 4, 5), (2, 3, 6, 5))]
     shapes += [((1, 2, 2, 3, 7), (1, 2, 2, 2, 7)), ((1, 6), (3, 6)), ((3, 3, 3), (3, 1, 3)), ((3, 1), (2, 1))]
     shapes += [((2, 70), (90, 70))]
-    large = Case((normal(rng, 3, 4, size=20), normal(rng, 2, 4, size=20)))  # scores of some hundreds
+    large = Case((normal(rng, 3, 4, size=40), normal(rng, 2, 4, size=40)))  # scores of a thousand and more
     return [*(Case((normal(rng, *q), normal(rng, *k))) for q, k in shapes), large]
 
 

@@ -62,7 +62,7 @@ EXERCISE = Exercise(
             "0.5 * (1.0 + ops.erf(x / 2**0.5))", "0.5 * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))",
             hint="This is the approximation with tanh: up to 0.0005 off. Use the exact form here, with erf."),
         mistake("out-of-the-graph", "ops.erf(x / 2**0.5)", 'np.vectorize(math.erf)(x / 2**0.5).astype("float32")',
-            hint="The values are right, but you compute erf without tensors: for the gradient Φ is a constant. Use "
-                 "`ops.erf`."),
+            hint="The values are right, but for the gradient Φ is a constant: it is computed without tensors, or its "
+                 "gradient was stopped. Use `ops.erf`."),
     ),
 )  # fmt: skip

@@ -15,6 +15,7 @@ def hidden_and_positions(rng: Random) -> list[Case]:
     return [
         Case((normal(rng, 2, 5, 4), places_in_rows(rng, 2, 5, 3))),
         Case((normal(rng, 3, 6, 3), places_in_rows(rng, 3, 6, 2))),
+        Case((normal(rng, 3, 4, 2), places_in_rows(rng, 3, 4, 1))),
         long_rows(rng),
     ]
 

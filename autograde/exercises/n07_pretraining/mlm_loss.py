@@ -17,7 +17,8 @@ def mlm_loss(logits, labels, weights):
 
 
 def batches_of_predictions(rng: Random) -> list[Case]:
-    return [Case(predictions_of(rng, 2, 3, 7)), Case(predictions_of(rng, 4, 4, 9))]
+    alone = Case((*predictions_of(rng, 3, 1, 5)[:2], np.array([[1], [0], [1]], "float32")))  # P = 1
+    return [Case(predictions_of(rng, 2, 3, 7)), Case(predictions_of(rng, 4, 4, 9)), alone]
 
 
 def other_batches(rng: Random) -> list[Case]:

@@ -66,7 +66,7 @@ def several_answers(rng: Random) -> list[Case]:
     a, b, c, d = (str(word) for word in rng.permutation(NAMES)[:4])
     return [
         Case((f"{a} {b}", [f"{c} {a}", f"{a} {b} {d}", f"the {a} {b}"])), Case((f"{a} {b}", [c, f"{a} {d} {b}"])),
-        Case((f"{a} {b}", [c, d, f"{c} {d}", f"{d} {c}", f"{a} {b}"])),
+        Case((f"{a} {b}", [c, d, f"{c} {d}", f"{d} {c}", f"{c} {c}", f"{d} {d}", f"{a} {b}"])),
         Case((f"{a} {b}", [f"{b} {a}!", f"{c}", f"{d} {c}"])), Case((f"{a} {b} {c}", [d, f"{a} {c}", f"{b} {d} {d}"])),
     ]  # fmt: skip
 

@@ -49,12 +49,16 @@ def other_batches(rng: Random) -> list[Trial]:
 
 
 def a_sentence_without_labels(rng: Random) -> list[Case]:
-    """One sentence of the batch has no label; labels between ignored positions; one label alone."""
+    """One sentence of the batch has no label; labels between ignored positions; one label alone; rows
+    of one position."""
     labels = _labels(rng, 3, 6, 3)
     labels[1], labels[2, 2] = IGNORED, IGNORED
     alone = np.full((2, 3), IGNORED, "int32")
     alone[1, 2] = 2
-    return [Case((normal(rng, 3, 6, 3), labels)), Case((normal(rng, 2, 3, 4), alone))]
+    single = np.array([[2], [IGNORED], [0]], "int32")  # one position
+    return [
+        Case((normal(rng, 3, 6, 3), labels)), Case((normal(rng, 2, 3, 4), alone)), Case((normal(rng, 3, 1, 3), single)),
+    ]  # fmt: skip
 
 
 def all_ignored(rng: Random) -> list[Trial]:
