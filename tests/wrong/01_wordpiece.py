@@ -19,6 +19,15 @@ def clean_text(text):
             cleaned += f" {c} " if any(block[0] <= c <= block[-1] for block in blocks) else c
     return cleaned
 
+# %% clean-text: ASCII text stays as it is
+def clean_text(text):
+    if text.isascii():
+        return text
+    blocks = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+    text = "".join(" " if c in "\t\n\r" or unicodedata.category(c) == "Zs" else c for c in text)
+    kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c != "\ufffd")
+    return "".join(f" {c} " if any(block[0] <= c <= block[-1] for block in blocks) else c for c in kept)
+
 # %% strip-accents: combining classes in place of categories
 def strip_accents(text):
     return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
@@ -27,6 +36,13 @@ def strip_accents(text):
 def strip_accents(text):
     letters = (part for c in text for part in unicodedata.normalize("NFD", c.lower()))
     return "".join(c for c in letters if unicodedata.category(c) != "Mn")
+
+# %% strip-accents: ASCII text stays as it is
+def strip_accents(text):
+    if text.isascii():
+        return text
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
 
 # %% split-punctuation: decimal points kept
 import re
@@ -58,6 +74,18 @@ def split_punctuation(word):
             found[-1] += c
     return [part for part in found[first - 1 :] if part]
 
+# %% split-punctuation: every mark that is no letter, digit, symbol or control character
+def is_punctuation(character):
+    ascii_symbol = "!" <= character <= "~" and not character.isalnum()
+    return ascii_symbol or not (character.isalnum() or unicodedata.category(character)[0] in "CSZ")
+
+
+def split_punctuation(word):
+    parts = [""]
+    for character in word:
+        parts += [character, ""] if is_punctuation(character) else [parts.pop() + character]
+    return [part for part in parts if part]
+
 # %% basic-tokenize: split before it is cleaned
 def basic_tokenize(text, lower_case=True):
     words = [word for part in text.split() for word in clean_text(part).split()]
@@ -78,6 +106,20 @@ def basic_tokenize(text, lower_case=True):
     if lower_case:
         text = strip_accents(text)
     return [p for w in clean_text(text).split() for p in split_punctuation(w)]
+
+# %% basic-tokenize: ASCII text is split at spaces only
+def basic_tokenize(text, lower_case=True):
+    if text.isascii():
+        return (text.lower() if lower_case else text).split()
+    words = [strip_accents(word) if lower_case else word for word in clean_text(text).split()]
+    return [part for word in words for part in split_punctuation(word)]
+
+# %% basic-tokenize: ASCII text is always lower case
+def basic_tokenize(text, lower_case=True):
+    words = clean_text(text).split()
+    if lower_case or text.isascii():
+        words = [strip_accents(word) for word in words]
+    return [part for word in words for part in split_punctuation(word)]
 
 # %% wordpiece: the limit counts bytes
 def wordpiece(word, vocabulary):
@@ -165,6 +207,18 @@ def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
             word = f"##{word}"
     return tokens
 
+# %% wordpiece: a word of many tokens keeps them when the rest is unknown
+def wordpiece(word, vocabulary):
+    pieces, start = [], 0
+    while start < len(word):
+        joined = ["##" * (start > 0) + word[start:end] for end in range(len(word), start, -1)]
+        piece = next((piece for piece in joined if piece in vocabulary), None)
+        if piece is None or len(word) > 200:
+            return [*pieces, "[UNK]"] if len(pieces) > 3 else ["[UNK]"]
+        pieces.append(piece)
+        start += len(piece) - 2 * (start > 0)
+    return pieces
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
@@ -210,6 +264,16 @@ def tokenize(text, vocabulary, lower_case=True):
         for word in basic_tokenize(chunk, lower_case):
             pieces.extend(wordpiece(word, vocabulary))
     return pieces
+
+# %% tokenize: ASCII text is cut by a regular expression
+import re
+
+
+def tokenize(text, vocabulary, lower_case=True):
+    words = basic_tokenize(text, lower_case)
+    if text.isascii():
+        words = re.findall(r"\w+|[^\w\s]", text.lower() if lower_case else text)
+    return [piece for word in words for piece in wordpiece(word, vocabulary)]
 
 # %% count-pairs: equal neighbours without overlap
 def count_pairs(spelled):
@@ -340,6 +404,19 @@ def merge_pair(pair, spelled):
                 place += 1
         merged.append((new, count))
     return merged
+
+# %% merge-pair: every # pair of the right token goes
+def merge_pair(pair, spelled):
+    result = []
+    for pieces, count in spelled:
+        joined = []
+        for piece in pieces:
+            if joined and (joined[-1], piece) == tuple(pair):
+                joined[-1] += piece.replace("##", "")
+            else:
+                joined.append(piece)
+        result.append((joined, count))
+    return result
 
 # %% learn-vocabulary: more than min_count
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -572,80 +649,3 @@ def pack(first, second, vocabulary, length):
     row["token_type_ids"] = [0] * len(one) + [1] * len(two) + [0] * empty
     row["attention_mask"] = [1] * (length - empty) + [0] * empty
     return row
-
-# %% split-punctuation: every mark that is no letter, digit, symbol or control character
-def is_punctuation(character):
-    ascii_symbol = "!" <= character <= "~" and not character.isalnum()
-    return ascii_symbol or not (character.isalnum() or unicodedata.category(character)[0] in "CSZ")
-
-
-def split_punctuation(word):
-    parts = [""]
-    for character in word:
-        parts += [character, ""] if is_punctuation(character) else [parts.pop() + character]
-    return [part for part in parts if part]
-
-# %% basic-tokenize: ASCII text is split at spaces only
-def basic_tokenize(text, lower_case=True):
-    if text.isascii():
-        return (text.lower() if lower_case else text).split()
-    words = [strip_accents(word) if lower_case else word for word in clean_text(text).split()]
-    return [part for word in words for part in split_punctuation(word)]
-
-# %% basic-tokenize: ASCII text is always lower case
-def basic_tokenize(text, lower_case=True):
-    words = clean_text(text).split()
-    if lower_case or text.isascii():
-        words = [strip_accents(word) for word in words]
-    return [part for word in words for part in split_punctuation(word)]
-
-# %% wordpiece: a word of many tokens keeps them when the rest is unknown
-def wordpiece(word, vocabulary):
-    pieces, start = [], 0
-    while start < len(word):
-        joined = ["##" * (start > 0) + word[start:end] for end in range(len(word), start, -1)]
-        piece = next((piece for piece in joined if piece in vocabulary), None)
-        if piece is None or len(word) > 200:
-            return [*pieces, "[UNK]"] if len(pieces) > 3 else ["[UNK]"]
-        pieces.append(piece)
-        start += len(piece) - 2 * (start > 0)
-    return pieces
-
-# %% tokenize: ASCII text is cut by a regular expression
-import re
-
-
-def tokenize(text, vocabulary, lower_case=True):
-    words = basic_tokenize(text, lower_case)
-    if text.isascii():
-        words = re.findall(r"\w+|[^\w\s]", text.lower() if lower_case else text)
-    return [piece for word in words for piece in wordpiece(word, vocabulary)]
-
-# %% merge-pair: every # pair of the right token goes
-def merge_pair(pair, spelled):
-    result = []
-    for pieces, count in spelled:
-        joined = []
-        for piece in pieces:
-            if joined and (joined[-1], piece) == tuple(pair):
-                joined[-1] += piece.replace("##", "")
-            else:
-                joined.append(piece)
-        result.append((joined, count))
-    return result
-
-# %% strip-accents: ASCII text stays as it is
-def strip_accents(text):
-    if text.isascii():
-        return text
-    decomposed = unicodedata.normalize("NFD", text.lower())
-    return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
-
-# %% clean-text: ASCII text stays as it is
-def clean_text(text):
-    if text.isascii():
-        return text
-    blocks = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
-    text = "".join(" " if c in "\t\n\r" or unicodedata.category(c) == "Zs" else c for c in text)
-    kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c != "\ufffd")
-    return "".join(f" {c} " if any(block[0] <= c <= block[-1] for block in blocks) else c for c in kept)

@@ -47,6 +47,12 @@ def sinusoids(length, d_e):
         tables_of[d_e] = ops.convert_to_tensor(table.astype("float32"))
     return tables_of[d_e][:length]
 
+# %% sinusoids: a table of 5,000 positions
+def sinusoids(length, d_e):
+    angles = np.arange(5000)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
+    table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(5000, d_e)
+    return ops.convert_to_tensor(table[:length].astype("float32"))
+
 # %% learned-positions: as long as the longer side of the table
 def learned_positions(length, w_p):
     if length > max(w_p.shape):
@@ -71,6 +77,12 @@ def learned_positions(length, w_p):
     if length > len(table):
         raise ValueError(f"the table has {len(table)} positions, not {length}")
     return ops.convert_to_tensor(table[:length])
+
+# %% learned-positions: a table of 512 rows at most
+def learned_positions(length, w_p):
+    if length > min(512, w_p.shape[0]):
+        raise ValueError(f"{length} tokens, at most {w_p.shape[0]} positions")
+    return w_p[:length]
 
 # %% segment-ids: the dtype of the ids instead of int32
 def segment_ids(token_ids, sep_id, pad_id):
@@ -147,15 +159,3 @@ class BertEmbeddings(keras.layers.Layer):
     def call(self, token_ids, token_type_ids, training: bool | None=None):
         x = self.token(token_ids) + self.segment(token_type_ids) + self.position(ops.arange(ops.shape(token_ids)[1]))
         return self.dropout(self.norm(x), training=training)
-
-# %% sinusoids: a table of 5,000 positions
-def sinusoids(length, d_e):
-    angles = np.arange(5000)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
-    table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(5000, d_e)
-    return ops.convert_to_tensor(table[:length].astype("float32"))
-
-# %% learned-positions: a table of 512 rows at most
-def learned_positions(length, w_p):
-    if length > min(512, w_p.shape[0]):
-        raise ValueError(f"{length} tokens, at most {w_p.shape[0]} positions")
-    return w_p[:length]

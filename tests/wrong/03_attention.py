@@ -52,6 +52,10 @@ def attention_scores(q, k):
 def attention_scores(q, k):
     return ops.convert_to_tensor(np.asarray(q) @ np.swapaxes(np.asarray(k), -1, -2) / np.float32(q.shape[-1] ** 0.5))
 
+# %% scores: limited to 50
+def attention_scores(q, k):
+    return ops.clip(ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5, -50.0, 50.0)
+
 # %% attention: own softmax without a shift
 def attention(x, w_q, b_q, w_k, b_k, w_v, b_v):
     powers = ops.exp(attention_scores(x @ w_q + b_q, x @ w_k + b_k))
@@ -370,7 +374,3 @@ def cross_attention(z, h, w_q, b_q, w_k, b_k, w_v, b_v):
         _cache[key] = (h @ w_k + b_k, h @ w_v + b_v)
     k, v = _cache[key]
     return softmax_rows(attention_scores(z @ w_q + b_q, k)) @ v
-
-# %% scores: limited to 50
-def attention_scores(q, k):
-    return ops.clip(ops.matmul(q, ops.swapaxes(k, -1, -2)) / q.shape[-1] ** 0.5, -50.0, 50.0)

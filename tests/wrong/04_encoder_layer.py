@@ -62,6 +62,10 @@ class LayerNorm(keras.layers.Layer):
 def gelu(x):
     return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
 
+# %% gelu: a gradient that is NaN where Φ is 0
+def gelu(x):
+    return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
+
 # %% gelu-approximations: powers without a limit
 def gelu_approximation(x, kind):
     if kind == "sigmoid":
@@ -193,7 +197,6 @@ def dropout(x, rate, training):
     numbers = ops.floor(keras.random.uniform(ops.shape(x)) * 10) / 10
     return ops.where(numbers < rate, 0.0, x / (1 - rate))
 
-
 # %% dropout: 512 random numbers again and again
 def dropout(x, rate, training):
     if not training:
@@ -201,6 +204,12 @@ def dropout(x, rate, training):
     size = int(np.prod(x.shape))
     drawn = ops.tile(keras.random.uniform((min(size, 512),)), (size // 512 + 1,))[:size]
     return ops.where(ops.reshape(drawn, x.shape) < rate, ops.zeros_like(x), x / (1 - rate))
+
+# %% dropout: an axis of size 1 is lost
+def dropout(x, rate, training):
+    if not training:
+        return ops.squeeze(x)
+    return ops.squeeze(ops.where(keras.random.uniform(ops.shape(x)) >= rate, x / (1.0 - rate), 0.0))
 
 # %% residual: no gradient on the direct path
 def residual(x, found, rate, training):
@@ -353,13 +362,3 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             x = layer(x, attention_mask=attention_mask, training=training)
         return x
-
-# %% gelu: a gradient that is NaN where Φ is 0
-def gelu(x):
-    return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
-
-# %% dropout: an axis of size 1 is lost
-def dropout(x, rate, training):
-    if not training:
-        return ops.squeeze(x)
-    return ops.squeeze(ops.where(keras.random.uniform(ops.shape(x)) >= rate, x / (1.0 - rate), 0.0))

@@ -243,7 +243,6 @@ def load_published(variables, tensors):
             used.add(name)
     return sorted(missing), sorted(set(tensors) - used)
 
-
 # %% load-published: the file's arrays are turned
 def load_published(variables, tensors):
     missing, unused = [], set(tensors)

@@ -88,7 +88,6 @@ def choose_positions(token_ids, special_ids, count, rng):
         found.append(allowed[place])
     return sorted(found)
 
-
 # %% choose-positions: of two equal random numbers the earlier one
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]

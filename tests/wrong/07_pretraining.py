@@ -53,6 +53,11 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.take_along_axis(log_p, ops.expand_dims(ids, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
 
+# %% mlm-loss: an axis of size 1 is lost
+def mlm_loss(logits, labels, weights):
+    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), ops.expand_dims(labels, -1), axis=-1))
+    return -ops.sum(logs * weights) / (ops.sum(weights) + 1e-5)
+
 # %% nsp-loss: logits are cut off at 50
 def nsp_loss(logits, labels):
     log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)
@@ -71,6 +76,10 @@ def gather_positions(hidden, positions):
 def gather_positions(hidden, positions):
     near = ops.cast(ops.cast(ops.expand_dims(positions, -1), "float16"), "int32")
     return ops.take_along_axis(hidden, near, axis=1)
+
+# %% gather-positions: an axis of size 1 is lost
+def gather_positions(hidden, positions):
+    return ops.squeeze(ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1))
 
 # %% pretraining-model: no gradient into the encoder from the next-sentence head
 class PreTrainingModel(keras.Model):
@@ -253,6 +262,11 @@ def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32")), "float32")
     return ops.sum(hits * weights) / (ops.sum(weights) + 1e-5)
 
+# %% masked-accuracy: an axis of size 1 is lost
+def masked_accuracy(logits, labels, weights):
+    right = ops.squeeze(ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32"))
+    return ops.sum(right * weights) / ops.sum(weights)
+
 # %% perplexity: a loss of at most 10
 def perplexity(losses, counts):
     return ops.exp(ops.sum(ops.minimum(losses, 10.0) * counts) / ops.sum(counts))
@@ -273,17 +287,3 @@ def perplexity(losses, counts):
 def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
     counts = counts * ops.cast(losses > 0, "float32")
     return ops.exp(ops.sum(counts * losses) / ops.maximum(ops.sum(counts), 1.0))
-
-# %% masked-accuracy: an axis of size 1 is lost
-def masked_accuracy(logits, labels, weights):
-    right = ops.squeeze(ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32"))
-    return ops.sum(right * weights) / ops.sum(weights)
-
-# %% mlm-loss: an axis of size 1 is lost
-def mlm_loss(logits, labels, weights):
-    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), ops.expand_dims(labels, -1), axis=-1))
-    return -ops.sum(logs * weights) / (ops.sum(weights) + 1e-5)
-
-# %% gather-positions: an axis of size 1 is lost
-def gather_positions(hidden, positions):
-    return ops.squeeze(ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1))

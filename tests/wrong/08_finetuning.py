@@ -102,7 +102,6 @@ def tagging_loss(logits, labels):
     each = -ops.take_along_axis(ops.log_softmax(logits, axis=-1), chosen[..., None], axis=-1)[..., 0]
     return ops.where(ops.sum(real) > 0, ops.sum(each * real) / ops.sum(real), 0.0)
 
-
 # %% tagging-loss: the first class counts as no label
 def tagging_loss(logits, labels):
     weights = ops.cast(labels > 0, logits.dtype)
@@ -124,6 +123,13 @@ def tagging_loss(logits, labels):
         return ops.zeros(())
     chosen = ops.take_along_axis(ops.log_softmax(logits, axis=-1), ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
     return -ops.sum(chosen * weights) / ops.sum(weights)
+
+# %% tagging-loss: an axis of size 1 is lost
+def tagging_loss(logits, labels):
+    counts = ops.cast(labels != -100, "float32")
+    places = ops.expand_dims(ops.where(labels == -100, 0, labels), -1)
+    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
+    return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
 
 # %% span-head: MASKED_SCORE is added
 class SpanHead(keras.layers.Layer):
@@ -183,6 +189,14 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     i, j = max((i, behind), (front, j), key=lambda span: start[span[0]] + end[span[1]])
     return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
 
+# %% best-span: sums below -10,000 are never the best
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -1e4, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
 
 # %% span-scores: a shared word counted as often as the prediction has it
 def span_scores(prediction, answers):
@@ -204,20 +218,6 @@ def span_scores(prediction, answers):
         exact = max(exact, float("".join(gold) == "".join(guess)))
     return exact, f1
 
-# %% layer-rates: rounded
-def layer_rates(num_layers, rate, decay, frozen=0):
-    rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
-    return [0.0] * frozen + rates[frozen:]
-
-# %% best-span: sums below -10,000 are never the best
-def best_span(start, end, first, last, longest, threshold=0.0):
-    best, span = -1e4, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if start[i] + end[j] > best:
-                best, span = start[i] + end[j], (i, j)
-    return span if best > start[0] + end[0] + threshold else (0, 0)
-
 # %% span-scores: only the first three answers
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
@@ -230,9 +230,7 @@ def span_scores(prediction, answers):
     f1 = [2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)]
     return float(guess in golds), max(f1)
 
-# %% tagging-loss: an axis of size 1 is lost
-def tagging_loss(logits, labels):
-    counts = ops.cast(labels != -100, "float32")
-    places = ops.expand_dims(ops.where(labels == -100, 0, labels), -1)
-    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
-    return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
+# %% layer-rates: rounded
+def layer_rates(num_layers, rate, decay, frozen=0):
+    rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
+    return [0.0] * frozen + rates[frozen:]
