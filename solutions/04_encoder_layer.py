@@ -17,8 +17,8 @@
 # Attention lets words look at each other, but each output is only a weighted average of linearly transformed vectors,
 # and twelve attention layers with nothing between them are hard to train. In this notebook you build the other parts
 # around attention: a small network that processes each word, a connection that bypasses every step, and a normalisation
-# that keeps the numbers in a range with useful gradients. Together they are one **encoder layer**. The encoder of BERT-
-# Base has twelve of them.
+# that keeps the numbers in a range with useful gradients. Together they are one **encoder layer**. The encoder of
+# BERT-Base has twelve of them.
 #
 # By the end you will have built
 #

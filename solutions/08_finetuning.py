@@ -536,7 +536,7 @@ heat_maps(
 #
 # Matthews' correlation is 1 for perfect predictions, 0 for predictions without any information, −1 for the opposite of
 # the truth. Where a denominator is 0, the metric is 0 by convention. Both must also be right for 100,000 examples and
-# more, whose products of four numbers are too large for NumPy's 64-bit integers: use Python's `int` or floats.
+# more. There the product of the four sums is too large for NumPy's 64-bit integers: use Python's `int` or floats.
 
 # %% nbgrader={"grade": false, "grade_id": "f1-matthews", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def f1_and_matthews(gold: list[int], predicted: list[int]) -> tuple[float, float]:

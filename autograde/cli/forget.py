@@ -33,6 +33,9 @@ def forget(student, course, assignment, yes):
         if not click.confirm("Delete all of this?"):
             click.echo("nothing was deleted")
             return
-    gone = forget_student(course, student) if assignment is None else forget_assignment(course, student, assignment)
+    if assignment is None:
+        gone = forget_student(course, student)
+    else:
+        gone = forget_assignment(course, student, assignment)
     work = f"{student}'s work of {assignment}" if assignment else student
     click.echo(f"deleted {work}: {len(gone)} folders and pages, and the entries in the gradebook")

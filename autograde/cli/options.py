@@ -56,7 +56,10 @@ course_option = click.option(
 
 
 def gradebook_of(course: Path):
-    """The course's gradebook: `with gradebook_of(course) as book: …`. Raises CourseError if there is none."""
+    """Opens the gradebook of a course: `with gradebook_of(course) as book: …`.
+
+    Raises CourseError if the folder has no gradebook.db.
+    """
     from autograde.grader.gradebook import Course
 
     if not (course / "gradebook.db").is_file():

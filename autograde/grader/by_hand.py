@@ -99,7 +99,7 @@ def _answer(course: Path, part: Part) -> str:
 
 
 def points_text(points: float | None) -> str:
-    """Points as a sheet has them, with at most six decimals; no text for no points."""
+    """Points as a sheet shows them, with at most six decimals; an empty text for None."""
     return "" if points is None else f"{round(points, 6):.12g}"
 
 

@@ -35,7 +35,7 @@ def configured_penalty(course: str | Path) -> LatePenalty:
 
 
 def hand_in_time(text: str) -> str:
-    """The time in a timestamp.txt, in UTC, as records have it; empty where the text is no date with a time."""
+    """The time in a timestamp.txt, in UTC, as records have it; empty if the text is not a date with a time of day."""
     from nbgrader.utils import parse_utc
 
     try:

@@ -119,7 +119,7 @@ def load_results(course: str | Path, assignment: str) -> Iterator[Result]:
 
 
 def readable_results(course: str | Path, assignment: str) -> Iterator[Result]:
-    """As `load_results`, without the damaged records."""
+    """As `load_results`, but skips damaged records instead of raising ResultError."""
     for path in sorted(Path(course, FOLDER, assignment).glob("*/*.json")):
         with contextlib.suppress(ResultError):
             yield Result.load(path)

@@ -35,7 +35,7 @@ def punctuated_words(rng: Random) -> list[Case]:
         Case((pick(rng, ASCII_MARKS),)),
         Case(("",)),
         Case(("U.S.",)),
-        Case((f"{one}_{two}\x07.",)),  # a control character is no punctuation
+        Case((f"{one}_{two}\x07.",)),  # the control character stays in the word
     ]
 
 
