@@ -4,20 +4,55 @@ A case with `calls` (`spec.composed`) becomes one question: all its calls are ma
 are arguments of later calls. So an answer is refused that is right alone and not beside others: a list that the next
 call empties, a layer that uses the weights of the layer made last.
 
+A function of lists, dicts or arrays is asked so in every draw, visible ones too: two of its calls, of which the second
+must not change what the first returned (`of_two_calls`).
+
 A mistake of another answer must not cost a point here. The others come before the exercise in the release; where it
 loses points, follow-through asks again on the course's (`grader/carry_forward.py`), and if that is not possible, or
 where only the exercise's own code is in question, the plan is judged `without` its compositions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+import numpy as np
 
 from autograde.exercises import catalogue
-from autograde.exercises.spec import Case, Exercise, Trial
+from autograde.exercises.spec import Case, Exercise, Reference, Trial, composed
+from autograde.values import encode
 
 
 def is_one(trial: Trial) -> bool:
     """Whether a trial is a composition."""
     return any(case.calls for case in trial.cases)
+
+
+def of_two_calls(
+    exercise: Exercise, trials: list[Trial], expected_of: Callable[[Exercise, Case], object]
+) -> list[Trial]:
+    """Two calls of an exercise's function as one question, if it returns what a later call could change.
+
+    The first of its trials, and the next one with another result. An empty list if it has no two of them, returns
+    tensors, or draws at random (`probe` then compares the first result again after later calls).
+    expected_of: (exercise, case) → the reference's result.
+    """
+    if exercise.probe["kind"] != "function" or exercise.returns == "tensor":
+        return []
+    cases = [trial.cases[0] for trial in trials if not is_one(trial) and isinstance(trial.claims[0], Reference)]
+    first = None
+    for case in cases:
+        result = expected_of(exercise, case)
+        if not _can_change(result):
+            continue
+        first = first or (case, result)
+        if encode(result) != encode(first[1]):
+            return [Trial((composed((exercise.id, first[0]), (exercise.id, case)),))]
+    return []
+
+
+def _can_change(value) -> bool:
+    if type(value) is tuple:
+        return any(map(_can_change, value))
+    return isinstance(value, (list, dict, np.ndarray))
 
 
 def calls_of(exercise: Exercise, case: Case) -> Iterator[tuple[Exercise, Case]]:

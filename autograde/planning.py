@@ -71,6 +71,7 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     seed = visible_seed(exercise) if seed is None else seed
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
+    drawn[-1] += compositions.of_two_calls(exercise, [trial for trials in drawn for trial in trials], expected_of)
     questions: list[dict] = []
     claims: list[list[dict]] = [[] for _ in drawn]
     for composed in (False, True):  # last, so that another answer that never ends leaves time for the questions before

@@ -90,7 +90,7 @@ from autograde.questions import MissingError, RefusedError, call_with_notes, inp
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
-WATCHED_CALLS = 20  # number of calls after which changed arguments are searched, for functions called hundreds of times
+WATCHED_CALLS = 20  # in which changed arguments and results are searched; random functions are called hundreds of times
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
@@ -226,6 +226,8 @@ def _filled(function, question, notes):
     variables = {name: keras.Variable(start) for name, start in starts.items()}
     given = dict(variables)
     returned = function(given, *others, **keywords)
+    with contextlib.suppress(Exception):  # a later call, of nothing, must not change what this one returned
+        function({}, *(type(other)() for other in others), **keywords)
     notes["returned"] = describe(returned)
     same_keys = given.keys() == starts.keys()  # what the variables hold may change, and is compared by itself
     notes["after"] = to_plain([starts if same_keys else list(given), *others])
@@ -278,11 +280,16 @@ def _seeded(probe, question, namespace, notes):
         if result is None or result is ...:
             return result
         if number == 0:
-            notes["returned"] = describe(result)
+            notes["returned"], first = describe(result), encode(to_plain(result))
         if number < WATCHED_CALLS and ("after" not in notes or _fingerprints(arguments) != before):
             notes["after"] = to_plain(arguments)  # of the last call that changed them
-        results.append(_compact(to_plain(result)))
-    return results
+        results.append(result)
+        if number < WATCHED_CALLS and encode(to_plain(results[0])) != first:
+            raise RefusedError(
+                "A later call of your function changes what an earlier call returned: make a new list in each call.",
+                "changed later",
+            )
+    return [_compact(to_plain(result)) for result in results]
 
 
 def _arguments_after_changes(probe, question, namespace):

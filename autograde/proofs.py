@@ -7,10 +7,13 @@ proofs share one plan and the programs' answers to it. Alternatives are other ri
 The instructor's side only.
 """
 
+import builtins
+import dis
 import functools
 import itertools
 import re
 import time
+import types
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -42,7 +45,20 @@ SLOW = (
 )  # fmt: skip
 FEW_DRAWS = ("padding-mask",)  # it has so few different inputs that two draws may agree
 
+_NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "STORE_GLOBAL")  # instructions that read or assign a name
+
 Outcome = tuple[str, list[str]]  # what was examined, and the problems
+
+
+def undefined_names(exercise: Exercise, cell: str) -> set[str]:
+    """The names that an answer's cell reads and that neither it nor a cell before it defines."""
+    read, assigned, codes = set(), set(), [compile(cell, exercise.id, "exec")]
+    for code in codes:
+        names = {kind: {one.argval for one in dis.get_instructions(code) if one.opname == kind} for kind in _NAMES}
+        read |= names["LOAD_GLOBAL"] | (names["LOAD_NAME"] - names["STORE_NAME"])
+        assigned |= names["STORE_GLOBAL"]
+        codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
+    return read - assigned - {*cells.namespace(exercise, cell), *vars(builtins)}
 
 
 @dataclass(frozen=True)
@@ -208,7 +224,12 @@ class Proofs:
         found = wrong_answers(self.exercise)
         plans = {name: self._beside_others if name.startswith(COMPOSED) else self.plan for name in found}
         passed = [name for name, cell in found.items() if not self._is_found_wrong(plans[name], cell)]
-        return f"{len(found)} wrong answers", [f"{name} passed" for name in passed]
+        undefined = {name: undefined_names(self.exercise, cell) for name, cell in found.items()}
+        return f"{len(found)} wrong answers", [
+            *(f"{name} passed" for name in passed),
+            *(f"{name} is wrong for another reason: its cell does not define {', '.join(sorted(names))}"
+              for name, names in undefined.items() if names),
+        ]  # fmt: skip
 
     def stable(self, draws: int, progress=iter) -> Outcome:
         """The verdict does not depend on the draw, and every misconception is named on at least 95 % of the draws.

@@ -39,6 +39,11 @@ def _front(chosen: list[int], all_things: int) -> list[str]:
     return ["mostly in the first half"] * (2 * in_front > len(chosen))
 
 
+def _neighbours(chosen: list[int]) -> list[str]:
+    """The event that at least two of the chosen things (numbers from 0, ascending) are next to each other."""
+    return ["two neighbours"] * any(next_ - one == 1 for one, next_ in zip(chosen, chosen[1:]))
+
+
 def _ascending(numbers: list[int]) -> bool:
     return all(one < next_ for one, next_ in zip(numbers, numbers[1:]))
 
@@ -90,10 +95,10 @@ def chosen_positions(given, result):
         return Difference(kind, f"yours has {len(positions)} positions; expected {wanted}")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
-    together = " ".join(map(str, positions))
+    together, indices = " ".join(map(str, positions)), [allowed.index(place) for place in positions]
     return [
         f"all of {together}", *(f"position {place}" for place in positions), *_pairs("positions", positions),
-        *_front([allowed.index(place) for place in positions], len(allowed)),
+        *_front(indices, len(allowed)), *_neighbours(indices),
     ]  # fmt: skip
 
 
@@ -158,7 +163,8 @@ def chosen_words(given, result):
         return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
-    return [f"words {' '.join(map(str, taken))}", *(f"word {index}" for index in taken), *_front(taken, len(words))]
+    together = f"words {' '.join(map(str, taken))}"
+    return [together, *(f"word {index}" for index in taken), *_front(taken, len(words)), *_neighbours(taken)]
 
 
 # --- pairs ---

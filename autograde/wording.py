@@ -256,6 +256,7 @@ def _refusal(answer, question) -> str:
         "no such weight": f"A weight of your layer was not found. The grader sets these: {names}.",
         "shape of a weight": f"A weight of your layer has another shape than expected. The grader sets these: {names}.",
         "not callable": "Your class makes something that cannot be called: expected a layer.",
+        "changed later": "A later call of your function changes what an earlier call returned.",
         "too large": "Your result is too large to be checked.",
         "no plain form": "Your result has a type that cannot be checked: expected tensors or plain Python values.",
     }.get(answer.failure.reason, "Your result could not be checked.")

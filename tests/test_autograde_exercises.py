@@ -19,6 +19,7 @@ from autograde.proofs import (
     _excess,
     _too_large,
     alternatives,
+    undefined_names,
     wrong_answers,
 )
 
@@ -54,6 +55,22 @@ def test_the_search_for_a_first_fault_agrees_with_the_judge(identity):
     proofs = proofs_of(identity)
     for name, cell in (proofs.programs | {"the stub": cells.stub_cell(cells.answer_cell(proofs.exercise))}).items():
         assert proofs._is_found_wrong(proofs.plan, cell) != proofs._judged(proofs.plan, cell).passed, name
+
+
+@pytest.mark.parametrize(
+    ("cell", "names"),
+    [
+        ("def align_labels(pieces, tags):\n    return [IGNORED for _ in pieces]", {"IGNORED"}),
+        ("IGNORED = -1\ndef align_labels(pieces, tags):\n    return [IGNORED for _ in pieces]", set()),
+        ("def align_labels(pieces, tags):\n    global kept\n    kept = tags\n    return kept", set()),
+        ("class Other:\n    size = 3\n    twice = 2 * size + most", {"most"}),
+        ("import numpy as np\nalign_labels = lambda pieces, tags: np.zeros(len(pieces)) + ops.ones(3)", set()),
+    ],
+)
+def test_names_that_an_answer_reads_and_does_not_define_are_found(cell, names):
+    if "most" in names:
+        cell = "most = 1\n" + cell + "\ndel most"
+    assert undefined_names(catalogue.find("align-labels"), cell) == names
 
 
 def test_a_hidden_input_with_the_edge_of_another_part_is_found():

@@ -179,6 +179,18 @@ def test_an_argument_that_is_changed_is_told():
     assert verdict.points == 0 and "changes one of its arguments" in str(verdict)
 
 
+def test_a_result_that_a_later_call_changes_is_told():
+    own = "    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]\n"
+    own += "    {}sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))\n"
+    source = "kept = []\ndef choose_positions(token_ids, special_ids, count, rng):\n" + own
+    plan = visible_plan("choose-positions")
+    verdict = judge(plan, asking(written(source.format("kept[:] = ") + "    return kept")))
+    assert verdict.points == 0 and "A later call of your function changes what an earlier call returned" in str(verdict)
+    hidden = judge(plan, asking(written(source.format("kept[:] = ") + "    return kept")), reveal=False)
+    assert "A later call of your function changes what an earlier call returned." in str(hidden)
+    assert judge(plan, asking(written(source.format("return ")))).passed
+
+
 # --- nothing that comes back is trusted ---
 
 NONSENSE = [

@@ -86,6 +86,23 @@ def split_punctuation(word):
         parts += [character, ""] if is_punctuation(character) else [parts.pop() + character]
     return [part for part in parts if part]
 
+# %% split-punctuation: one list for all words
+def is_punctuation(character):
+    return unicodedata.category(character).startswith("P") or "!" <= character <= "~" and not character.isalnum()
+
+
+parts = []
+
+
+def split_punctuation(word):
+    parts.clear()
+    for character in word:
+        if is_punctuation(character) or not parts or is_punctuation(parts[-1][-1]):
+            parts.append(character)
+        else:
+            parts[-1] += character
+    return parts
+
 # %% basic-tokenize: split before it is cleaned
 def basic_tokenize(text, lower_case=True):
     words = [word for part in text.split() for word in clean_text(part).split()]
@@ -120,6 +137,16 @@ def basic_tokenize(text, lower_case=True):
     if lower_case or text.isascii():
         words = [strip_accents(word) for word in words]
     return [part for word in words for part in split_punctuation(word)]
+
+# %% basic-tokenize: one list for all texts
+words = []
+
+
+def basic_tokenize(text, lower_case=True):
+    words.clear()
+    for word in clean_text(text).split():
+        words.extend(split_punctuation(strip_accents(word) if lower_case else word))
+    return words
 
 # %% wordpiece: the limit counts bytes
 def wordpiece(word, vocabulary):
@@ -219,6 +246,25 @@ def wordpiece(word, vocabulary):
         start += len(piece) - 2 * (start > 0)
     return pieces
 
+# %% wordpiece: one list for all words
+LONGEST_WORD = 200
+pieces = []
+
+
+def wordpiece(word, vocabulary):
+    pieces.clear()
+    start = 0
+    while start < len(word) <= LONGEST_WORD:
+        mark = "##" if start else ""
+        ends = [end for end in range(len(word), start, -1) if mark + word[start:end] in vocabulary]
+        if not ends:
+            break
+        pieces.append(mark + word[start : ends[0]])
+        start = ends[0]
+    if start < len(word):
+        pieces[:] = ["[UNK]"]
+    return pieces
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
@@ -243,7 +289,7 @@ def tokenize(text, vocabulary, lower_case=True):
             out += [p for w in basic_tokenize(word, lower_case) for p in wordpiece(w, vocabulary)]
     return out
 
-# %% tokenize: composed: one list for all texts
+# %% tokenize: one list for all texts
 tokens = []
 
 
@@ -305,6 +351,21 @@ def count_pairs(spelled):
             counts[pair] = counts.get(pair, 0) + count
     return counts
 
+# %% count-pairs: one dict for all words
+def spell(word):
+    return [word[0], *("##" + character for character in word[1:])]
+
+
+counts = {}
+
+
+def count_pairs(spelled):
+    counts.clear()
+    for pieces, count in spelled:
+        for pair in zip(pieces, pieces[1:]):
+            counts[pair] = counts.get(pair, 0) + count
+    return counts
+
 # %% pair-scores: divided twice
 def pair_scores(spelled):
     pairs = count_pairs(spelled)
@@ -348,6 +409,20 @@ def pair_scores(spelled):
     below = {(a, b): (singles[a] * singles[b] + 2**31) % 2**32 - 2**31 for a, b in count_pairs(spelled)}
     return {pair: count / below[pair] for pair, count in count_pairs(spelled).items()}
 
+# %% pair-scores: one dict for all scores
+scores = {}
+
+
+def pair_scores(spelled):
+    scores.clear()
+    singles = {}
+    for pieces, count in spelled:
+        for piece in pieces:
+            singles[piece] = singles.get(piece, 0) + count
+    for (left, right), together in count_pairs(spelled).items():
+        scores[left, right] = together / (singles[left] * singles[right])
+    return scores
+
 # %% merge-pair: number signs stripped
 def merge_pair(pair, spelled):
     result = []
@@ -361,7 +436,7 @@ def merge_pair(pair, spelled):
         result.append((new, count))
     return result
 
-# %% merge-pair: composed: one list for all pairs
+# %% merge-pair: one list for all pairs
 def merge_pair(pair, spelled, result=[]):
     result.clear()
     left, right = pair
@@ -585,6 +660,57 @@ def learn_vocabulary(word_counts, size, min_count=2):
             vocabulary.append(token)
     return vocabulary
 
+# %% learn-vocabulary: scores rounded to six digits
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    pieces = SPECIAL_PIECES + alphabet(word_counts)
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(pieces) < size:
+        counts, scores = count_pairs(spelled), pair_scores(spelled)
+        candidates = [pair for pair in counts if counts[pair] >= min_count]
+        if not candidates:
+            break
+        left, right = min(candidates, key=lambda pair: (-round(scores[pair], 6), -counts[pair], pair))
+        spelled = merge_pair((left, right), spelled)
+        if left + right[2:] not in pieces:
+            pieces.append(left + right[2:])
+    return pieces
+
+# %% learn-vocabulary: one list for all vocabularies
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+pieces = []
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    pieces[:] = SPECIAL_PIECES + alphabet(word_counts)
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(pieces) < size:
+        counts, scores = count_pairs(spelled), pair_scores(spelled)
+        candidates = [pair for pair in counts if counts[pair] >= min_count]
+        if not candidates:
+            break
+        left, right = min(candidates, key=lambda pair: (-scores[pair], -counts[pair], pair))
+        spelled = merge_pair((left, right), spelled)
+        if left + right[2:] not in pieces:
+            pieces.append(left + right[2:])
+    return pieces
+
 # %% truncate-pair: a list that fits is returned itself
 def truncate_pair(first, second, room):
     while len(first) + len(second) > room:
@@ -593,6 +719,16 @@ def truncate_pair(first, second, room):
         else:
             second = second[:-1]
     return first, second
+
+# %% truncate-pair: two lists for all pairs
+kept = ([], [])
+
+
+def truncate_pair(first, second, room):
+    kept[0][:], kept[1][:] = first, second
+    while len(kept[0]) + len(kept[1]) > room:
+        kept[len(kept[0]) <= len(kept[1])].pop()
+    return kept
 
 # %% pack: an empty second text taken for none
 def pack(first, second, vocabulary, length):
@@ -634,7 +770,7 @@ def pack(first, second, vocabulary, length):
     ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
     return {"token_ids": ids, "token_type_ids": kinds, "attention_mask": [1] * len(row) + [0] * empty}
 
-# %% pack: composed: one dict for all rows
+# %% pack: one dict for all rows
 row = {}
 
 

@@ -293,6 +293,23 @@ def load_published(
             missing.append(path)
     return sorted(missing), sorted(unused)
 
+# %% load-published: one list for all missing names
+missing = []
+
+
+def load_published(variables, tensors):
+    missing.clear()
+    unused = set(tensors)
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name not in tensors:
+            missing.append(path)
+            continue
+        variable.assign(tensors[name].T if path.endswith("kernel") else tensors[name])
+        unused.discard(name)
+    missing.sort()
+    return missing, sorted(unused)
+
 # %% fill-in: softmax without the maximum subtracted
 def fill_in(token_ids, logits, pieces, k=5):
     guesses = []
@@ -300,4 +317,16 @@ def fill_in(token_ids, logits, pieces, k=5):
         if pieces[token] == "[MASK]":
             shares = np.exp(row) / np.exp(row).sum()
             guesses.append([(pieces[i], float(shares[i])) for i in np.argsort(-shares, kind="stable")[:k]])
+    return guesses
+
+# %% fill-in: one list for all texts
+guesses = []
+
+
+def fill_in(token_ids, logits, pieces, k=5):
+    guesses.clear()
+    for token, row in zip(token_ids, ops.softmax(logits, axis=-1)):
+        if pieces[token] == "[MASK]":
+            shares, best = ops.top_k(row, k)
+            guesses.append([(pieces[int(i)], float(share)) for i, share in zip(best, shares)])
     return guesses

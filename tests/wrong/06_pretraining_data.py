@@ -31,6 +31,19 @@ def mask_each(token_ids, mask_id, p, rng):
     positions = [t for t in range(len(token_ids)) if rng.integers(100) < 100 * p]
     return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
 
+# %% mask-each: one list for all positions
+positions = []
+
+
+def mask_each(token_ids, mask_id, p, rng):
+    positions.clear()
+    masked = list(token_ids)
+    for t in range(len(token_ids)):
+        if rng.random() < p:
+            masked[t] = mask_id
+            positions.append(t)
+    return masked, positions
+
 # %% number-of-predictions: at most 512 tokens
 def number_of_predictions(tokens, most=20, share=0.15):
     return min(most, max(1, round(share * min(tokens, 512))))
@@ -94,6 +107,23 @@ def choose_positions(token_ids, special_ids, count, rng):
     keys = [int(rng.integers(len(allowed))) for _ in allowed]
     return sorted(sorted(allowed, key=lambda t: keys[allowed.index(t)])[:count])
 
+# %% choose-positions: one list for all rows
+positions = []
+
+
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    positions[:] = sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
+    return positions
+
+# %% choose-positions: in a long row never two neighbours
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    while True:
+        chosen = sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
+        if 4 * count > len(allowed) or all(b - a > 1 for a, b in zip(chosen, chosen[1:])):
+            return chosen
+
 # %% mask-tokens: a token is never its own replacement
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = list(token_ids)
@@ -124,6 +154,20 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
         masked[t] = becomes[token]
     return masked
 
+# %% mask-tokens: one list for all rows
+masked = []
+
+
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked[:] = token_ids
+    for t in positions:
+        fate = rng.random()
+        if fate < 0.8:
+            masked[t] = mask_id
+        elif fate < 0.9:
+            masked[t] = int(rng.choice(replacements))
+    return masked
+
 # %% whole-words: everything in brackets is special
 def whole_words(pieces):
     words = []
@@ -137,6 +181,9 @@ def whole_words(pieces):
     return words
 
 # %% whole-words: ## alone is a word
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
 def whole_words(pieces):
     words = []
     for t, piece in enumerate(pieces):
@@ -149,6 +196,9 @@ def whole_words(pieces):
     return words
 
 # %% whole-words: [UNK] is never continued
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
 def whole_words(pieces):
     words = []
     for t, piece in enumerate(pieces):
@@ -161,10 +211,29 @@ def whole_words(pieces):
     return words
 
 # %% whole-words: [MASK] belongs to no word
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+
+
 def whole_words(pieces):
     words = []
     for t, piece in enumerate(pieces):
         if piece in (*SPECIAL, "[MASK]"):
+            continue
+        if piece.startswith("##") and words and words[-1][-1] == t - 1:
+            words[-1].append(t)
+        else:
+            words.append([t])
+    return words
+
+# %% whole-words: one list for all rows
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+words = []
+
+
+def whole_words(pieces):
+    words.clear()
+    for t, piece in enumerate(pieces):
+        if piece in SPECIAL:
             continue
         if piece.startswith("##") and words and words[-1][-1] == t - 1:
             words[-1].append(t)
@@ -189,6 +258,19 @@ def choose_words(words, count, rng):
     for word in order:
         if len(positions) + len(word) <= count:
             positions.extend(word)
+    return sorted(positions)
+
+# %% choose-words: neighbours together in a long row
+def choose_words(words, count, rng):
+    order = [int(index) for index in rng.permutation(len(words))]
+    if len(words) > 50:
+        first = order[: count // 2]
+        order = first + [index + 1 for index in first if index + 1 < len(words) and index + 1 not in first] + order
+        order = list(dict.fromkeys(order))
+    positions = []
+    for index in order:
+        if len(positions) + len(words[index]) <= count:
+            positions += words[index]
     return sorted(positions)
 
 # %% make-pair: the label by what the sentences say
@@ -280,7 +362,18 @@ def truncate_at_random(first, second, room, rng):
             b = b[1:] if rng.random() < 0.5 else b[:-1]
     return a, b
 
-# %% make-example: composed: one dict for all examples
+# %% truncate-at-random: two lists for all pairs
+kept = ([], [])
+
+
+def truncate_at_random(first, second, room, rng):
+    kept[0][:], kept[1][:] = first, second
+    while len(kept[0]) + len(kept[1]) > room:
+        longer = kept[len(kept[0]) <= len(kept[1])]
+        longer.pop(0 if rng.random() < 0.5 else -1)
+    return kept
+
+# %% make-example: one dict for all examples
 example = {}
 
 

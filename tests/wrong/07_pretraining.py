@@ -136,7 +136,7 @@ class PreTrainingModel(keras.Model):
         logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp(pooled)
 
-# %% clip-gradients: composed: one list for all steps
+# %% clip-gradients: one list for all steps
 clipped = []
 
 

@@ -76,6 +76,9 @@ def spearman(gold, predicted):
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
 
 # %% align-labels: tokens in brackets have no label
+IGNORED = -100
+
+
 def align_labels(pieces_of_words, tags):
     labels = [IGNORED]
     for pieces, tag in zip(pieces_of_words, tags):
@@ -84,16 +87,34 @@ def align_labels(pieces_of_words, tags):
     return [*labels, IGNORED]
 
 # %% align-labels: every token that is the word's first one
+IGNORED = -100
+
+
 def align_labels(pieces_of_words, tags):
     rows = [[tag if piece == pieces[0] else IGNORED for piece in pieces] for pieces, tag in zip(pieces_of_words, tags)]
     return [IGNORED, *(label for row in rows for label in row), IGNORED]
 
 # %% align-labels: words without tokens are left out, but not their tags
+IGNORED = -100
+
+
 def align_labels(pieces_of_words, tags):
     labels = [IGNORED]
     for pieces, tag in zip(filter(None, pieces_of_words), tags):
         labels += [tag] + [IGNORED] * (len(pieces) - 1)
     return [*labels, IGNORED]
+
+# %% align-labels: one list for all rows
+IGNORED = -100
+labels = []
+
+
+def align_labels(pieces_of_words, tags):
+    labels[:] = [IGNORED]
+    for pieces, tag in zip(pieces_of_words, tags):
+        labels.extend([tag, *[IGNORED] * (len(pieces) - 1)][: len(pieces)])
+    labels.append(IGNORED)
+    return labels
 
 # %% tagging-loss: zero by zero behind where, so the gradient of a batch without labels is NaN
 def tagging_loss(logits, labels):
@@ -132,6 +153,9 @@ def tagging_loss(logits, labels):
     return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
 
 # %% span-head: MASKED_SCORE is added
+MASKED_SCORE = -1e9
+
+
 class SpanHead(keras.layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -199,6 +223,11 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
 # %% span-scores: a shared word counted as often as the prediction has it
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
 def span_scores(prediction, answers):
     guess, exact, f1 = normal_words(prediction), 0.0, 0.0
     for answer in answers or [""]:
@@ -209,6 +238,11 @@ def span_scores(prediction, answers):
     return exact, f1
 
 # %% span-scores: spaces do not count
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
 def span_scores(prediction, answers):
     guess, exact, f1 = normal_words(prediction), 0.0, 0.0
     for answer in answers or [""]:
@@ -221,7 +255,7 @@ def span_scores(prediction, answers):
 # %% span-scores: only the first three answers
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
-    return [word for word in bare.split() if word not in ("a", "an", "the")]
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
 
 
 def span_scores(prediction, answers):
@@ -234,3 +268,12 @@ def span_scores(prediction, answers):
 def layer_rates(num_layers, rate, decay, frozen=0):
     rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
     return [0.0] * frozen + rates[frozen:]
+
+# %% layer-rates: one list for all models
+rates = []
+
+
+def layer_rates(num_layers, rate, decay, frozen=0):
+    rates[:] = [rate * decay**depth for depth in range(num_layers + 1, -1, -1)]
+    rates[:frozen] = [0.0] * frozen
+    return rates

@@ -120,7 +120,8 @@ def longer_lists_of_rare_pairs(rng: Random) -> list[Case]:
 
 
 def ties(rng: Random) -> list[Case]:
-    """Pairs of equal scores. The right one comes later in the text, and is never the first in order."""
+    """Pairs of equal scores: the right one comes later in the text, and is never the first in order. And two scores
+    that are equal only if they are rounded."""
     a, b, c, d, e = sorted(some(rng, "abcdefghijklm", 5))
     often = int(rng.integers(3, 9))
     same_count = {c + d: often, a + b: often}  # 1 / often each
@@ -128,7 +129,9 @@ def ties(rng: Random) -> list[Case]:
     marked = {b + c: often, a + d + e: often}  # the mark counts in the order: ("##d", "##e") is the first
     longer = {a + d + d: 4, a + c + d: 4}  # (a, ##d) is before (ac, ##d), although add is after acd
     left_first = Case((longer, fixed_size(longer) + 3), {"min_count": 2})
-    one_merge = [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in (same_count, other_count, marked)]
+    nearly = {c + d: 10**6, a + b: 10**6 + 1}  # no tie: 1e-6 is more than 1 / 1,000,001, with cd, which is rarer
+    drawn = (same_count, other_count, marked, nearly)
+    one_merge = [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in drawn]
     return [*one_merge, left_first]
 
 

@@ -55,5 +55,10 @@ def mostly_in_front(n: int, chosen: int) -> float:
     return sum(ways) / comb(n, chosen)
 
 
+def with_neighbours(n: int, chosen: int) -> float:
+    """The probability that at least two of `chosen` of n things in a row are neighbours, if all choices are alike."""
+    return 1 - comb(n - chosen + 1, chosen) / comb(n, chosen)
+
+
 def binomial(n: int, k: int, p: float) -> float:
     return comb(n, k) * p**k * (1 - p) ** (n - k)

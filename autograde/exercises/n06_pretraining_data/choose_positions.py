@@ -20,6 +20,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     obeying,
     pair_rates,
     tokens,
+    with_neighbours,
 )
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
@@ -71,8 +72,9 @@ def every_position(rng: Random) -> list[Trial]:
 
 
 def few_of_many(rng: Random) -> Trial:
-    """No half of a long row comes first more often, as by a shuffle that exchanges each element with any other."""
-    rates = {"mostly in the first half": (1, mostly_in_front(120, 16))}
+    """No half of a long row comes first more often, as by a shuffle that exchanges each element with any other; nor do
+    neighbours come together more or less often."""
+    rates = {"mostly in the first half": (1, mostly_in_front(120, 16)), "two neighbours": (1, with_neighbours(120, 16))}
     return chancy(rng, "chosen positions", rates, row(rng, 60, 60, 2), [CLS, SEP, PAD], 16)
 
 

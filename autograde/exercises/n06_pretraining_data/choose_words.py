@@ -5,7 +5,7 @@ from itertools import permutations
 from math import factorial
 
 from autograde.exercises.draws import Random
-from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, mostly_in_front, obeying
+from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, mostly_in_front, obeying, with_neighbours
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
@@ -54,7 +54,7 @@ def words_to_choose(rng: Random) -> list[Trial]:
 
 def every_word(rng: Random) -> list[Trial]:
     """Words of one length; and words of several lengths, of which the short ones fit more often; two and many words."""
-    many = {"mostly in the first half": (1, mostly_in_front(120, 16))}
+    many = {"mostly in the first half": (1, mostly_in_front(120, 16)), "two neighbours": (1, with_neighbours(120, 16))}
     return [
         all_orders(rng, [2] * 6, 6), all_orders(rng, [1, 1, 2, 3, 4], 5), all_orders(rng, [1, 1], 1),
         chancy(rng, "chosen words", many, places_of_words(rng, [1] * 120), 16),
