@@ -127,17 +127,19 @@ def replaced(given, result):
         else:
             kind = f"index {after}" if 0 <= after < len(replacements) else "no replacement"  # a constant is no index
             return Difference(kind, f"at [{place}]: {after} is neither the mask nor a replacement")
-    return _fates_together(fates, [masked[place] for place in fates["replaced by another token"]])
+    return _fates_together(fates, masked)
 
 
-def _fates_together(fates: dict[str, list[int]], others: list[int]) -> list[str]:
-    """Events of one call: each fate with its position, by twos and in number; and the replacements, one by one and by
-    twos."""
+def _fates_together(fates: dict[str, list[int]], masked: list[int]) -> list[str]:
+    """Events of one call: each fate with its position, by twos and in number; and the replacements, one by one, with
+    their positions and by twos."""
+    others = [masked[place] for place in fates["replaced by another token"]]
     events = [f"{len(fates['masked'])} masked", f"{len(fates['replaced by another token'])} replaced"]
     for fate, places in fates.items():
         events += [fate for _ in places] + [f"{fate} at {place}" for place in places]
         events += _pairs(f"{fate} at", places)
     events += [f"replaced by {token}" for token in others]
+    events += [f"replaced by {masked[place]} at {place}" for place in fates["replaced by another token"]]
     if len(others) > 1:
         events.append("first two replaced by the same" if others[0] == others[1] else "first two replaced by others")
     return events

@@ -19,6 +19,7 @@ READY_NORMS = (
 )
 READY_GELU = ("keras.ops.gelu", "keras.activations.gelu", "tensorflow.nn.gelu")
 
+BOTH_NORMS = ("attention_norm", "output_norm")
 SEED = 11  # seed of a call with dropout; its inputs are drawn as usual
 
 
@@ -86,6 +87,17 @@ def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, which:
     return Trial((shown_by_signs(case, part, layers, which),), (Dropped(rate, signs=True, of=of),))
 
 
+def shown_by_one_unit(case: Case) -> Case:
+    """The same case with x = 0, a silent attention, and a network of one unit that returns the same number everywhere.
+
+    So dropout of the unit shows: all numbers of a token are 0 then. `case` has an inner size of 1.
+    """
+    weights = {role: np.full_like(array, role.endswith("/gamma")) for role, array in case.weights.items()}
+    for role in ("feed_forward/inner/bias", "feed_forward/outer/kernel"):
+        weights[role][:] = 1
+    return replace(case, arguments=(np.zeros_like(case.arguments[0]),), weights=weights)
+
+
 def small_inputs(case: Case) -> Case:
     """The same case with numbers so small that another ε in either LayerNorm changes the result, also 10⁻⁷."""
     small = ("attention/out/", "attention_norm/", "feed_forward/outer/")
@@ -107,11 +119,12 @@ def any_masked_layers(rng: Random) -> list[Case]:
 
 
 def masks_of_layer(rng: Random) -> list[Case]:
-    """A mask for all queries, one for each, and queries that may see nothing."""
+    """A mask for all queries, one for each, and queries that may see nothing; a mask in training."""
     nothing = some_seen(rng, 2, 4, 4)
     nothing[0, 1], nothing[1] = False, False
     masks = (some_seen(rng, 2, 1, 4), nothing)
-    return [layer_case(rng, normal(rng, 2, 4, 6), mask=mask) for mask in masks]
+    trained = layer_case(rng, normal(rng, 2, 3, 4), some_seen(rng, 2, 1, 3), dropout={"dropout": 0.0}, training=True)
+    return [*(layer_case(rng, normal(rng, 2, 4, 6), mask=mask) for mask in masks), trained]
 
 
 def silenced(case: Case, *parts: str) -> Case:
@@ -122,18 +135,19 @@ def silenced(case: Case, *parts: str) -> Case:
     return Case(case.arguments, case.keywords, weights, case.config, seed=case.seed)
 
 
-def nothing_to_add(case: Case) -> Case:
+def nothing_to_add(case: Case, norms: tuple[str, ...] = ("attention_norm",)) -> Case:
     """The same case with vectors 1, −1, 1, −1, … and sub-layers that return 0 for them, exactly.
 
     So dropout has no effect where it belongs, behind the sub-layers, but shows in front of them and on the sums.
+    norms: those that get γ = 1 and β = 0, because a sub-layer reads their result.
     """
     weights = dict(case.weights)
     for role, array in case.weights.items():
         if role in ("attention/value/kernel", "feed_forward/inner/kernel"):
             weights[role] = np.repeat(array[:1], len(array), axis=0)
-        elif role.endswith("/bias") or role == "attention_norm/beta":
+        elif role.endswith("/bias") or role in [f"{norm}/beta" for norm in norms]:
             weights[role] = 0 * array
-        elif role == "attention_norm/gamma":
+        elif role in [f"{norm}/gamma" for norm in norms]:
             weights[role] = np.ones_like(array)
     x = (-1) ** np.arange(case.arguments[0].shape[-1]) + 0 * case.arguments[0]
     return replace(case, arguments=(x.astype("float32"),), weights=weights)

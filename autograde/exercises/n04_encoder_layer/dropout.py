@@ -2,7 +2,19 @@
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
-from autograde.exercises.spec import AnyCount, Case, Dropped, Exercise, Forbidden, Part, Trial, cases, mistake
+from autograde.exercises.spec import (
+    AnyCount,
+    Case,
+    Dropped,
+    Exercise,
+    Forbidden,
+    Part,
+    Reference,
+    Slopes,
+    Trial,
+    cases,
+    mistake,
+)
 
 READY_DROPOUT = ("keras.layers.Dropout", "keras.random.dropout", "tensorflow.nn.dropout")
 
@@ -37,8 +49,10 @@ def nobody_trains(rng: Random) -> list[Case]:
             Case((normal(rng, 1, 7), 0.9, False), seed=SEED), Case((normal(rng), 0.5, False), seed=SEED)]  # fmt: skip
 
 
-def rate_of_zero(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 3, 5), 0.0, True), seed=SEED)]
+def rate_of_zero(rng: Random) -> list[Trial]:
+    """The gradient passes, too."""
+    case = Case((normal(rng, 3, 5), 0.0, True), seed=SEED)
+    return [Trial((case,), (Reference(), Slopes(normal(rng, 3, 5), {0: normal(rng, 3, 5)})))]
 
 
 EXERCISE = Exercise(
@@ -46,7 +60,7 @@ EXERCISE = Exercise(
     parts=(
         Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong", other_shapes),
         cases("outside training", 1, nobody_trains, "outside training the result must be x"),
-        cases("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
+        Part("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_DROPOUT, *LIBRARY.names)),
     facts=lambda case: {"rate": f"{case.arguments[1]:.0%}", "kept": f"{1 - case.arguments[1]:.0%}"},

@@ -7,6 +7,7 @@ import numpy as np
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal, some_seen
 from autograde.exercises.n04_encoder_layer._shared import (
+    BOTH_NORMS,
     LIBRARY,
     SEED,
     dropped_by_signs,
@@ -34,11 +35,12 @@ def inputs_of_stack(rng: Random) -> list[Trial]:
     """Also a single layer, an earlier call with a mask and fewer tokens.
 
     In training dropout with the rate that the constructor is given, also 0, and the usual one, only behind the
-    sub-layers.
+    sub-layers, not between the layers.
     """
     given = [
         stack_case(rng, normal(rng, 2, 4, 6), 3, 8),
         nothing_to_add(stack_case(rng, normal(rng, 2, 4, 4), 1, 5, more={"dropout": 0.5}, training=True)),
+        nothing_to_add(stack_case(rng, normal(rng, 2, 4, 4), 2, 3, more={"dropout": 0.5}, training=True), BOTH_NORMS),
         stack_case(rng, normal(rng, 2, 3, 4), 2, 3, more={"dropout": 0.0}, training=True),
         replace(
             stack_case(rng, normal(rng, 3, 4, 4), 2, 3, training=False),
@@ -60,8 +62,13 @@ def in_training(rng: Random) -> list[Trial]:
 
 
 def masked_stack(rng: Random) -> list[Case]:
+    """Also in training, and with three layers."""
     masks = (some_seen(rng, 2, 1, 5), some_seen(rng, 2, 5, 5))
-    return [stack_case(rng, normal(rng, 2, 5, 4), 2, 6, mask) for mask in masks]
+    trained = {"more": {"dropout": 0.0}, "training": True}
+    return [
+        *(stack_case(rng, normal(rng, 2, 5, 4), 2, 6, mask) for mask in masks),
+        stack_case(rng, normal(rng, 2, 4, 4), 3, 3, some_seen(rng, 2, 1, 4), **trained),
+    ]
 
 
 def other_stacks(rng: Random) -> list[Trial]:

@@ -3,6 +3,7 @@
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
+    ADDED,
     LIBRARY,
     any_layers,
     any_masked_layers,
@@ -11,10 +12,11 @@ from autograde.exercises.n04_encoder_layer._shared import (
     layer_case,
     masks_of_layer,
     nothing_to_add,
+    shown_by_one_unit,
     slopes,
 )
 from autograde.exercises.numpy_bert import encoder_layer
-from autograde.exercises.spec import Exercise, HandsOn, OwnWeights, Part, Trial, cases, layer, mistake
+from autograde.exercises.spec import Dropped, Exercise, HandsOn, OwnWeights, Part, Trial, cases, layer, mistake
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
@@ -25,16 +27,20 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
 def chance_in_training(rng: Random) -> list[Trial]:
     """Dropout of the given rate, also 0, or of the usual 0.1, acts on the result of each sub-layer.
 
-    If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped.
+    If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped. Inside of the network
+    nothing is dropped either.
     """
     given, usual = (
         layer_case(rng, normal(rng, 6, 10, 32), inner=5, dropout=dropout, training=True)
         for dropout in ({"dropout": 0.4}, {})
     )
     silent = nothing_to_add(layer_case(rng, normal(rng, 2, 4, 8), training=True))
+    one_unit = layer_case(rng, normal(rng, 6, 10, 32), inner=1, dropout={"dropout": 0.4}, training=True)
     return [
         dropped_by_signs(given, "attention", 0.4),
         dropped_by_signs(given, "feed_forward", 0.4),
+        Trial((shown_by_one_unit(one_unit),), (Dropped(0.4, signs=True, of=ADDED["feed_forward"]),)),
+        dropped_by_signs(usual, "attention", 0.1),
         dropped_by_signs(usual, "feed_forward", 0.1),
         Trial((silent,)),
         Trial((layer_case(rng, normal(rng, 2, 3, 4), dropout={"dropout": 0.0}, training=True),)),

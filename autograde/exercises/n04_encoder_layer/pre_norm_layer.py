@@ -3,15 +3,18 @@
 import numpy as np
 
 from autograde.exercises import roles
-from autograde.exercises.draws import Random
+from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     ADDED,
+    BOTH_NORMS,
     LIBRARY,
     any_layers,
     any_masked_layers,
     inputs_of_layer,
     layer_case,
     masks_of_layer,
+    nothing_to_add,
+    shown_by_one_unit,
     silenced,
     slopes,
 )
@@ -27,15 +30,20 @@ def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
 
 
 def dropped_by_layer(rng: Random) -> list[Trial]:
-    """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout."""
+    """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout.
+
+    If both return zeros, nothing changes: neither x nor a sum is dropped. Inside of the network nothing is dropped.
+    """
     case = layer_case(rng, np.zeros((6, 10, 8), "float32"), training=True)
     seldom = layer_case(rng, np.zeros((6, 10, 8), "float32"), dropout={"dropout": 0.2}, training=True)
+    one_unit = layer_case(rng, np.zeros((6, 10, 16), "float32"), inner=1, dropout={"dropout": 0.4}, training=True)
+    nothing = nothing_to_add(layer_case(rng, normal(rng, 2, 4, 8), training=True), BOTH_NORMS)
     shown = ((case, "attention"), (case, "feed_forward"), (seldom, "feed_forward"))
     silent = {"attention": "feed_forward", "feed_forward": "attention"}
     return [
         Trial((silenced(case, silent[part]),), (Dropped(case.config["dropout"], of=ADDED[part]),))
         for case, part in shown
-    ]
+    ] + [Trial((shown_by_one_unit(one_unit),), (Dropped(0.4, of=ADDED["feed_forward"]),)), Trial((nothing,))]
 
 
 def inputs_and_masks(rng: Random) -> list[Trial]:

@@ -84,9 +84,9 @@ def every_position_of_a_longer_row(rng: Random) -> list[Trial]:
 
 
 def more_than_there_are(rng: Random) -> list[Trial]:
-    """Fewer regular tokens than requested, exactly as many, and none."""
+    """Fewer regular tokens than requested, also of a long row, exactly as many, and none."""
     special = [CLS, SEP, PAD]
-    rows = [(row(rng, 2, 1, 2), 5), (row(rng, 2, 2, 1), 4), ([CLS, SEP, SEP, PAD], 2)]
+    rows = [(row(rng, 2, 1, 2), 5), (row(rng, 2, 2, 1), 4), ([CLS, SEP, SEP, PAD], 2), (row(rng, 300, 250, 3), 600)]
     return [obeying(rng, "chosen positions", ids, special, count, calls=11) for ids, count in rows]
 
 

@@ -31,11 +31,12 @@ def rows_to_mask(rng: Random) -> list[Trial]:
 
 
 def other_rows(rng: Random) -> list[Trial]:
-    """The same token in chosen and in other positions; all chosen."""
+    """The same token in chosen and in other positions; all chosen; none."""
     one, *replacements = tokens(rng, 5)
     return [
         obeying(rng, "replaced", [CLS, one, one, one, SEP, one, SEP], [2, 5], MASK, replacements),
         obeying(rng, "replaced", [one] * 4, [0, 1, 2, 3], OTHER_MASK, replacements),
+        obeying(rng, "replaced", [CLS, one, SEP], [], MASK, replacements, calls=3),
     ]
 
 
@@ -61,13 +62,14 @@ def fates_of_few(rng: Random) -> list[Trial]:
 
 
 def every_replacement(rng: Random) -> list[Trial]:
-    """Each replacement; whether two tokens of a row get the same one; a token drawn as its own replacement.
+    """Each replacement, also at one position; whether two tokens of a row get the same one; a token drawn as its own replacement.
 
     Rows are long enough that two are replaced in 40 % of them: one fate for all, which replaces in 10 %, never passes.
     """
     n, replacements = 14, tokens(rng, 3)
     ids, chosen = [CLS, *range(2001, 2001 + n), SEP], list(range(1, 1 + n))
     rates = {f"replaced by {token}": (n, 0.1 / 3) for token in replacements}
+    rates |= {f"replaced by {token} at {chosen[-1]}": (1, 0.1 / 3) for token in replacements}
     two = 1 - binomial(n, 0, 0.1) - binomial(n, 1, 0.1)  # two or more are replaced
     rates |= {"first two replaced by the same": (1, two / 3), "first two replaced by others": (1, two * 2 / 3)}
     itself = {"replaced by another token": (4, 0.05), "unchanged": (4, 0.15)}

@@ -28,6 +28,7 @@ def usual_lengths(rng: Random) -> list[Case]:
         *(Case((n, 20)) for n in (17, int(rng.choice([57, 97])), 20 * int(rng.integers(1, 6)) + 3)),
         Case((8 * int(rng.integers(20, 30)), 60), {"share": 0.125}),
         Case((100 * int(rng.integers(2, 5)), 200), {"share": 0.29}),
+        Case((1000 * int(rng.integers(2, 5)), 2000), {"share": 0.1234}),
     ]
 
 
