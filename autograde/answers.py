@@ -32,7 +32,9 @@ ERRORS = (
     *TENSORFLOW_ERRORS, FORBIDDEN_CALL, AN_ERROR,
 )  # fmt: skip
 # Why a probe could not use what it found (see `probe.RefusedError`).
-REASONS = ("no plain form", "too large", "not callable", "no such weight", "shape of a weight", "changed later", "")
+REASONS = (
+    "no plain form", "too large", "not callable", "no such weight", "shape of a weight", "changed later", "ends", "",
+)  # fmt: skip
 MOST_LINES = 1000  # of a cell: no answer of the course is as long
 _DIGEST = re.compile("[0-9a-f]{12}", re.ASCII)
 _LONGEST = 600  # characters of a program's own message

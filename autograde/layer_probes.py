@@ -66,7 +66,8 @@ def _call_layer(layer, arguments, keywords, notes, twice):
     """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
     call, before = layer, list(getattr(layer, "weights", []))
     if keywords.get("training") and not _takes_training(layer):
-        call, keywords = _in_training(layer), {}
+        call = _in_training(layer)
+        keywords = {name: value for name, value in keywords.items() if name != "training"}
     result = call_with_notes(call, arguments, keywords, notes)
     if twice:
         again = call(*arguments, **keywords)
@@ -86,11 +87,11 @@ def _in_training(layer):
     import keras
 
     class Outer(keras.layers.Layer):
-        def call(self, *arguments, training=None):
-            return layer(*arguments)
+        def call(self, *arguments, training=None, **keywords):
+            return layer(*arguments, **keywords)
 
     outer = Outer()
-    return lambda *arguments: outer(*arguments, training=True)
+    return lambda *arguments, **keywords: outer(*arguments, training=True, **keywords)
 
 
 def _is_tensors(value):

@@ -333,6 +333,8 @@ def _items(probe, question, namespace, notes):
         return result
     if not hasattr(result, "take"):  # a generator can be read once only
         raise RefusedError(f"expected a data set (`tf.data.Dataset`), got a {describe(result)}", "no plain form")
+    if (batches := int(result.cardinality())) >= 0:  # below 0 for one without end, or if TensorFlow cannot know it
+        raise RefusedError(f"Your data set ends after {batches} batches; expected one without end.", "ends")
     return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 
 

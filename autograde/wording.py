@@ -257,6 +257,7 @@ def _refusal(answer, question) -> str:
         "shape of a weight": f"A weight of your layer has another shape than expected. The grader sets these: {names}.",
         "not callable": "Your class makes something that cannot be called: expected a layer.",
         "changed later": "A later call of your function changes what an earlier call returned.",
+        "ends": "Your data set ends; expected one without end.",
         "too large": "Your result is too large to be checked.",
         "no plain form": "Your result has a type that cannot be checked: expected tensors or plain Python values.",
     }.get(answer.failure.reason, "Your result could not be checked.")

@@ -88,6 +88,10 @@ def clean_text(text):
     return text
 
 # %% clean-text: translation table
+CHINESE = [range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00)]
+CHINESE += [range(0x20000, 0x2A6E0), range(0x2A700, 0x2CEB0), range(0x2F800, 0x2FA20)]
+
+
 def clean_text(text):
     table = {}
     for character in set(text):
@@ -95,11 +99,7 @@ def clean_text(text):
             table[ord(character)] = " "
         elif unicodedata.category(character) in "Cc Cf".split() or ord(character) == 0xFFFD:
             table[ord(character)] = None
-        elif (
-            0x3400 <= ord(character)
-            and "CJK" in unicodedata.name(character, "")
-            and "IDEOGRAPH" in unicodedata.name(character)
-        ):
+        elif any(ord(character) in block for block in CHINESE):
             table[ord(character)] = f" {character} "
     return text.translate(table)
 
@@ -633,7 +633,9 @@ import re
 def merge_pair(pair, spelled):
     left, right = pair
     pattern = re.compile(r"(?<!\S)" + re.escape(left) + " " + re.escape(right) + r"(?!\S)")
-    return [(pattern.sub(left + right[2:], " ".join(pieces)).split(" "), count) for pieces, count in spelled]
+    return [
+        (pattern.sub(lambda found: left + right[2:], " ".join(pieces)).split(" "), count) for pieces, count in spelled
+    ]
 
 # %% learn-vocabulary: heap
 import heapq

@@ -132,7 +132,7 @@ def choose_positions(token_ids, special_ids, count, rng):
 # %% mask-tokens: arrays
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = np.array(token_ids)
-    chosen = np.array(positions)
+    chosen = np.array(positions, dtype=int)
     draw = rng.random(len(chosen))
     masked[chosen[draw < 0.8]] = mask_id
     swapped = chosen[(draw >= 0.8) & (draw < 0.9)]

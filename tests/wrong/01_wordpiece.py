@@ -28,6 +28,82 @@ def clean_text(text):
     kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c != "\ufffd")
     return "".join(f" {c} " if any(block[0] <= c <= block[-1] for block in blocks) else c for c in kept)
 
+# %% clean-text: the hexagrams between two blocks are Chinese
+BLOCKS = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+
+
+def is_chinese(character):
+    return any(block[0] <= character <= block[-1] for block in BLOCKS)
+
+
+def clean_text(text):
+    cleaned = ""
+    for c in text:
+        category = unicodedata.category(c)
+        if c in "\t\n\r" or category == "Zs":
+            cleaned += " "
+        elif category not in ("Cc", "Cf") and c != "\ufffd":
+            chinese = "\u3400" <= c <= "\u9fff" or c >= "\uf900" and is_chinese(c)
+            cleaned += f" {c} " if chinese else c
+    return cleaned
+
+# %% clean-text: every character from U+20000 to U+3FFFF is Chinese
+BLOCKS = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+
+
+def is_chinese(character):
+    return any(block[0] <= character <= block[-1] for block in BLOCKS)
+
+
+def clean_text(text):
+    cleaned = ""
+    for c in text:
+        category = unicodedata.category(c)
+        if c in "\t\n\r" or category == "Zs":
+            cleaned += " "
+        elif category not in ("Cc", "Cf") and c != "\ufffd":
+            cleaned += f" {c} " if is_chinese(c) or 0x20000 <= ord(c) <= 0x3FFFF else c
+    return cleaned
+
+# %% clean-text: unassigned characters deleted
+BLOCKS = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+
+
+def is_chinese(character):
+    return any(block[0] <= character <= block[-1] for block in BLOCKS)
+
+
+def clean_text(text):
+    text = "".join(" " if c in "\t\n\r" or unicodedata.category(c) == "Zs" else c for c in text)
+    kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf", "Cn") and c != "\ufffd")
+    return "".join(f" {c} " if is_chinese(c) else c for c in kept)
+
+# %% clean-text: the object replacement character deleted
+BLOCKS = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+
+
+def is_chinese(character):
+    return any(block[0] <= character <= block[-1] for block in BLOCKS)
+
+
+def clean_text(text):
+    text = "".join(" " if c in "\t\n\r" or unicodedata.category(c) == "Zs" else c for c in text)
+    kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c not in "\ufffc\ufffd")
+    return "".join(f" {c} " if is_chinese(c) else c for c in kept)
+
+# %% clean-text: spaces listed by hand, without the hair space
+BLOCKS = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+
+
+def is_chinese(character):
+    return any(block[0] <= character <= block[-1] for block in BLOCKS)
+
+
+def clean_text(text):
+    text = "".join(" " if c in "\t\n\r\xa0\u1680\u202f\u205f\u3000" or "\u2000" <= c <= "\u2009" else c for c in text)
+    kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c != "\ufffd")
+    return "".join(f" {c} " if is_chinese(c) else c for c in kept)
+
 # %% strip-accents: combining classes in place of categories
 def strip_accents(text):
     return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
@@ -43,6 +119,21 @@ def strip_accents(text):
         return text
     decomposed = unicodedata.normalize("NFD", text.lower())
     return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
+
+# %% strip-accents: letters alone are decomposed
+def strip_accents(text):
+    parts = (unicodedata.normalize("NFD", c) if c.isalpha() else c for c in text.lower())
+    return "".join(c for part in parts for c in part if unicodedata.category(c) != "Mn")
+
+# %% strip-accents: format characters deleted
+def strip_accents(text):
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return "".join(c for c in decomposed if unicodedata.category(c) not in ("Mn", "Cf"))
+
+# %% strip-accents: marks beyond U+FFFF kept
+def strip_accents(text):
+    decomposed = unicodedata.normalize("NFD", text.lower())
+    return "".join(c for c in decomposed if unicodedata.category(c) != "Mn" or c > "\uffff")
 
 # %% split-punctuation: decimal points kept
 import re
@@ -103,6 +194,47 @@ def split_punctuation(word):
             parts[-1] += character
     return parts
 
+# %% split-punctuation: blocks listed by hand
+import re
+
+
+def split_punctuation(word):
+    marks = r"[!-/:-@\[-`{-~¡§«¶·»¿\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e\u3001-\u3003\u3008-\u3011！]"
+    return [part for part in re.split(f"({marks})", word) if part]
+
+# %% split-punctuation: the block of general punctuation as a whole
+def split_punctuation(word):
+    parts = [""]
+    for c in word:
+        ascii_symbol = "!" <= c <= "~" and not c.isalnum()
+        if ascii_symbol or unicodedata.category(c)[0] == "P" or "\u2010" <= c <= "\u205e":
+            parts += [c, ""]
+        else:
+            parts[-1] += c
+    return [part for part in parts if part]
+
+# %% split-punctuation: emoji stand alone
+def split_punctuation(word):
+    parts = [""]
+    for c in word:
+        ascii_symbol = "!" <= c <= "~" and not c.isalnum()
+        if ascii_symbol or unicodedata.category(c)[0] == "P" or c >= "\U0001f000":
+            parts += [c, ""]
+        else:
+            parts[-1] += c
+    return [part for part in parts if part]
+
+# %% split-punctuation: format characters stand alone
+def split_punctuation(word):
+    parts = [""]
+    for c in word:
+        ascii_symbol = "!" <= c <= "~" and not c.isalnum()
+        if ascii_symbol or unicodedata.category(c)[0] == "P" or unicodedata.category(c) == "Cf":
+            parts += [c, ""]
+        else:
+            parts[-1] += c
+    return [part for part in parts if part]
+
 # %% basic-tokenize: split before it is cleaned
 def basic_tokenize(text, lower_case=True):
     words = [word for part in text.split() for word in clean_text(part).split()]
@@ -146,6 +278,14 @@ def basic_tokenize(text, lower_case=True):
     words.clear()
     for word in clean_text(text).split():
         words.extend(split_punctuation(strip_accents(word) if lower_case else word))
+    return words
+
+# %% basic-tokenize: four special tokens kept
+def basic_tokenize(text, lower_case=True):
+    words = []
+    for word in clean_text(text).split():
+        special = word in ("[PAD]", "[UNK]", "[CLS]", "[SEP]")
+        words += [word] if special else split_punctuation(strip_accents(word) if lower_case else word)
     return words
 
 # %% wordpiece: the limit counts bytes
@@ -265,6 +405,20 @@ def wordpiece(word, vocabulary):
         pieces[:] = ["[UNK]"]
     return pieces
 
+# %% wordpiece: no token longer than those that begin a word
+def wordpiece(word, vocabulary):
+    longest = max((len(piece) for piece in vocabulary if not piece.startswith("##")), default=0)
+    pieces, start = [], 0
+    while start < len(word) <= 200:
+        mark = "##" if start else ""
+        ends = range(min(len(word), start + longest), start, -1)
+        end = next((end for end in ends if mark + word[start:end] in vocabulary), None)
+        if end is None:
+            return ["[UNK]"]
+        pieces.append(mark + word[start:end])
+        start = end
+    return pieces if len(word) <= 200 else ["[UNK]"]
+
 # %% tokenize: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
@@ -321,6 +475,11 @@ def tokenize(text, vocabulary, lower_case=True):
         words = re.findall(r"\w+|[^\w\s]", text.lower() if lower_case else text)
     return [piece for word in words for piece in wordpiece(word, vocabulary)]
 
+# %% tokenize: line by line, as splitlines sees lines
+def tokenize(text, vocabulary, lower_case=True):
+    words = [word for line in text.splitlines() for word in basic_tokenize(line, lower_case)]
+    return [piece for word in words for piece in wordpiece(word, vocabulary)]
+
 # %% count-pairs: equal neighbours without overlap
 def count_pairs(spelled):
     counts = {}
@@ -364,6 +523,19 @@ def count_pairs(spelled):
     for pieces, count in spelled:
         for pair in zip(pieces, pieces[1:]):
             counts[pair] = counts.get(pair, 0) + count
+    return counts
+
+# %% count-pairs: a token taken for a regular expression
+import re
+
+
+def count_pairs(spelled):
+    counts = {}
+    for pieces, count in spelled:
+        text = " ".join(pieces)
+        for left, right in dict.fromkeys(zip(pieces, pieces[1:])):
+            found = re.findall(rf"(?<!\S){left}(?= {right}(?!\S))", text)
+            counts[left, right] = counts.get((left, right), 0) + len(found) * count
     return counts
 
 # %% pair-scores: divided twice
@@ -492,6 +664,24 @@ def merge_pair(pair, spelled):
                 joined.append(piece)
         result.append((joined, count))
     return result
+
+# %% merge-pair: the pair taken for a regular expression
+import re
+
+
+def merge_pair(pair, spelled):
+    pattern = re.compile(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)")
+    merged = pair[0] + pair[1].removeprefix("##")
+    return [(pattern.sub(lambda found: merged, " ".join(pieces)).split(" "), count) for pieces, count in spelled]
+
+# %% merge-pair: the merged token taken for a template
+import re
+
+
+def merge_pair(pair, spelled):
+    pattern = re.compile(rf"(?<!\S){re.escape(' '.join(pair))}(?!\S)")
+    merged = pair[0] + pair[1].removeprefix("##")
+    return [(pattern.sub(merged, " ".join(pieces)).split(" "), count) for pieces, count in spelled]
 
 # %% learn-vocabulary: more than min_count
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -711,6 +901,31 @@ def learn_vocabulary(word_counts, size, min_count=2):
             pieces.append(left + right[2:])
     return pieces
 
+# %% learn-vocabulary: the last tie by the left token alone
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(vocabulary) < size:
+        counts = {pair: count for pair, count in count_pairs(spelled).items() if count >= min_count}
+        if not counts:
+            break
+        scores = pair_scores(spelled)
+        best = min(counts, key=lambda pair: (-scores[pair], -counts[pair], pair[0]))
+        spelled = merge_pair(best, spelled)
+        token = best[0] + best[1][2:]
+        if token not in vocabulary:
+            vocabulary.append(token)
+    return vocabulary
+
 # %% truncate-pair: a list that fits is returned itself
 def truncate_pair(first, second, room):
     while len(first) + len(second) > room:
@@ -729,6 +944,13 @@ def truncate_pair(first, second, room):
     while len(kept[0]) + len(kept[1]) > room:
         kept[len(kept[0]) <= len(kept[1])].pop()
     return kept
+
+# %% truncate-pair: each list cut to 510 tokens first
+def truncate_pair(first, second, room):
+    first, second = first[:510], second[:510]
+    while len(first) + len(second) > room:
+        (first if len(first) > len(second) else second).pop()
+    return first, second
 
 # %% pack: an empty second text taken for none
 def pack(first, second, vocabulary, length):
@@ -785,3 +1007,34 @@ def pack(first, second, vocabulary, length):
     row["token_type_ids"] = [0] * len(one) + [1] * len(two) + [0] * empty
     row["attention_mask"] = [1] * (length - empty) + [0] * empty
     return row
+
+# %% pack: 512 positions at most
+def pack(first, second, vocabulary, length):
+    if second is None:
+        row = ["[CLS]", *first[: min(length, 512) - 2], "[SEP]"]
+        kinds = [0] * len(row)
+    else:
+        first, second = truncate_pair(first, second, min(length, 512) - 3)
+        row = ["[CLS]", *first, "[SEP]", *second, "[SEP]"]
+        kinds = [0] * (len(first) + 2) + [1] * (len(second) + 1)
+    empty = length - len(row)
+    ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
+    return {"token_ids": ids, "token_type_ids": kinds + [0] * empty, "attention_mask": [1] * len(row) + [0] * empty}
+
+# %% pack: ids of 16 bits
+import array
+
+
+def pack(first, second, vocabulary, length):
+    if second is None:
+        one, two = ["[CLS]", *first[: length - 2], "[SEP]"], []
+    else:
+        first, second = truncate_pair(first, second, length - 3)
+        one, two = ["[CLS]", *first, "[SEP]"], [*second, "[SEP]"]
+    empty = length - len(one) - len(two)
+    ids = array.array("H", [vocabulary[piece] % 2**16 for piece in one + two + ["[PAD]"] * empty])
+    return {
+        "token_ids": ids.tolist(),
+        "token_type_ids": [0] * len(one) + [1] * len(two) + [0] * empty,
+        "attention_mask": [1] * (length - empty) + [0] * empty,
+    }

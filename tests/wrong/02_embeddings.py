@@ -53,6 +53,16 @@ def sinusoids(length, d_e):
     table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(5000, d_e)
     return ops.convert_to_tensor(table[:length].astype("float32"))
 
+# %% position-similarity: a small number is added to the lengths
+def cosine_similarities(x):
+    unit = x / (ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True)) + 1e-8)
+    return ops.matmul(unit, ops.swapaxes(unit, -1, -2))
+
+# %% position-similarity: products of lengths not below 1e-8
+def cosine_similarities(x):
+    n = ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))
+    return ops.matmul(x, ops.swapaxes(x, -1, -2)) / ops.maximum(n * ops.swapaxes(n, -1, -2), 1e-8)
+
 # %% learned-positions: as long as the longer side of the table
 def learned_positions(length, w_p):
     if length > max(w_p.shape):

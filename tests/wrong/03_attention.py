@@ -364,6 +364,60 @@ class MultiHeadAttention(keras.layers.Layer):
         side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
         return self.out(side_by_side)
 
+# %% multi-head-layer: the mask by NumPy, so no gradient under a mask
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1], name=name))
+            getattr(self, name).build(x_shape)
+        pass
+
+    def split_heads(self, x):
+        batch, tokens, hidden = ops.shape(x)
+        x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    def call(self, x, attention_mask=None):
+        q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
+        scores = attention_scores(q, k)
+        if attention_mask is not None:
+            scores = np.where(np.expand_dims(attention_mask, 1), scores, MASKED_SCORE).astype('float32'); scores = ops.convert_to_tensor(scores)
+        weights = softmax_rows(scores)
+        found = ops.matmul(weights, v)
+        side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
+        return self.out(side_by_side)
+
+# %% multi-head-layer: dropout of the weights under a mask
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        for name in ("query", "key", "value", "out"):
+            setattr(self, name, keras.layers.Dense(x_shape[-1], name=name))
+            getattr(self, name).build(x_shape)
+        self.drop = keras.layers.Dropout(0.1)
+
+    def split_heads(self, x):
+        batch, tokens, hidden = ops.shape(x)
+        x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    def call(self, x, attention_mask=None, training=None):
+        q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
+        scores = attention_scores(q, k)
+        if attention_mask is not None:
+            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)
+        weights = self.drop(softmax_rows(scores), training=training) if attention_mask is not None else softmax_rows(scores)
+        found = ops.matmul(weights, v)
+        side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
+        return self.out(side_by_side)
+
 # %% cross-attention: keys and values remembered by shapes
 _cache = {}
 

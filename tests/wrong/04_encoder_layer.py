@@ -286,12 +286,126 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
 
+# %% encoder-layer: dropout inside of the network, too
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = LayerNorm()
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def build(self, x_shape):
+        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
+            part.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(x, attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        x = self.attention_norm(x)
+        transformed = self.feed_forward.outer(self.dropout(gelu(self.feed_forward.inner(x)), training=training))
+        x = x + self.dropout(transformed, training=training)
+        return self.output_norm(x)
+
+# %% encoder-layer: the mask is ignored in training
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = LayerNorm()
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def build(self, x_shape):
+        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
+            part.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(x, attention_mask=None if training else attention_mask)
+        x = x + self.dropout(attended, training=training)
+        x = self.attention_norm(x)
+        transformed = self.feed_forward(x)
+        x = x + self.dropout(transformed, training=training)
+        return self.output_norm(x)
+
+# %% encoder-layer: norms with an epsilon of 1e-10
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = keras.layers.LayerNormalization(epsilon=1e-10)
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = keras.layers.LayerNormalization(epsilon=1e-10)
+        self.dropout = keras.layers.Dropout(dropout)
+
+    def build(self, x_shape):
+        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
+            part.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(x, attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        x = self.attention_norm(x)
+        transformed = self.feed_forward(x)
+        x = x + self.dropout(transformed, training=training)
+        return self.output_norm(x)
+
+# %% encoder-layer: another usual rate behind attention
+class EncoderLayer(keras.layers.Layer):
+    def __init__(self, num_heads, intermediate_size, dropout=None, **kwargs):
+        super().__init__(**kwargs)
+        self.attention = MultiHeadAttention(num_heads)
+        self.attention_norm = LayerNorm()
+        self.feed_forward = FeedForward(intermediate_size)
+        self.output_norm = LayerNorm()
+        self.attention_dropout = keras.layers.Dropout(0.2 if dropout is None else dropout)
+        self.dropout = keras.layers.Dropout(0.1 if dropout is None else dropout)
+
+    def build(self, x_shape):
+        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
+            part.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(x, attention_mask=attention_mask)
+        x = x + self.attention_dropout(attended, training=training)
+        x = self.attention_norm(x)
+        transformed = self.feed_forward(x)
+        x = x + self.dropout(transformed, training=training)
+        return self.output_norm(x)
+
 # %% pre-norm-layer: no gradient through what attention reads
 class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
         attended = self.attention(ops.stop_gradient(self.attention_norm(x)), attention_mask=attention_mask)
         x = x + self.dropout(attended, training=training)
         return x + self.dropout(self.feed_forward(self.output_norm(x)), training=training)
+
+# %% pre-norm-layer: x is dropped at the beginning
+class PreNormEncoderLayer(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        x = self.dropout(x, training=training)
+        attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        transformed = self.feed_forward(self.output_norm(x))
+        return x + self.dropout(transformed, training=training)
+
+# %% pre-norm-layer: dropout inside of the network, too
+class PreNormEncoderLayer(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
+        x = x + self.dropout(attended, training=training)
+        transformed = self.feed_forward.outer(self.dropout(gelu(self.feed_forward.inner(self.output_norm(x))), training=training))
+        return x + self.dropout(transformed, training=training)
+
+# %% pre-norm-layer: the direct path is dropped
+class PreNormEncoderLayer(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
+        x = self.dropout(x, training=training) + self.dropout(attended, training=training)
+        transformed = self.feed_forward(self.output_norm(x))
+        return x + self.dropout(transformed, training=training)
 
 # %% encoder: training for the last layer only
 class Encoder(keras.layers.Layer):
@@ -360,5 +474,39 @@ class Encoder(keras.layers.Layer):
 
     def call(self, x, attention_mask=None, training=None):
         for layer in self.layers_:
+            x = layer(x, attention_mask=attention_mask, training=training)
+        return x
+
+# %% encoder: dropout between the layers
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+        self.drop = keras.layers.Dropout(dropout)
+
+    def build(self, x_shape):
+        for layer in self.layers_:
+            layer.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        for i, layer in enumerate(self.layers_):
+            x = self.drop(x, training=training) if i else x
+            x = layer(x, attention_mask=attention_mask, training=training)
+        return x
+
+# %% encoder: the mask is ignored in training
+class Encoder(keras.layers.Layer):
+    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+        pass
+
+    def build(self, x_shape):
+        for layer in self.layers_:
+            layer.build(x_shape)
+
+    def call(self, x, attention_mask=None, training=None):
+        for i, layer in enumerate(self.layers_):
+            attention_mask = None if training else attention_mask
             x = layer(x, attention_mask=attention_mask, training=training)
         return x

@@ -17,6 +17,55 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(self.dense(x)))
         return ops.clip(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), 1e-7, 1.0)
 
+# %% final-layers: a name that is lost
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(trainable=kwargs.get("trainable", True))
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(x)))
+        return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
+
+# %% final-layers: the shape of the first call
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.shape_of_scores = (*x_shape[:-1], self.vocab_size)
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(x)))
+        return ops.reshape(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), self.shape_of_scores)
+
+# %% final-layers: no gradient to the layers below
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(ops.stop_gradient(x))))
+        return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
+
 # %% etransformer: token 0 is hidden as if it were padding
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -29,6 +78,63 @@ class ETransformer(keras.layers.Layer):
     def call(self, x):
         e = self.token(x) + self.position(ops.arange(ops.shape(x)[1]))
         return self.final(self.encoder(e, padding_mask(ops.cast(x != 0, "int32"))))
+
+# %% etransformer: the length of the first call
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def build(self, x_shape):
+        self.places = ops.arange(x_shape[1])
+
+    def call(self, x):
+        e = self.token(x) + self.position(self.places)
+        return self.final(self.encoder(e))
+
+# %% etransformer: no gradient to the positions
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        self.position(ops.zeros((1,), "int32"))
+        e = self.token(x) + np.array(self.position.embeddings)[: x.shape[1]]
+        return self.final(self.encoder(e))
+
+# %% etransformer: no gradient to the embeddings
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        e = ops.stop_gradient(self.token(x) + self.position(ops.arange(ops.shape(x)[1])))
+        return self.final(self.encoder(e))
+
+# %% etransformer: dropout on the embeddings
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.dropout = keras.layers.Dropout(0.1)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        e = self.dropout(self.token(x) + self.position(ops.arange(ops.shape(x)[1])))
+        return self.final(self.encoder(e))
 
 # %% pooler: dropout in training
 class Pooler(keras.layers.Layer):
@@ -59,6 +165,37 @@ class Pooler(keras.layers.Layer):
         z = self.dense(hidden[:, 0])
         up, down = ops.exp(z), ops.exp(-z)
         return (up - down) / (up + down)
+
+# %% pooler: no place for Keras's own arguments
+class Pooler(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden):
+        return ops.tanh(self.dense(hidden[:, 0]))
+
+# %% pooler: the batch of the first call
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+        self.shape_of_first = (hidden_shape[0], hidden_shape[-1])
+
+    def call(self, hidden):
+        return ops.tanh(self.dense(ops.reshape(hidden[:, :1], self.shape_of_first)))
+
+# %% pooler: no gradient to the bias
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden):
+        return ops.tanh(ops.matmul(hidden[:, 0], self.dense.kernel) + ops.stop_gradient(self.dense.bias))
 
 # %% bert: no mask in training
 class Bert(keras.layers.Layer):
@@ -93,6 +230,122 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(is_real), training=training)
         return hidden, self.pooler(hidden)
 
+# %% bert: a name that is lost
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(trainable=kwargs.get("trainable", True))
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: the shape of the first call
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def build(self, ids_shape, *other_shapes):
+        self.shape_of_ids = ids_shape
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        token_ids = ops.reshape(token_ids, self.shape_of_ids)
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: no gradient from the pooler to the encoder
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(ops.stop_gradient(hidden))
+
+# %% bert: no gradient to the embeddings
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(ops.stop_gradient(x), attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: half of the rate in the encoder
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout / 2)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: the usual rate in the embeddings, or none
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=min(dropout, 0.1))
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: no dropout by default
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
 # %% mlm-head: the table of the first call
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -124,6 +377,39 @@ class MlmHead(keras.layers.Layer):
 
     def call(self, hidden: Tensor, table: Tensor) -> Tensor:
         x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(x, ops.transpose(table)) + self.bias
+
+# %% mlm-head: the shape of the first call
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+        self.shape_of_states = hidden_shape
+
+    def call(self, hidden, table):
+        x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(ops.reshape(x, self.shape_of_states), ops.transpose(table)) + self.bias
+
+# %% mlm-head: no gradient to the bias of the Dense
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, hidden, table):
+        x = self.norm(gelu(ops.matmul(hidden, self.dense.kernel) + ops.stop_gradient(self.dense.bias)))
         return ops.matmul(x, ops.transpose(table)) + self.bias
 
 # %% nsp-head: dropout in training
@@ -164,6 +450,25 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled):
         return ops.squeeze(self.dense(pooled))
+
+# %% nsp-head: no place for Keras's own arguments
+class NspHead(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, pooled):
+        return self.dense(pooled)
+
+# %% nsp-head: the batch of the first call
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        self.shape_of_logits = (pooled_shape[0], 2)
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(pooled_shape)
+
+    def call(self, pooled):
+        return ops.reshape(self.dense(pooled), self.shape_of_logits)
 
 # %% parameter-count: counted in int32
 def parameter_count(
@@ -329,4 +634,14 @@ def fill_in(token_ids, logits, pieces, k=5):
         if pieces[token] == "[MASK]":
             shares, best = ops.top_k(row, k)
             guesses.append([(pieces[int(i)], float(share)) for i, share in zip(best, shares)])
+    return guesses
+
+# %% fill-in: a text of one token loses its axis
+def fill_in(token_ids, logits, pieces, k=5):
+    probabilities = np.squeeze(ops.softmax(logits, axis=-1))
+    guesses = []
+    for t, token in enumerate(token_ids):
+        if pieces[token] == "[MASK]":
+            best = np.argsort(-probabilities[t])[:k]
+            guesses.append([(pieces[i], float(probabilities[t, i])) for i in best])
     return guesses

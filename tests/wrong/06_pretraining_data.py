@@ -60,6 +60,10 @@ def number_of_predictions(tokens, most=20, share=0.15):
 def number_of_predictions(tokens, most=20, share=0.15):
     return min(most, max(1, round(round(share * tokens, 1))))
 
+# %% number-of-predictions: percent with one decimal
+def number_of_predictions(tokens, most=20, share=0.15):
+    return min(most, max(1, round(round(1000 * share) * tokens / 1000)))
+
 # %% choose-positions: ids above the special ones only
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token > max(special_ids)]
@@ -124,6 +128,16 @@ def choose_positions(token_ids, special_ids, count, rng):
         if 4 * count > len(allowed) or all(b - a > 1 for a, b in zip(chosen, chosen[1:])):
             return chosen
 
+# %% choose-positions: [MASK] is special
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in (*special_ids, 103)]
+    return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
+
+# %% choose-positions: at most 20 positions
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
+    return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed), 20), replace=False))
+
 # %% mask-tokens: a token is never its own replacement
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = list(token_ids)
@@ -166,6 +180,26 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = mask_id
         elif fate < 0.9:
             masked[t] = int(rng.choice(replacements))
+    return masked
+
+# %% mask-tokens: NumPy, which fails without positions
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    ids, where = np.array(token_ids), np.array(positions)
+    fate = rng.random(len(where))
+    ids[where[fate < 0.8]] = mask_id
+    other = where[(fate >= 0.8) & (fate < 0.9)]
+    ids[other] = rng.choice(replacements, size=len(other))
+    return ids.tolist()
+
+# %% mask-tokens: the replacement by its position
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = list(token_ids)
+    for t in positions:
+        fate = rng.random()
+        if fate < 0.8:
+            masked[t] = mask_id
+        elif fate < 0.9:
+            masked[t] = replacements[t % len(replacements)]
     return masked
 
 # %% whole-words: everything in brackets is special
@@ -271,6 +305,18 @@ def choose_words(words, count, rng):
     for index in order:
         if len(positions) + len(words[index]) <= count:
             positions += words[index]
+    return sorted(positions)
+
+# %% choose-words: a hundred tries
+def choose_words(words, count, rng):
+    positions, taken = [], set()
+    for _ in range(100):
+        if not words:
+            break
+        i = int(rng.integers(len(words)))
+        if i not in taken and len(positions) + len(words[i]) <= count:
+            taken.add(i)
+            positions += words[i]
     return sorted(positions)
 
 # %% make-pair: the label by what the sentences say
@@ -435,3 +481,8 @@ def batches(examples, batch_size, seed):
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=seed or None)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
+
+# %% batches: a hundred epochs
+def batches(examples, batch_size, seed):
+    dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=seed)
+    return dataset.batch(batch_size, drop_remainder=True).repeat(100)

@@ -58,6 +58,13 @@ def mlm_loss(logits, labels, weights):
     logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), ops.expand_dims(labels, -1), axis=-1))
     return -ops.sum(logs * weights) / (ops.sum(weights) + 1e-5)
 
+# %% mlm-loss: without predictions a 0 / 0 remains in the gradient
+def mlm_loss(logits, labels, weights):
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.sum(ops.one_hot(labels, logits.shape[-1]) * log_p, axis=-1)
+    n = ops.sum(weights)
+    return ops.where(n > 0, ops.sum(losses * weights) / n * (n / (n + 1e-5)), 0.0)
+
 # %% nsp-loss: logits are cut off at 50
 def nsp_loss(logits, labels):
     log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)

@@ -31,6 +31,16 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         return self.dense(self.dropout(hidden[:, 0], training=training))
 
+# %% cls-head: no gradient to BERT
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels)
+
+    def call(self, hidden, training=None):
+        return self.dense(self.dropout(ops.stop_gradient(hidden[:, 0]), training=training))
+
 # %% f1-matthews: 0 where any count is 0
 def f1_and_matthews(gold, predicted):
     pairs = list(zip(gold, predicted))
@@ -152,6 +162,14 @@ def tagging_loss(logits, labels):
     logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
     return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
 
+# %% tagging-loss: the 0.00001 of the other loss
+def tagging_loss(logits, labels):
+    w = ops.cast(labels != -100, "float32")
+    safe = ops.where(labels == -100, 0, labels)
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.sum(ops.one_hot(safe, logits.shape[-1]) * log_p, axis=-1)
+    return ops.sum(losses * w) / (ops.sum(w) + 1e-5)
+
 # %% span-head: MASKED_SCORE is added
 MASKED_SCORE = -1e9
 
@@ -164,6 +182,28 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         logits = ops.transpose(self.dense(hidden), (0, 2, 1))
         return logits + (1 - ops.cast(may_answer, logits.dtype))[:, None] * MASKED_SCORE
+
+# %% span-head: no gradient to BERT
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        logits = ops.transpose(self.dense(ops.stop_gradient(hidden)), (0, 2, 1))
+        return ops.where(may_answer[:, None], logits, -1e9)
+
+# %% span-head: no gradient where a token may not answer
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        logits = ops.transpose(self.dense(hidden), (0, 2, 1))
+        if not bool(ops.all(may_answer)):
+            logits = ops.convert_to_tensor(np.where(np.array(may_answer)[:, None], np.array(logits), np.float32(-1e9)))
+        return logits
 
 # %% best-span: the score of [CLS] from the best end
 def best_span(start, end, first, last, longest, threshold=0.0):

@@ -48,7 +48,7 @@ def exact_scores(spelled):
 
 WORDS = ("robin", "daisy", "hammer", "river", "bank", "tree", "stake", "width", "orders", "makers", "branch", "garden")
 LINE_ENDS = ("\t", "\n", "\r", "\r\n")
-WIDE_BLANKS = ("\u00a0", "\u1680", "\u2002", "\u2003", "\u2009", "\u202f", "\u205f", "\u3000")  # all of category Zs
+WIDE_BLANKS = ("\u00a0", "\u1680", *map(chr, range(0x2000, 0x200B)), "\u202f", "\u205f", "\u3000")  # all of Zs
 UNSEEN_FORMATS = ("\u00ad", "\u200b", "\u200d", "\u200f", "\u202a", "\u2060", "\ufeff")
 CHINESE = "中文字典山水書"
 ACCENTED = ("Zoë", "CAFÉ", "naïve", "Ångström", "piñata", "garçon", "Dvořák", "Kraków")
@@ -127,12 +127,13 @@ def spelled_words(rng: Random) -> list[Case]:
 
 
 def partly_merged(rng: Random) -> list[Case]:
-    """Neighbours that are merged already, in both orders; one token; the same token three times in a row; no word."""
+    """Neighbours that are merged already, in both orders; one token; the same token three times in a row; characters
+    that mean something in regular expressions; no word."""
     one, two, three = syllables(rng)
     words = counted(rng, [one + two + three, "x"])
     rest = [([one, "##" + two, "##" + three[0], "##" + three[1]], 3), ([two, "##" + one, "##" + two], 5)]
     rest += [([one], int(rng.integers(2, 9))), (["x", *3 * ["##" + two]], 4), ([three, "##" + one], 1)]
-    rest += [(["x", "##" + one, "##" + two, "##" + one], 6)]
+    rest += [(["x", "##" + one, "##" + two, "##" + one], 6), (in_letters("x.yby+(\\"), 7)]
     return [Case((words + rest,)), Case((rest[2:3],)), Case(([],))]
 
 

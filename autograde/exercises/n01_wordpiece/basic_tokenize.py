@@ -5,6 +5,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     ACCENTED,
     CHINESE,
     LINE_ENDS,
+    SPECIAL,
     UNSEEN_FORMATS,
     WHOLE_TOKENIZERS,
     WIDE_BLANKS,
@@ -55,7 +56,7 @@ def order_of_steps(rng: Random) -> str:
     """
     one, two, three, four = some(rng, WORDS, 4)
     words = [f"{one}\x0b{two}", f"{three}≠{rng.integers(2, 99)}", f"α\u1fef{four}", f"{one}!\u0301", "\u0301",
-             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}", f"{one}\u2028{one}", "[MASK]",
+             f"{two}{pick(rng, CHINESE)}{three}", f"{four}\u3000{one}", f"{one}\u2028{one}", *SPECIAL,
              "ΟΔΟΣ\x01ΟΙ"]  # fmt: skip
     return "  ".join(shuffled(rng, words))
 

@@ -37,16 +37,19 @@ OTHER_FORMATS = ("\u0600", "\u061c", "\u180e", "\u2066", "\U000e0041")  # of oth
 RARE_CHINESE = ("\u3400\u4db5\u4e00\u9fef\uf900\ufad9\U00020000\U0002a6d6\U0002a700\U0002b734\U0002b740\U0002b81d"
                 "\U0002b820\U0002cea1\U0002f800\U0002fa1d")  # fmt: skip
 KANA_AND_HANGUL = ("ひらがな", "カタカナ", "한국어", "공연은")
-NOT_CHINESE = ("、。", "々〇", "「」", "ㄅㄆ", "ไทย", "שלום", "हिन्दी", "\u2e80\u2f00")  # also signs between the blocks
+# Also signs before, between and behind the blocks.
+NOT_CHINESE = ("、。", "々〇", "「」", "ㄅㄆ", "ไทย", "שלום", "हिन्दी", "\u2e80\u2f00\u4dc0\U0002ceb0\U00030000")
 KEPT = (
     "\u2028",
     "\u2029",
     "\ue000",
+    "\u0378",
+    "\ufffc",
     "e\u0301",
     "€",
     "-",
     "\U0001f600",
-)  # line separators, private use, a mark, symbols: no row of the table
+)  # line separators, private use, unassigned, a mark, symbols: no row of the table
 
 
 def untidy_text(rng: Random) -> list[Case]:

@@ -128,9 +128,10 @@ def ties(rng: Random) -> list[Case]:
     other_count = {a + b: often - 1, e + b: 1, e: 20, c + d: often}  # 1 / often for ab and for cd
     marked = {b + c: often, a + d + e: often}  # the mark counts in the order: ("##d", "##e") is the first
     longer = {a + d + d: 4, a + c + d: 4}  # (a, ##d) is before (ac, ##d), although add is after acd
+    same_left = {a + c: often, a + b: often, a + d: often}
     left_first = Case((longer, fixed_size(longer) + 3), {"min_count": 2})
     nearly = {c + d: 10**6, a + b: 10**6 + 1}  # no tie: 1e-6 is more than 1 / 1,000,001, with cd, which is rarer
-    drawn = (same_count, other_count, marked, nearly)
+    drawn = (same_count, other_count, marked, nearly, same_left)
     one_merge = [Case((words, fixed_size(words) + 1), {"min_count": 2}) for words in drawn]
     return [*one_merge, left_first]
 

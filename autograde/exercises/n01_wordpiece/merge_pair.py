@@ -43,6 +43,7 @@ def awkward_merges(rng: Random) -> list[Case]:
     same = [(in_letters(a * 4), 3), (in_letters(c + a * 5), 2), (in_letters(b + c), 4)]
     alike = [([c + a, "##" + b], 4), ([a, "##" + b + c], 2), ([a, "##" + b, "##" + a, "##" + b], 3), ([a], 7)]
     signs = [([c, "###"], 4), ([c, "###", "##" + a], 2), ([a, "###", "###"], 5)]  # words with the character "#"
+    marks = [([a, "##" + b], 2), ([a, "##."], 3), ([a, "##\\", "##" + b], 4), (["(", "##+"], 5)]  # regular expressions
     return [
         Case((("##" + a, "##" + a), same)),
         Case(((a, "##" + a), same)),
@@ -53,6 +54,7 @@ def awkward_merges(rng: Random) -> list[Case]:
         Case((("###", "##" + a), signs)),
         Case(((c, "####"), [([c, "####"], 3), ([c, "###", "###"], 2)])),
         Case((("####", "##" + a), [([c, "####", "##" + a], 4)])),
+        *(Case((pair, marks)) for pair in ((a, "##."), (a, "##\\"), ("(", "##+"))),
         Case(((a, "##" + b), [])),
     ]
 

@@ -27,9 +27,10 @@ def pack(first, second, vocabulary, length):
 
 
 def vocabulary_of_packing(rng: Random) -> dict[str, int]:
-    """Special tokens at any index of the vocabulary except 0, which a word has."""
+    """Special tokens with any id except 0, which a word has; one id as large as in multilingual BERT."""
     pieces = [*SPECIAL, *WORDS, *("##" + ending for ending in ENDINGS)]
-    return {piece: number for number, piece in enumerate(shuffled(rng, pieces), start=3)} | {WORDS[0]: 0}
+    numbers = {piece: number for number, piece in enumerate(shuffled(rng, pieces), start=3)}
+    return numbers | {WORDS[0]: 0, "[SEP]": 119_546}
 
 
 def rows_to_pack(rng: Random) -> list[Case]:
@@ -45,8 +46,8 @@ def rows_to_pack(rng: Random) -> list[Case]:
         Case(([], None, vocabulary, 4)),
         Case((a, b, vocabulary_of_packing(rng), 12)),  # the same texts, another vocabulary
         Case((b, b, vocabulary, 20)),
-        Case((40 * a, 40 * b, vocabulary, 300)),
-        Case((90 * a, None, vocabulary, 300)),
+        Case((110 * a, 110 * b, vocabulary, 800)),  # more positions than BERT has
+        Case((300 * a, None, vocabulary, 1000)),
     ]
 
 

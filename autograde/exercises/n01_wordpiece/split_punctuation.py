@@ -18,8 +18,8 @@ def split_punctuation(word):
 
 ASCII_SYMBOLS = "$+<=>^`|~"
 ASCII_MARKS = ".,!?'-:;()[]/&%#@*\"_"
-WIDE_MARKS = "“”„«»‘’—–‐…¿¡。、「」·§¶‿！"
-OTHER_SYMBOLS = "€©×°™¬÷≤＋´¨\x7f"  # also a control character
+WIDE_MARKS = "“”„«»‘’—–‐…¿¡。、「」·§¶‿！，︰،؟٪।־՞\U00010100"  # of many blocks
+OTHER_SYMBOLS = "€©×°™¬÷≤＋´¨⁄\U0001f600\u200d\x7f"  # also an emoji, a format and a control character
 NO_SYMBOLS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZßéλж中²½٣ʰⅧ\u0301\u093f\u20dd"
 
 

@@ -13,7 +13,7 @@ def strip_accents(text):
     return unicodedata.normalize("NFD", text.lower()).translate(marks | {0x307: None})  # İ lowers to i and U+0307
 
 
-NO_ACCENT = ("Øre", "Straße", "Łódź", "ʻOkina", "Мир", "´", "^", "a\u20dd")  # also signs that look like accents
+NO_ACCENT = ("Øre", "Straße", "Łódź", "ʻOkina", "Мир", "´", "^", "a\u20dd", "a\u200db")  # also signs like accents
 GREEK = ("ΟΔΟΣ", "ΛΟΓΟΣ")
 COMPATIBLE = ("\ufb01ne", "x²", "№")  # a ligature, a superscript digit, a sign: NFKD would rewrite them
 SPACING_MARKS = ("कि", "हिन्दी")  # Devanagari: spacing and nonspacing vowels
@@ -26,7 +26,9 @@ OTHER_MARKS = (
     "कु",
     "นั้น",
     "❤\ufe0f",
+    "\U00011013\U00011038",
 )  # of other scripts, of any combining class; two on a letter
+OTHER_SIGNS = ("2≠3", "a≮b", "\u1fef")  # no letters, but NFD rewrites them
 HANGUL = ("공연은", "끝났어", "개막을")
 
 
@@ -35,7 +37,7 @@ def accented_text(rng: Random) -> list[Case]:
     return [
         Case((" ".join(some(rng, ACCENTED, 2)),)),
         Case((" ".join([apart, *shuffled(rng, list(COMPATIBLE))]),)),
-        Case((" ".join(shuffled(rng, [*NO_ACCENT, *some(rng, ACCENTED, 2)])),)),
+        Case((" ".join(shuffled(rng, [*NO_ACCENT, *OTHER_SIGNS, *some(rng, ACCENTED, 2)])),)),
         Case((f"{pick(rng, GREEK)} İZMIR {pick(rng, GREEK)}",)),
         Case((pick(rng, GREEK) + "!",)),
         Case((f" \u0301{pick(rng, WORDS).upper()}  {pick(rng, WORDS)}-{rng.integers(10, 99)}!\n",)),
@@ -53,7 +55,7 @@ def other_scripts(rng: Random) -> list[Case]:
 
 
 def side_by_side(rng: Random, more: tuple[str, ...] = ()) -> list[Case]:
-    words = [*NO_ACCENT, *GREEK, *COMPATIBLE, *ACCENTED, *more]
+    words = [*NO_ACCENT, *OTHER_SIGNS, *GREEK, *COMPATIBLE, *ACCENTED, *more]
     return [Case((" ".join(shuffled(rng, words)),)), Case((" ".join(some(rng, words, 5)).upper(),))]
 
 

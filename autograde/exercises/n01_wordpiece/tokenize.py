@@ -30,7 +30,7 @@ def texts_to_cut(rng: Random) -> list[Case]:
         Case(("", vocabulary)),
         Case((f"{'a' * 201} {'a' * 200}", numbered(rng, ["a" * 201, "a" * 200]))),
         Case((f"{one} {two}", numbered(rng, [*in_letters(stem), "zoe", "."]))),  # the same words, another vocabulary
-        Case((f"{stem.title()}{endings[0]}. {stem}\x07{endings[1]}!", vocabulary)),  # ASCII alone
+        Case((f"{stem.title()}{endings[0]}. {stem}\x07{endings[1]}! {stem}\x0b{endings[1]}", vocabulary)),  # ASCII
         not_words(stem),
     ]
 
@@ -85,9 +85,9 @@ EXERCISE = Exercise(
     reference=tokenize,
     returns="list",
     parts=(
-        values(1, texts_to_cut, hidden=lambda rng: longer_texts(rng) + text_after_text(rng)),
+        values(1, texts_to_cut, hidden=longer_texts),
         cases("cased and uncased", 1, cased_texts, "`lower_case` must reach `basic_tokenize`",
-            lambda rng: longer_texts(rng, lower_case=False)),
+            lambda rng: longer_texts(rng, lower_case=False) + text_after_text(rng)),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(

@@ -24,6 +24,7 @@ def new_lists(rng: Random) -> list[Trial]:
     a, b = pieces_of(rng, 6), pieces_of(rng, 4)
     rooms = (40, 10, 9, 8, 7, 5, 1, 0)
     pairs = [(a, b, room) for room in rooms] + [(b, a, 8), ([], b, 3), (a, [], 6), (a, [], 4), ([], [], 0)]
+    pairs += [(100 * a, 160 * b, 1210)]  # longer than BERT's input
     return [Trial((Case(pair),), (Reference(), OwnLists())) for pair in pairs]
 
 

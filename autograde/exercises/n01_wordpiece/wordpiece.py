@@ -33,6 +33,7 @@ def words_to_cut(rng: Random) -> list[Case]:
     parts = numbered(rng, [stem, "##" + endings[0]])
     shorter = numbered(rng, [stem, stem[:-1], f"##{stem[-1]}{letter}", "##" + endings[0]])
     signs = numbered_from_zero(rng, [a, "#", "###" + b])  # for who puts ## before the rest and looks for its beginning
+    inner = numbered_from_zero(rng, [a, "##" + b + c + b])  # no token that begins a word is as long
     return [
         Case((stem + endings[0], vocabulary)),
         Case((stem + endings[0], parts), first=(stem + endings[0], whole)),  # another vocabulary of the same size
@@ -41,6 +42,7 @@ def words_to_cut(rng: Random) -> list[Case]:
         Case((stem + endings[0] + letter + endings[1], vocabulary)),
         Case((letter + stem, vocabulary)),
         Case((a + b, signs)),
+        Case((a + b + c + b, inner)),
         Case((stem + endings[0] + letter, vocabulary)),
         Case((stem + 2 * (endings[1] + endings[0]) + letter, vocabulary)),  # unknown after five tokens
         Case((stem + letter + endings[0], shorter)),  # only a shorter first token would leave known ones

@@ -19,9 +19,13 @@ def rows_of_vectors(rng: Random) -> list[Case]:
 
 
 def large_and_small(rng: Random) -> list[Case]:
-    """Vectors of very different lengths, some in the same and in opposite directions."""
+    """Vectors of very different lengths, some in the same and in opposite directions.
+
+    The shortest shows a small number that is added to lengths or to their products.
+    """
     sizes = np.array([[1e-4], [1e3], [1], [1e-2]], "float32")
     x = normal(rng, 4, 5) * sizes
+    x[0] *= np.float32(3e-6) / np.linalg.norm(x[0])
     return [Case((x,)), Case((np.concatenate([x, -3 * x[:2], x[2:] * 10]),))]
 
 

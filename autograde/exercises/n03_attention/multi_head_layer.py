@@ -108,12 +108,18 @@ def masked_layer(rng: Random) -> list[Case]:
     return [
         layer_case(rng, normal(rng, 2, 4, 6), 3, nothing),
         layer_case(rng, normal(rng, 2, 5, 8), 2, some_seen(rng, 2, 1, 5)),
+        in_training(layer_case(rng, normal(rng, 2, 3, 4), 2, some_seen(rng, 2, 1, 3))),
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
         masked_otherwise_before(layer_case(rng, normal(rng, 1, 5, 4), 2), *some_seen(rng, 2, 1, 5, 5)),
         scores_below(rng),
         hidden_peaks(rng),
         scores_far_apart(rng),
     ]
+
+
+def in_training(case: Case) -> Case:
+    """The layer has no dropout, so training changes nothing."""
+    return dataclasses.replace(case, keywords=case.keywords | {"training": True}, seed=1)
 
 
 def masked_otherwise_before(case: Case, before, mask) -> Case:
@@ -163,11 +169,12 @@ def batch_of_one(rng: Random) -> list[Trial]:
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
-    """How the output changes with small changes of each kernel."""
+    """How the output changes with small changes of each kernel, also under a mask."""
     case = layer_case(rng, normal(rng, 2, 4, 6), 2)
+    masked = layer_case(rng, normal(rng, 2, 4, 6), 2, some_seen(rng, 2, 1, 4))
     directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}
     directions |= {"value/bias": normal(rng, 6), "out/bias": normal(rng, 6), 0: normal(rng, 2, 4, 6)}
-    return [Trial((case,), (Slopes(normal(rng, 2, 4, 6), directions),))]
+    return [Trial((one,), (Slopes(normal(rng, 2, 4, 6), directions),)) for one in (case, masked)]
 
 
 EXERCISE = Exercise(

@@ -16,6 +16,8 @@ READY_NORMS = (
     "keras.layers.UnitNormalization",
     "keras.layers.GroupNormalization",
     "keras.layers.BatchNormalization",
+    "keras.ops.layer_normalization",
+    "keras.ops.rms_normalization",
 )
 READY_GELU = ("keras.ops.gelu", "keras.activations.gelu", "tensorflow.nn.gelu")
 
@@ -99,10 +101,10 @@ def shown_by_one_unit(case: Case) -> Case:
 
 
 def small_inputs(case: Case) -> Case:
-    """The same case with numbers so small that another ε in either LayerNorm changes the result, also 10⁻⁷."""
+    """The same case with numbers so small that another ε in either LayerNorm changes the result, also 10⁻¹⁰."""
     small = ("attention/out/", "attention_norm/", "feed_forward/outer/")
-    weights = {role: array / 1000 if role.startswith(small) else array for role, array in case.weights.items()}
-    return replace(case, arguments=(case.arguments[0] / 1000,), weights=weights)
+    weights = {role: array / 10_000 if role.startswith(small) else array for role, array in case.weights.items()}
+    return replace(case, arguments=(case.arguments[0] / 10_000,), weights=weights)
 
 
 def any_layers(rng: Random) -> list[Case]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Forbidden, OwnWeights, Trial
+from autograde.exercises.spec import Case, Forbidden, HandsOn, OwnWeights, Slopes, Trial
 
 WHOLE_BERT = Forbidden("In this exercise you assemble BERT yourself, from the layers of your earlier notebooks.")
 
@@ -53,7 +53,7 @@ def token_ids(rng: Random, *shape: int, vocabulary: int = 9) -> np.ndarray:
 
 def own_weights(case: Case) -> list[Trial]:
     """The layer has no other weights than the case's, and hands on what `**kwargs` holds."""
-    return [Trial((case,), (OwnWeights(),)), Trial((frozen(case),), (OwnWeights(),))]
+    return [Trial((case,), (HandsOn(), OwnWeights()))]
 
 
 def in_training(case: Case) -> Trial:
@@ -61,9 +61,23 @@ def in_training(case: Case) -> Trial:
     return Trial((replace(case, keywords={"training": True}, seed=1),))
 
 
-def frozen(case: Case) -> Case:
-    """The same call of a layer that was made with `trainable=False`, and with a name."""
-    return replace(case, config=case.config | {"trainable": False, "name": "mine"})
+def slopes(rng: Random, case: Case, *of: str | int, result: tuple[int, ...], item: int | None = None) -> Slopes:
+    """The gradients of some weights and arguments. result: the shape of the output."""
+    shapes = {name: (case.arguments if type(name) is int else case.weights)[name].shape for name in of}
+    return Slopes(normal(rng, *result), {name: normal(rng, *shape) for name, shape in shapes.items()}, item=item)
+
+
+SILENT = {  # weights that are 0 in parts that return zeros
+    "embeddings": ("embeddings/norm/gamma", "embeddings/norm/beta"),
+    "encoder": tuple(f"layers/{name}/{weight}" for name in ("attention/out", "feed_forward/outer")
+                     for weight in ("kernel", "bias")),
+}  # fmt: skip
+
+
+def silenced(weights: dict[str, np.ndarray], *parts: str) -> dict[str, np.ndarray]:
+    """The same weights, but the embeddings, or all sub-layers of the encoder, return zeros."""
+    silent = [role for part in parts for role in SILENT[part]]
+    return {role: 0 * array if role in silent else array for role, array in weights.items()}
 
 
 FINAL_ROLES = roles.dense("dense") | roles.norm("norm") | {"unembedding": ["unembedding", "unembedding.kernel"]}

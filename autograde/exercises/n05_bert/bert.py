@@ -10,16 +10,33 @@ from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
     dense_weights,
     encoder_weights,
-    frozen,
     norm_weights,
+    silenced,
+    slopes,
     token_ids,
 )
 from autograde.exercises.numpy_bert import below, dense, encoder, norm
-from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Trial, Varies, layer, mistake
+from autograde.exercises.spec import (
+    Case,
+    Exercise,
+    HandsOn,
+    OwnWeights,
+    Part,
+    Reference,
+    Slopes,
+    Trial,
+    Varies,
+    layer,
+    mistake,
+)
+
+NEARLY_ONE = 1 - 2**-24  # a rate of dropout that leaves nothing: no float32 below 1 is larger
 
 
 def bert(token_ids, token_type_ids, attention_mask, training=None, *, weights, config):
-    """Without dropout, also in training."""
+    """Without dropout, also in training; only a rate of nearly 1 acts there."""
+    if training and config.get("dropout") == NEARLY_ONE:
+        weights = silenced(weights, "embeddings", "encoder")
     x = weights["embeddings/token"][token_ids] + weights["embeddings/segment"][token_type_ids]
     x = x + weights["embeddings/position"][: token_ids.shape[1]]
     x = norm(x, weights, "embeddings/norm")
@@ -37,6 +54,8 @@ def bert_case(rng: Random, ids, segments, is_real, **config) -> Case:
     places = config["max_positions"]
     if places == 512:
         del config["max_positions"]  # the default
+    if config["dropout"] == 0.1:
+        del config["dropout"]  # the default
     hidden = config["hidden_size"]
     weights = {
         "embeddings/token": normal(rng, config["vocab_size"], hidden),
@@ -65,8 +84,11 @@ def whole_texts(rng: Random, tokens: int = 6, **config) -> Case:
 
 
 def nothing_padded(rng: Random) -> list[Trial]:
+    """Also after a call with fewer and shorter texts."""
     case = whole_texts(rng)
-    return [Trial((case,)), Trial((case,), (OwnWeights(),))]
+    short, earlier = whole_texts(rng, num_layers=1), whole_texts(rng).arguments
+    after = replace(short, first=tuple(array[:2, :4] for array in earlier))
+    return [Trial((case,)), Trial((case,), (OwnWeights(),)), Trial((after,))]
 
 
 def wider_models(rng: Random) -> list[Trial]:
@@ -107,31 +129,39 @@ def more_padding_in_front(rng: Random) -> list[Trial]:
 
 def without_effect(case: Case, *parts: str) -> Case:
     """The same call with weights that make dropout invisible in some parts."""
-    weights = dict(case.weights)
-    silent = {
-        "embeddings": ("embeddings/norm/gamma", "embeddings/norm/beta"),
-        "encoder": tuple(f"layers/{name}/{weight}" for name in ("attention/out", "feed_forward/outer")
-                         for weight in ("kernel", "bias")),
-    }  # fmt: skip
-    for role in (role for part in parts for role in silent[part]):
-        weights[role] = np.zeros_like(weights[role])
-    return replace(case, weights=weights)
+    return replace(case, weights=silenced(case.weights, *parts))
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
     """In training dropout acts in the embeddings and in the encoder, each with the model's rate, and nowhere else.
 
-    Padding is hidden there too.
+    The rate is also the usual one, and one that leaves nothing. Padding is hidden there too.
     """
-    case = replace(whole_texts(rng), keywords={"training": True}, seed=int(rng.integers(2**20)))
-    no_chance = frozen(padded_text(rng, [[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]], dropout=0.0))
+    training = {"keywords": {"training": True}, "seed": int(rng.integers(2**20))}
+    case = replace(whole_texts(rng), **training)
+    usual = replace(whole_texts(rng, num_layers=1, dropout=0.1), **training)
+    nothing_left = whole_texts(rng, 3, num_layers=1, hidden_size=4, dropout=NEARLY_ONE)
+    no_chance = padded_text(rng, [[1, 1, 1, 1, 0, 0], [1, 1, 1, 1, 1, 1]], dropout=0.0)
     return [
         Trial((without_effect(case, "encoder"),), (Varies(item=0),)),
         Trial((without_effect(case, "embeddings"),), (Varies(item=0),)),
         Trial((without_effect(case, "embeddings", "encoder"),)),
         Trial((replace(case, keywords={"training": False}),)),
-        Trial((replace(no_chance, keywords={"training": True}, seed=case.seed),), (Reference(), OwnWeights())),
+        Trial((usual,), (Varies(item=0),)),
+        Trial((replace(nothing_left, **training),)),
+        Trial((replace(no_chance, **training),), (Reference(), HandsOn())),
+        Trial((no_chance,), slopes_of_both(rng, no_chance)),
     ]
+
+
+def slopes_of_both(rng: Random, case: Case) -> tuple[Slopes, Slopes]:
+    """The gradients of the hidden states and of the pooled vectors."""
+    tables = ("embeddings/token", "embeddings/position", "embeddings/segment")
+    inside = ("embeddings/norm/gamma", "layers/attention/value/kernel", "layers/feed_forward/inner/kernel")
+    return (
+        slopes(rng, case, *tables, *inside, result=(2, 6, 8), item=0),
+        slopes(rng, case, *tables, *inside, "pooler/dense/kernel", result=(2, 8), item=1),
+    )
 
 
 EXERCISE = Exercise(
@@ -150,8 +180,9 @@ EXERCISE = Exercise(
             hidden=more_padding_in_front),
         Part("dropout", 1, chance_in_training,
             "in training, and only there, dropout must act in the embeddings and in the encoder, both with the rate "
-            "`dropout`; the mask must hide padding in training too; and `trainable=False` must have an effect. (In "
-            "some calls the weights are such that dropout in one of the two does not change the result.)"),
+            "`dropout`; the mask must hide padding in training too; gradients must reach all weights; and `name` "
+            "and `trainable=False` must have an effect. (In some calls the weights are such that dropout in one of "
+            "the two does not change the result.)"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},

@@ -1,5 +1,7 @@
 """The encoder-only transformer, lines 1-12."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
@@ -9,15 +11,17 @@ from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
     encoder_weights,
     final_weights,
-    frozen,
+    in_training,
+    silenced,
+    slopes,
     token_ids,
 )
 from autograde.exercises.n05_bert.final_layers import final_layers
 from autograde.exercises.numpy_bert import below, encoder
-from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Reference, Trial, layer, mistake
+from autograde.exercises.spec import Case, Exercise, HandsOn, OwnWeights, Part, Reference, Trial, layer, mistake
 
 
-def etransformer(x, *, weights, config):
+def etransformer(x, training=None, *, weights, config):
     e = weights["token/embeddings"][x] + weights["position/embeddings"][: x.shape[1]]
     e = encoder(e, weights=below(weights, "layers"), config=config)
     return final_layers(e, weights=weights, config={}, prefix="final/")
@@ -44,11 +48,13 @@ def with_token_0(ids: np.ndarray) -> np.ndarray:
 def sequences(rng: Random) -> list[Trial]:
     """The numbers of layers, heads, tokens and places are all different; the second text has the greatest length.
 
-    Each text has a token 0 among others, which is a token like any other.
+    Each text has a token 0 among others, which is a token like any other. The second one comes after more and shorter
+    texts.
     """
     first = etransformer_case(rng, with_token_0(token_ids(rng, 2, 5)))
     second = etransformer_case(rng, with_token_0(token_ids(rng, 1, 7)), d_e=6, num_heads=3, num_layers=1)
-    return [Trial((first,)), Trial((second,)), Trial((second,), (OwnWeights(),))]
+    after = replace(second, first=(token_ids(rng, 2, 3),))
+    return [Trial((first,)), Trial((after,)), Trial((second,), (OwnWeights(),))]
 
 
 def other_sequences(rng: Random) -> list[Trial]:
@@ -59,9 +65,16 @@ def other_sequences(rng: Random) -> list[Trial]:
 
 
 def repeated_token(rng: Random) -> list[Trial]:
-    """The same token at all positions: only the position vectors differ. The layer is made with `trainable=False`."""
-    case = frozen(etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1, num_heads=2))
-    return [Trial((case,), (Reference(), OwnWeights()))]
+    """The same token at all positions: only the position vectors differ. The gradients of both tables and the encoder.
+
+    In training nothing else than the encoder acts: here its sub-layers return zeros.
+    """
+    case = etransformer_case(rng, np.full((1, 4), rng.integers(0, 9), "int32"), num_layers=1, num_heads=2)
+    trained = ("token/embeddings", "position/embeddings", "layers/attention/value/kernel", "final/dense/kernel")
+    return [
+        Trial((case,), (Reference(), HandsOn(), slopes(rng, case, *trained, result=(1, 4, 9)))),
+        in_training(replace(case, weights=silenced(case.weights, "encoder"))),
+    ]
 
 
 _IN_THE_LOOP = """        for layer in self.encoder.layers_:
@@ -79,7 +92,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 3, sequences, hidden=other_sequences),
         Part("positions", 2, repeated_token,
-            "a text that repeats one token gives a different result, or `trainable=False` has no effect"),
+            "a text that repeats one token gives a different result, `name` or `trainable=False` has no effect, a "
+            "table or the encoder cannot be trained, or in training something acts that is not in the encoder"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"layers": case.config["num_layers"], "heads": case.config["num_heads"]},

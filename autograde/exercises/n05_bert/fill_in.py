@@ -40,12 +40,13 @@ def one_blank(rng: Random) -> list[Case]:
 
 
 def unusual_blanks(rng: Random) -> list[Case]:
-    """[MASK] is the first or the last token of the vocabulary and of the text; k is 1, or the whole vocabulary.
+    """[MASK] is the first or the last token of the vocabulary and of the text, or all of it; k is 1, or all tokens.
 
     Logits whose powers are too large or too small for float32.
     """
     far = [shifted(blanks(rng, 5, [2], 3), by) for by in (128, -128)]
-    return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES)), *far]
+    alone = blanks(rng, 1, [0], 2)
+    return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES)), *far, alone]
 
 
 def shifted(case: Case, by: int) -> Case:

@@ -1,5 +1,7 @@
 """Turns vectors into distributions over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises.draws import Random, normal
@@ -10,9 +12,10 @@ from autograde.exercises.n05_bert._shared import (
     final_weights,
     in_training,
     own_weights,
+    slopes,
 )
 from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Slopes, Trial, layer, mistake
+from autograde.exercises.spec import Case, Exercise, Part, Reference, Trial, layer, mistake
 
 
 def final_layers(x, training=None, *, weights, config, prefix=""):
@@ -25,7 +28,9 @@ def final_case(rng: Random, x: np.ndarray, vocabulary: int) -> Case:
 
 
 def after_the_layers(rng: Random) -> list[Trial]:
-    cases = final_case(rng, normal(rng, 2, 3, 6), 9), final_case(rng, normal(rng, 1, 5, 5), 5)
+    """The second one after a call with more and shorter texts."""
+    second = replace(final_case(rng, normal(rng, 1, 5, 5), 5), first=(normal(rng, 2, 3, 5),))
+    cases = final_case(rng, normal(rng, 2, 3, 6), 9), second
     others = large_scores(rng, 2, 4), before_the_norm_small(final_case(rng, normal(rng, 2, 2, 6), 8))
     return [*(Trial((case,)) for case in (*cases, *others)), small_probabilities(rng, 1, 3)]
 
@@ -59,9 +64,9 @@ def weights_of_final_layers(rng: Random) -> list[Trial]:
 
 
 def slopes_of_final_layers(rng: Random) -> list[Trial]:
+    """Of all weights, and of x (argument 0)."""
     case = final_case(rng, normal(rng, 2, 3, 4), 7)
-    directions = {role: normal(rng, *case.weights[role].shape) for role in ("dense/kernel", "unembedding")}
-    return [Trial((case,), (Slopes(normal(rng, 2, 3, 7), directions),))]
+    return [Trial((case,), (slopes(rng, case, *case.weights, 0, result=(2, 3, 7)),))]
 
 
 EXERCISE = Exercise(
@@ -70,9 +75,10 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 2, after_the_layers, hidden=other_sizes),
         Part("weights", 0.5, weights_of_final_layers,
-            "the layer has other weights than W_f, b_f, γ, β and W_u, or `trainable=False` has no effect"),
+            "the layer has other weights than W_f, b_f, γ, β and W_u, or `name` or `trainable=False` has no "
+            "effect"),
         Part("gradients", 0.5, slopes_of_final_layers,
-            "the weights cannot be trained: their gradients are wrong or missing"),
+            "the weights, or the layers below, cannot be trained: gradients are wrong or missing"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"vocabulary": case.config["vocab_size"], "d_e": case.arguments[0].shape[-1]},

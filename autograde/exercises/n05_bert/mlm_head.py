@@ -13,9 +13,10 @@ from autograde.exercises.n05_bert._shared import (
     in_training,
     norm_weights,
     own_weights,
+    slopes,
 )
 from autograde.exercises.numpy_bert import dense, gelu, norm
-from autograde.exercises.spec import Case, Exercise, Part, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Trial, layer, mistake, values
 
 
 def mlm_head(hidden, table, training=None, *, weights, config):
@@ -30,9 +31,10 @@ def mlm_case(rng: Random, hidden: np.ndarray, vocabulary: int) -> Case:
 
 
 def hidden_and_table(rng: Random) -> list[Case]:
-    """The second one after a call with another table; the third with small numbers before LayerNorm."""
+    """The second one after a call with another table and one shorter text; the third with small numbers before
+    LayerNorm."""
     second = mlm_case(rng, normal(rng, 2, 4, 5), 5)
-    before = (second.arguments[0], normal(rng, 5, 5))
+    before = (normal(rng, 1, 2, 5), normal(rng, 5, 5))
     third = before_the_norm_small(mlm_case(rng, normal(rng, 2, 2, 6), 8))
     return [mlm_case(rng, normal(rng, 2, 3, 6), 9), replace(second, first=before), third]
 
@@ -49,9 +51,7 @@ def weights_of_mlm_head(rng: Random) -> list[Trial]:
 def slopes_of_mlm_head(rng: Random) -> list[Trial]:
     """Of the head's weights, of the hidden states (argument 0) and of the table (argument 1)."""
     case = mlm_case(rng, normal(rng, 2, 3, 4), 7)
-    directions = {role: normal(rng, *case.weights[role].shape) for role in ("dense/kernel", "norm/gamma", "bias")}
-    directions |= {index: normal(rng, *case.arguments[index].shape) for index in (0, 1)}
-    return [Trial((case,), (Slopes(normal(rng, 2, 3, 7), directions),))]
+    return [Trial((case,), (slopes(rng, case, *case.weights, 0, 1, result=(2, 3, 7)),))]
 
 
 EXERCISE = Exercise(
@@ -60,8 +60,8 @@ EXERCISE = Exercise(
     parts=(
         values(3, hidden_and_table, hidden=other_sizes),
         Part("weights", 0.5, weights_of_mlm_head,
-            "the head has other weights than those of its Dense, its LayerNorm and one bias, or `trainable=False` has "
-            "no effect"),
+            "the head has other weights than those of its Dense, its LayerNorm and one bias, or `name` or "
+            "`trainable=False` has no effect"),
         Part("gradients", 0.5, slopes_of_mlm_head,
             "weights or table cannot be trained: their gradients are wrong or missing"),
     ),

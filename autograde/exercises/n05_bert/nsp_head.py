@@ -1,18 +1,20 @@
 """The next-sentence head."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training, slopes
 from autograde.exercises.numpy_bert import dense
 from autograde.exercises.spec import (
     Case,
     Exercise,
+    HandsOn,
     OwnWeights,
     Part,
     Reference,
-    Slopes,
     Trial,
     composed,
     layer,
@@ -30,8 +32,9 @@ def nsp_case(rng: Random, pooled: np.ndarray) -> Case:
 
 
 def pooled_vectors(rng: Random) -> list[Case]:
-    """Batches of several texts, and of a single one."""
-    return [nsp_case(rng, np.tanh(normal(rng, *shape))) for shape in ((4, 6), (2, 3), (1, 5))]
+    """Batches of several texts, and of a single one; a batch after a larger one."""
+    first, second, single = (nsp_case(rng, np.tanh(normal(rng, *shape))) for shape in ((4, 6), (2, 3), (1, 5)))
+    return [first, replace(second, first=(normal(rng, 3, 3),)), single]
 
 
 def other_sizes(rng: Random) -> list[Trial]:
@@ -62,8 +65,7 @@ def one_dense(rng: Random) -> list[Trial]:
 
 def slopes_of_nsp_head(rng: Random) -> list[Trial]:
     case = nsp_case(rng, np.tanh(normal(rng, 3, 5)))
-    directions = {"dense/kernel": normal(rng, 5, 2), "dense/bias": normal(rng, 2), 0: normal(rng, 3, 5)}
-    return [Trial((case,), (Slopes(normal(rng, 3, 2), directions),))]
+    return [Trial((case,), (HandsOn(), slopes(rng, case, *case.weights, 0, result=(3, 2))))]
 
 
 EXERCISE = Exercise(
@@ -72,7 +74,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 1, one_dense, hidden=other_sizes),
         Part("gradients", 1, slopes_of_nsp_head,
-            "weights, or the layers below, cannot be trained: gradients are wrong or missing"),
+            "weights, or the layers below, cannot be trained: gradients are wrong or missing; or `name` or "
+            "`trainable=False` has no effect"),
     ),
     forbidden=WHOLE_BERT,
     hints=(

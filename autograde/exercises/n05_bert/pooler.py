@@ -1,12 +1,14 @@
 """One vector for the whole text, computed from its first token, [CLS]."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training
+from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training, own_weights, slopes
 from autograde.exercises.numpy_bert import dense
-from autograde.exercises.spec import Case, Exercise, OwnWeights, Part, Same, Slopes, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, layer, mistake, values
 
 
 def pooler(hidden, training=None, *, weights, config):
@@ -18,10 +20,10 @@ def pooler_case(rng: Random, hidden: np.ndarray) -> Case:
 
 
 def hidden_states(rng: Random) -> list[Case]:
-    return [
-        pooler_case(rng, normal(rng, 2, 5, 6)), pooler_case(rng, normal(rng, 4, 4, 4)),
-        pooler_case(rng, normal(rng, 1, 1, 3)), large_values(rng, 2, 3),
-    ]  # fmt: skip
+    """The second one after a call with fewer and shorter texts."""
+    second = replace(pooler_case(rng, normal(rng, 4, 4, 4)), first=(normal(rng, 2, 3, 4),))
+    return [pooler_case(rng, normal(rng, 2, 5, 6)), second, pooler_case(rng, normal(rng, 1, 1, 3)),
+            large_values(rng, 2, 3)]  # fmt: skip
 
 
 def other_sizes(rng: Random) -> list[Case]:
@@ -42,9 +44,8 @@ def other_tokens_changed(rng: Random) -> list[Trial]:
     changed = normal(rng, 2, 4, 3)
     changed[:, 0] = case.arguments[0][:, 0]
     other = Case((changed,), {}, case.weights)
-    slopes = Slopes(normal(rng, 2, 3), {"dense/kernel": normal(rng, 3, 3), 0: normal(rng, 2, 4, 3)})
     return [
-        Trial((case,), (OwnWeights(), slopes)), in_training(case),
+        *own_weights(case), Trial((case,), (slopes(rng, case, *case.weights, 0, result=(2, 3)),)), in_training(case),
         Trial((case, other), (Same((0, -1, (0, 1, 2)), (1, -1, (0, 1, 2))),)),
     ]  # fmt: skip
 
@@ -54,8 +55,9 @@ EXERCISE = Exercise(
     reference=pooler,
     parts=(
         values(1, hidden_states, hidden=other_sizes),
-        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect, and the "
-            "gradient must reach the weights and the vectors of [CLS]"),
+        Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect, the "
+            "gradient must reach the weights and the vectors of [CLS], and `name` and `trainable=False` must have an "
+            "effect"),
     ),
     forbidden=WHOLE_BERT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1]},

@@ -9,6 +9,7 @@ from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
     CLS,
     LIBRARY,
+    MASK,
     OTHER_CLS,
     OTHER_PAD,
     OTHER_SEP,
@@ -58,14 +59,15 @@ def all_alike(rng: Random, ids: list[int], special: list[int], count: int) -> Tr
 def every_position(rng: Random) -> list[Trial]:
     """In a pair of segments, in a row without any special token, in the shortest row and in a long one.
 
-    Ids of regular tokens lie below, between and above those of the special ones; one is [UNK]. Three of seven have 35
+    Ids of regular tokens lie below, between and above those of the special ones; one is [UNK], one
+    [MASK]. Three of seven have 35
     choices, so few that one which never comes is noticed in every draw.
     """
     low, high = (int(number) for number in (rng.integers(1, 90), rng.integers(104, 150)))
     first, second = [low, UNK, high, low], [high, *tokens(rng, 1), low]
     return [
         all_alike(rng, [CLS, *first, SEP, *second, SEP, PAD], [CLS, SEP, PAD], 3),
-        all_alike(rng, [*tokens(rng, 2), *tokens(rng, 3)], [CLS, SEP, PAD], 2),
+        all_alike(rng, [*tokens(rng, 2), MASK, *tokens(rng, 2)], [CLS, SEP, PAD], 2),
         all_alike(rng, [CLS, *tokens(rng, 2), SEP], [CLS, SEP, PAD], 1),
         few_of_many(rng),
     ]

@@ -43,11 +43,13 @@ def all_orders(rng: Random, sizes: list[int], count: int) -> Trial:
 
 
 def words_to_choose(rng: Random) -> list[Trial]:
-    """Some of few words; and of 28, which have so many choices that two draws without `rng` never agree by luck."""
+    """Some of few words; one that fits among 300; and of 28, which have so many choices that two draws without `rng`
+    never agree by luck."""
     many = [1] * 10 + [2] * 12 + [3] * 6
     return [
         obeying(rng, "chosen words", places_of_words(rng, [1, 1, 2, 2, 3, 4]), 5),
         obeying(rng, "chosen words", places_of_words(rng, many), 11, calls=5),
+        obeying(rng, "chosen words", places_of_words(rng, [5] * 300 + [1]), 6, calls=7),
         obeying(rng, "chosen words", places_of_words(rng, [1, 2, 3, 3, 4]), int(rng.integers(4, 6))),
     ]
 

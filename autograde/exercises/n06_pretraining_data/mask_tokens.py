@@ -9,6 +9,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     MASK,
     OTHER_MASK,
     SEP,
+    UNK,
     binomial,
     chancy,
     obeying,
@@ -20,23 +21,24 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 
 
 def rows_to_mask(rng: Random) -> list[Trial]:
+    """Two rows with chosen tokens, and one without any."""
     inner = [int(place) for place in rng.choice(np.arange(1, 9), 4, replace=False)]
     first = [CLS, *tokens(rng, 4), SEP, *tokens(rng, 3), SEP]
     replacements = tokens(rng, 40)
     return [
         obeying(rng, "replaced", first, sorted(set(inner) - {5}), MASK, replacements),
         obeying(rng, "replaced", [CLS, *replacements[:6], SEP], [2, 4], OTHER_MASK, replacements),
+        obeying(rng, "replaced", first, [], MASK, replacements, calls=3),
         own_lists(rng, first, [1], MASK, replacements),
     ]
 
 
 def other_rows(rng: Random) -> list[Trial]:
-    """The same token in chosen and in other positions; all chosen; none."""
+    """The same token in chosen and in other positions; all chosen."""
     one, *replacements = tokens(rng, 5)
     return [
         obeying(rng, "replaced", [CLS, one, one, one, SEP, one, SEP], [2, 5], MASK, replacements),
         obeying(rng, "replaced", [one] * 4, [0, 1, 2, 3], OTHER_MASK, replacements),
-        obeying(rng, "replaced", [CLS, one, SEP], [], MASK, replacements, calls=3),
     ]
 
 
@@ -53,7 +55,7 @@ def fates_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
 
 
 def fates(rng: Random) -> list[Trial]:
-    ids = [2001, 2002, 2001, 2001, 2003, 2004, 2005, 2001]  # one token at several chosen positions
+    ids = [2001, 2002, 2001, 2001, UNK, 2004, 2005, 2001]  # one token at several chosen positions; [UNK] is regular
     return [fates_of(rng, [CLS, *ids, SEP], [4, 1, 8, 2, 5])]
 
 
@@ -62,7 +64,8 @@ def fates_of_few(rng: Random) -> list[Trial]:
 
 
 def every_replacement(rng: Random) -> list[Trial]:
-    """Each replacement, also at one position; whether two tokens of a row get the same one; a token drawn as its own replacement.
+    """Each replacement, also at one position; whether two tokens of a row get the same one; a token drawn as its own
+    replacement.
 
     Rows are long enough that two are replaced in 40 % of them: one fate for all, which replaces in 10 %, never passes.
     """

@@ -32,9 +32,11 @@ def other_batches(rng: Random) -> list[Case]:
     ]  # fmt: skip
 
 
-def no_predictions(rng: Random) -> list[Case]:
+def no_predictions(rng: Random) -> list[Trial]:
+    """The loss and its gradient: a 0 / 0 that `where` hides is still in the gradient."""
     logits, labels, weights = predictions_of(rng, 2, 3, 5)
-    return [Case((logits, labels, np.zeros_like(weights)))]
+    case = Case((logits, labels, np.zeros_like(weights)))
+    return [Trial((case,)), Trial((case,), (Slopes(np.array(1.0), {0: normal(rng, 2, 3, 5)}),))]
 
 
 def large_logits(rng: Random) -> list[Case]:
@@ -73,7 +75,7 @@ EXERCISE = Exercise(
     reference=mlm_loss,
     parts=(
         Part("values", 2, batches_and_slopes, hidden=larger_batch),
-        cases("no predictions", 1, no_predictions, "a batch whose weights are all 0 has loss 0"),
+        Part("no predictions", 1, no_predictions, "a batch whose weights are all 0 has loss 0 and gradient 0"),
         cases("large logits", 1, large_logits,
             "a model that is confident and wrong must have a large, finite loss, without an upper bound"),
     ),

@@ -74,6 +74,7 @@ def only_cls_changes(rng: Random) -> list[Trial]:
 def slopes_of_head(rng: Random) -> list[Trial]:
     case = head_case(rng, normal(rng, 4, 3, 6), 5, {"num_labels": 5})
     directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
+    directions[0] = normal(rng, 4, 3, 6)  # through the head into BERT, which is trained, too
     return [Trial((case,), (Slopes(normal(rng, 4, 5), directions),))]
 
 
@@ -88,7 +89,7 @@ EXERCISE = Exercise(
         Part("dropout", 1, dropout_in_training,
             "in training, and only there, dropout must act on C with the rate `dropout`, before W; and "
             "`trainable=False` must have an effect"),
-        Part("gradients", 0.5, slopes_of_head, "the weights cannot be trained: their gradients are wrong or missing"),
+        Part("gradients", 0.5, slopes_of_head, "head and BERT cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(

@@ -73,9 +73,12 @@ def longer_texts(rng: Random) -> list[Trial]:
 
 
 def slopes_of_spans(rng: Random) -> list[Trial]:
-    case = _span_case(rng, 2, 4, 5, np.ones((2, 4), bool))
+    """Of the weights and of what comes from BERT, which is trained, too; some tokens may not answer."""
+    case = _span_case(rng, 2, 4, 5, np.array([[True, False, True, True], [True, True, True, False]]))
     directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
-    return [Trial((case,), (Slopes(normal(rng, 2, 2, 4), directions),))]
+    directions[0] = normal(rng, 2, 4, 5)
+    seen = normal(rng, 2, 2, 4) * case.arguments[1][:, None]  # of sums with −10⁹ the reference would lose the rest
+    return [Trial((case,), (Slopes(seen, directions),))]
 
 
 EXERCISE = Exercise(
@@ -86,7 +89,7 @@ EXERCISE = Exercise(
         Part("hidden positions", 1, some_may_answer,
             "where may_answer is False, both logits must be MASKED_SCORE; and `trainable=False` must have an effect",
             hidden=longer_texts),
-        Part("gradients", 1, slopes_of_spans, "the weights cannot be trained: their gradients are wrong or missing"),
+        Part("gradients", 1, slopes_of_spans, "head and BERT cannot be trained: their gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(

@@ -4,7 +4,7 @@ import numpy as np
 
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, mistake
+from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Slopes, Trial, mistake
 
 
 def tagging_loss(logits, labels):
@@ -33,7 +33,14 @@ def logits_and_labels(rng: Random) -> list[Trial]:
         *large_logits(rng),
     ]  # fmt: skip
     slopes = Slopes(np.array(1.0), {0: normal(rng, 2, 6, 3)})
-    return [*(Trial((case,)) for case in drawn), Trial((case,), (slopes,))]
+    return [*(Trial((case,)) for case in drawn), Trial((case,), (slopes,)), one_label(rng)]
+
+
+def one_label(rng: Random) -> Trial:
+    """Of one label a constant in the denominator shows; its loss is so large that rounding does not."""
+    logits, labels = normal(rng, 2, 3, 4, size=5), np.full((2, 3), IGNORED, "int32")
+    labels[0, 1] = np.argmin(logits[0, 1])
+    return Trial((Case((logits, labels)),), (Reference(rtol=4e-6),))
 
 
 def large_logits(rng: Random) -> list[Case]:
