@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         Part("dropout", 1, dropout_in_training,
             "in training, and only there, dropout must act on C with the rate `dropout`, before W; and "
             "`trainable=False` must have an effect"),
-        Part("gradients", 0.5, slopes_of_head, "head and BERT cannot be trained: their gradients are wrong or missing"),
+        Part("gradients", 0.5, slopes_of_head, "the head or BERT cannot be trained: gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(

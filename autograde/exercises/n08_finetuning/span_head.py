@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         Part("hidden positions", 1, some_may_answer,
             "where may_answer is False, both logits must be MASKED_SCORE; and `trainable=False` must have an effect",
             hidden=longer_texts),
-        Part("gradients", 1, slopes_of_spans, "head and BERT cannot be trained: their gradients are wrong or missing"),
+        Part("gradients", 1, slopes_of_spans, "the head or BERT cannot be trained: gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,
     hints=(
