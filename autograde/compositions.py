@@ -59,7 +59,7 @@ def calls_of(exercise: Exercise, case: Case) -> Iterator[tuple[Exercise, Case]]:
     """Each call of a composition with its exercise. Raises ValueError for one that is later, or of another notebook."""
     order = [one.id for one in catalogue.of_notebook(exercise.notebook)]
     for name, call in case.calls:
-        if name not in order[: order.index(exercise.id) + 1]:
+        if name != exercise.id and name not in order[: order.index(exercise.id)]:
             raise ValueError(
                 f"{exercise.id}: expected a composition with exercises of {exercise.notebook} up to this one, got "
                 f"{name!r}; only what comes before can be replaced by the course's answer"
