@@ -4,8 +4,8 @@ A case with `calls` (`spec.composed`) becomes one question: all its calls are ma
 are arguments of later calls. So an answer is refused that is right alone and not beside others: a list that the next
 call empties, a layer that uses the weights of the layer made last.
 
-A function of lists, dicts or arrays is asked so in every draw, visible ones too: two of its calls, of which the second
-must not change what the first returned (`of_two_calls`).
+Every draw, also the visible one, has two calls of a function that returns lists, dicts or arrays (`of_two_calls`): the
+second call must not change what the first one returned.
 
 A mistake of another answer must not cost a point here. The others come before the exercise in the release; where it
 loses points, follow-through asks again on the course's (`grader/carry_forward.py`), and if that is not possible, or
@@ -31,8 +31,9 @@ def of_two_calls(
 ) -> list[Trial]:
     """Two calls of an exercise's function as one question, if it returns what a later call could change.
 
-    The first of its trials, and the next one with another result. An empty list if it has no two of them, returns
-    tensors, or draws at random (`probe` then compares the first result again after later calls).
+    The calls are those of its first trial and of the next one with another result. Returns an empty list if there are
+    no two such trials, and for functions that return tensors or draw at random. (Of the latter `probe` compares the
+    first result again after later calls.)
     expected_of: (exercise, case) → the reference's result.
     """
     if exercise.probe["kind"] != "function" or exercise.returns == "tensor":

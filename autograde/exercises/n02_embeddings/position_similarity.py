@@ -21,7 +21,7 @@ def rows_of_vectors(rng: Random) -> list[Case]:
 def large_and_small(rng: Random) -> list[Case]:
     """Vectors of very different lengths, some in the same and in opposite directions.
 
-    The shortest shows a small number that is added to lengths or to their products.
+    If an answer adds a small number to lengths or to their products, the shortest vector has another cosine.
     """
     sizes = np.array([[1e-4], [1e3], [1], [1e-2]], "float32")
     x = normal(rng, 4, 5) * sizes

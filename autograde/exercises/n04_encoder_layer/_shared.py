@@ -90,9 +90,10 @@ def dropped_by_signs(case: Case, part: str, rate: float, layers: int = 1, which:
 
 
 def shown_by_one_unit(case: Case) -> Case:
-    """The same case with x = 0, a silent attention, and a network of one unit that returns the same number everywhere.
+    """The same case with x = 0, attention that returns 0, and a network with one inner unit.
 
-    So dropout of the unit shows: all numbers of a token are 0 then. `case` has an inner size of 1.
+    The network returns equal numbers. If dropout acts on the inner unit, all of a token become 0 together. `case` has
+    an inner size of 1.
     """
     weights = {role: np.full_like(array, role.endswith("/gamma")) for role, array in case.weights.items()}
     for role in ("feed_forward/inner/bias", "feed_forward/outer/kernel"):

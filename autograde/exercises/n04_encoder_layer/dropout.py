@@ -50,7 +50,7 @@ def nobody_trains(rng: Random) -> list[Case]:
 
 
 def rate_of_zero(rng: Random) -> list[Trial]:
-    """The gradient passes, too."""
+    """The result and its gradient are those of x."""
     case = Case((normal(rng, 3, 5), 0.0, True), seed=SEED)
     return [Trial((case,), (Reference(), Slopes(normal(rng, 3, 5), {0: normal(rng, 3, 5)})))]
 

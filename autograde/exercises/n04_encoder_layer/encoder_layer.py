@@ -27,8 +27,8 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
 def chance_in_training(rng: Random) -> list[Trial]:
     """Dropout of the given rate, also 0, or of the usual 0.1, acts on the result of each sub-layer.
 
-    If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped. Inside of the network
-    nothing is dropped either.
+    If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped. Nothing is dropped
+    inside the network.
     """
     given, usual = (
         layer_case(rng, normal(rng, 6, 10, 32), inner=5, dropout=dropout, training=True)

@@ -60,7 +60,7 @@ def every_position(rng: Random) -> list[Trial]:
     """In a pair of segments, in a row without any special token, in the shortest row and in a long one.
 
     Ids of regular tokens lie below, between and above those of the special ones; one is [UNK], one
-    [MASK]. Three of seven have 35
+    is [MASK]. Three of seven have 35
     choices, so few that one which never comes is noticed in every draw.
     """
     low, high = (int(number) for number in (rng.integers(1, 90), rng.integers(104, 150)))

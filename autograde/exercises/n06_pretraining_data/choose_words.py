@@ -43,8 +43,8 @@ def all_orders(rng: Random, sizes: list[int], count: int) -> Trial:
 
 
 def words_to_choose(rng: Random) -> list[Trial]:
-    """Some of few words; one that fits among 300; and of 28, which have so many choices that two draws without `rng`
-    never agree by luck."""
+    """Some of few words; one of 300 long words and the only short one; and some of 28, which have so many choices that
+    two draws without `rng` never agree by luck."""
     many = [1] * 10 + [2] * 12 + [3] * 6
     return [
         obeying(rng, "chosen words", places_of_words(rng, [1, 1, 2, 2, 3, 4]), 5),

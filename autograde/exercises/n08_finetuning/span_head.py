@@ -77,7 +77,7 @@ def slopes_of_spans(rng: Random) -> list[Trial]:
     case = _span_case(rng, 2, 4, 5, np.array([[True, False, True, True], [True, True, True, False]]))
     directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
     directions[0] = normal(rng, 2, 4, 5)
-    seen = normal(rng, 2, 2, 4) * case.arguments[1][:, None]  # of sums with −10⁹ the reference would lose the rest
+    seen = normal(rng, 2, 2, 4) * case.arguments[1][:, None]  # −10⁹ in a sum would round the rest away
     return [Trial((case,), (Slopes(seen, directions),))]
 
 

@@ -37,7 +37,7 @@ def logits_and_labels(rng: Random) -> list[Trial]:
 
 
 def one_label(rng: Random) -> Trial:
-    """Of one label a constant in the denominator shows; its loss is so large that rounding does not."""
+    """With one label, a constant in the denominator changes the loss by more than rounding does."""
     logits, labels = normal(rng, 2, 3, 4, size=5), np.full((2, 3), IGNORED, "int32")
     labels[0, 1] = np.argmin(logits[0, 1])
     return Trial((Case((logits, labels)),), (Reference(rtol=4e-6),))
