@@ -40,7 +40,7 @@ KINDS = (
     ("reductions in two steps", r"reduce-window"),
 )
 OTHER = "other"
-INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%([\w.\-]+) = \S+ ([\w\-]+)\(", re.MULTILINE)
+INSTRUCTION = re.compile(r"^\s+(?:ROOT )?%([\w.\-]+) = (?:\(.*?\)|\S+) ([\w\-]+)\(", re.MULTILINE)
 NOT_TIMED = ("while", "call", "conditional")  # their instructions are timed themselves
 
 

@@ -2,6 +2,7 @@
 
     python -m benchmarks.gpu > report.md                 # about ten minutes; TensorFlow, and JAX where it has a GPU
     python -m benchmarks.gpu --backends jax --sizes base --rows 64
+    python -m benchmarks.gpu --backends jax --sizes base --peer           # also `transformers` on PyTorch
 
 The report is Markdown, made to be pasted into an issue: the GPU, its measured peaks, and for each step its time, its
 memory and, for cards of the table, the least time and the memory that were computed. Each step has a process of its
@@ -31,6 +32,7 @@ HEADS = (
     "backend", "step", "rows × tokens", "precision", "ms", "tokens/s", "of the measured peak", "computed least, ms",
     "measured / least", "memory, GiB", "computed memory, GiB", "compiling, s",
 )  # fmt: skip
+PEER = "transformers, torch.compile"
 SIZES = ("small", "base", "large", "tiny")
 
 
@@ -45,6 +47,9 @@ def options_of(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--rows", nargs="+", type=int, help="rows of a batch (256 of small and 32 of base at 128)")
     parser.add_argument("--precision", choices=("auto", "float32", "float16", "bfloat16"), default="auto")
     parser.add_argument("--seconds", type=float, default=10.0, help="measure each step for this time")
+    parser.add_argument(
+        "--peer", action="store_true", help="also measure pre-training with transformers on PyTorch, tuned by hand"
+    )
     parser.add_argument("--cpu", action="store_true", help="measure the processor where there is no GPU")
     return parser.parse_args(arguments)
 
@@ -59,6 +64,9 @@ def jobs_of(options: argparse.Namespace) -> list[dict]:
                 "backend": backend, "size": size, "task": task, "tokens": tokens, "rows": rows,
                 "precision": options.precision, "seconds": options.seconds,
             })  # fmt: skip
+    if options.peer:
+        steps = [job | {"backend": "torch", "peer": PEER} for job in jobs if job["task"] == "pretraining"]
+        jobs += {json.dumps(step): step for step in steps}.values()  # once, however many backends there are
     return jobs
 
 
@@ -97,12 +105,12 @@ def computed_cells() -> dict[tuple, dict]:
 def line_of(job: dict, found: dict, card: str | None) -> list[str]:
     """A row of the report."""
     step = job["size"] if job["task"] == "pretraining" else f"{job['size']}, {job['task']}"
-    start = [job["backend"], step, f"{job['rows']} × {job['tokens']}"]
+    start = [job.get("peer", job["backend"]), step, f"{job['rows']} × {job['tokens']}"]
     if "error" in found:
         return [*start, found["error"].replace("|", "/"), *[""] * (len(HEADS) - 4)]
     known = computed_cells().get((card, job["size"], job["task"], str(job["tokens"]), str(job["rows"])))
     least, ratio, memory = "", "", ""
-    if known and known["precision"] == found["precision"]:
+    if known and known["precision"] == found["precision"] and "peer" not in job:
         seconds = float(known["roofline_seconds"])
         least, ratio = f"{seconds * 1e3:.1f}", f"{found['seconds'] / seconds:.2f}"
         memory = f"{float(known['memory']) / GIB:.2f}"
@@ -129,7 +137,7 @@ def report(machine: dict, card: str | None, lines: list[list[str]], arguments: l
 
 
 def _packages() -> str:
-    found = [name for name in ("keras", "tensorflow", "jax") if importlib.util.find_spec(name)]
+    found = [name for name in ("keras", "tensorflow", "jax", "torch", "transformers") if importlib.util.find_spec(name)]
     return ", ".join([f"bertlab {bertlab.__version__}", *(f"{name} {version(name)}" for name in found)])
 
 

@@ -5,6 +5,7 @@
 Letters: B batch, T tokens, P predictions, H hidden size.
 """
 
+import itertools
 import json
 import resource
 import sys
@@ -22,13 +23,14 @@ WARM_UP = 10  # steps before the clock starts, compiling among them; the timed s
 
 @dataclass
 class Job:
-    """The model and the data of a measurement."""
+    """The model and the data of a measurement. staged: whether PyTorch trains on one batch in the device's memory."""
 
     rows: dict[str, np.ndarray]
     config: BertConfig
     precision: str
     batch_size: int
     steps: int
+    staged: bool = False
 
 
 def main() -> None:
@@ -248,7 +250,7 @@ def torch_model(config: BertConfig):
 
 
 def endless(job: Job, on):
-    """Batches from PyTorch's data loader, again and again, with labels at every position as `transformers` wants."""
+    """Batches of PyTorch's data loader, or one, again and again; labels at all positions, as `transformers` wants."""
     import torch
 
     rows = {name: torch.from_numpy(values) for name, values in job.rows.items()}
@@ -262,9 +264,13 @@ def endless(job: Job, on):
     loader = torch.utils.data.DataLoader(
         torch.utils.data.TensorDataset(*rows.values()), batch_size=job.batch_size, drop_last=True
     )
+    batches = ({name: values.to(on) for name, values in zip(names, batch, strict=True)} for batch in repeated(loader))
+    yield from itertools.repeat(next(batches)) if job.staged else batches
+
+
+def repeated(loader):
     while True:
-        for batch in loader:
-            yield {name: values.to(on) for name, values in zip(names, batch, strict=True)}
+        yield from loader
 
 
 def torch_peak(on, dtype, seconds: float = 1.0) -> float:

@@ -106,7 +106,8 @@ class Trainer:
             program = jax.jit(partial(self._updates, kind), donate_argnums=0)
             return program.lower(self.state, self.ids, spans, keys, numbers, numbers)
 
-        lowered = {kind: lowered_program(kind) for kind in self.losses}  # Keras's scopes are not made for threads
+        used = [kind for kind in self.losses if kind.share]
+        lowered = {kind: lowered_program(kind) for kind in used}  # Keras's scopes are not made for threads
         with ThreadPoolExecutor() as pool:
             programs = pool.map(lambda each: each.compile(), lowered.values())
             self.programs = dict(zip(lowered, programs))
@@ -129,13 +130,17 @@ class Trainer:
 
 @dataclass(frozen=True)
 class Plan:
-    """The rates, masks and rows of each update; updates are counted from 0."""
+    """The rates, masks and rows of each update; updates are counted from 0.
+
+    stable: the fraction of the updates in which the rate is highest, after `WARMUP` and before it falls.
+    """
 
     kinds: tuple[Kind, Kind]
     steps: int
     rate: float
     masked: float
     masked_at_end: float
+    stable: float = STABLE
 
     @property
     def calls(self) -> int:
@@ -146,11 +151,11 @@ class Plan:
 
     def rates(self, numbers: np.ndarray) -> np.ndarray:
         done = numbers / (self.calls * UPDATES_PER_CALL)
-        rising, falling = (done + 1 / self.steps) / WARMUP, (1 - done) / (1 - WARMUP - STABLE)
+        rising, falling = (done + 1 / self.steps) / WARMUP, (1 - done) / (1 - WARMUP - self.stable)
         return (self.rate * np.clip(np.minimum(rising, falling), 0, 1)).astype(np.float32)
 
     def fractions(self, numbers: np.ndarray) -> np.ndarray:
-        falling = np.clip((1 - numbers / self.steps) / (1 - WARMUP - STABLE), 0, 1)
+        falling = np.clip((1 - numbers / self.steps) / (1 - WARMUP - self.stable), 0, 1)
         return (self.masked_at_end + (self.masked - self.masked_at_end) * falling).astype(np.float32)
 
     def kind(self, call: int) -> Kind:
@@ -280,13 +285,19 @@ def parser() -> argparse.ArgumentParser:
     return result
 
 
+def config_of(vocab_size: int, layers: int, hidden: int = 256) -> BertConfig:
+    """The configuration in pre-training: heads of 64 dimensions, no dropout."""
+    return BertConfig(
+        vocab_size=vocab_size, num_layers=layers, hidden_size=hidden, num_heads=hidden // 64,
+        intermediate_size=4 * hidden, max_position_embeddings=LONGEST, hidden_dropout=0.0, attention_dropout=0.0,
+        initializer_range=0.02 * (768 / hidden) ** 0.5,
+    )  # fmt: skip
+
+
 def new_model(options, vocabulary: Vocabulary) -> PreTrainingModel:
     keras.utils.set_random_seed(options.seed)
-    config = BertConfig(
-        vocab_size=len(vocabulary), num_layers=options.layers, hidden_size=256, num_heads=4, intermediate_size=1024,
-        max_position_embeddings=LONGEST, hidden_dropout=0.0, attention_dropout=0.0, initializer_range=0.02 * 3**0.5,
-    )  # fmt: skip
-    return PreTrainingModel(config, dtype="float32" if options.precision == "float32" else "mixed_bfloat16")
+    dtype = "float32" if options.precision == "float32" else "mixed_bfloat16"
+    return PreTrainingModel(config_of(len(vocabulary), options.layers), dtype=dtype)
 
 
 def measured_plan(trainer: Trainer, text: Text, plan: Plan, seconds: float) -> Plan:

@@ -33,22 +33,27 @@ class Kind:
     """A kind of row.
 
     tokens: its length. pairs: whether it has two segments. share: the fraction of the updates. rows: of a batch.
+    masked: the largest fraction of masked tokens.
     """
 
     tokens: int
     pairs: bool
     share: float
     rows: int
+    masked: float = 0.3
 
     @property
     def predictions(self) -> int:
         """Of a row, at most. An odd number: with [CLS] it is even, as the attention of cuDNN wants its queries."""
-        return round(0.3 * self.tokens) | 1
+        return round(self.masked * self.tokens) | 1
 
 
-def kinds_of(tokens: int) -> tuple[Kind, Kind]:
-    """Rows of one segment and of two, for batches of so many tokens."""
-    return Kind(32, False, 0.6, tokens // 32), Kind(LONGEST, True, 0.4, tokens // LONGEST)
+def kinds_of(tokens: int, short: float = 0.6, masked: float = 0.3) -> tuple[Kind, Kind]:
+    """Rows of one segment and of two, for batches of so many tokens. short: the fraction of updates with the first."""
+    return (
+        Kind(32, False, short, tokens // 32, masked),
+        Kind(LONGEST, True, 1 - short, tokens // LONGEST, masked),
+    )
 
 
 class Text:

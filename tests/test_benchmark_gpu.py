@@ -5,7 +5,7 @@ import json
 import pytest
 
 from autograde.student.time_left import KNOWN
-from benchmarks import gpu
+from benchmarks import gpu, gpu_kernels
 from benchmarks.accelerators.cards import GIB
 from benchmarks.accelerators.tables import COLUMNS
 
@@ -99,3 +99,36 @@ def test_a_step_is_measured_in_a_process_of_its_own(task):
     found = gpu.run(job)
     assert found["precision"] == "float32" and found["seconds"] > 0 and found["memory"] > 2**20, json.dumps(found)
     assert gpu.line_of(job, found, None)[2:4] == ["2 × 16", "float32"]
+
+
+def test_a_peer_is_measured_once_and_has_no_computed_time():
+    options = gpu.options_of(["--backends", "tensorflow", "jax", "--sizes", "base", "--peer"])
+    jobs = gpu.jobs_of(options)
+    assert [(job["backend"], job["task"]) for job in jobs] == [
+        ("tensorflow", "pretraining"), ("tensorflow", "finetuning"), ("jax", "pretraining"), ("jax", "finetuning"),
+        ("torch", "pretraining"),
+    ]  # fmt: skip
+    line = gpu.line_of(jobs[-1], FOUND | {"precision": "bfloat16"}, "H100")
+    assert line[0] == gpu.PEER and line[7:9] == ["", ""]
+
+
+PROGRAM = """
+  %loop_add_fusion.35 = bf16[8]{0} fusion(%a), metadata={op_name="jit(train_step)/layer_0/feed_forward/inner/add_any"}
+  %fusion.12 = (f32[8]{0}, f32[8]{0}) fusion(%a), metadata={op_name="jit(train_step)/adam_w_1/sub"}
+  %input_reduce_fusion.1 = f32[8]{0} fusion(%a), metadata={op_name="jit(train_step)/layer_0/output_norm/reduce_sum"}
+"""
+
+
+def test_the_kernels_of_a_gpu_are_found_in_the_program():
+    instructions = gpu_kernels.by_kernel_name(PROGRAM)
+    kinds = {
+        "nvjet_sm90_tst_192x96_NTT": "products", "gemm_fusion_dot_157": "products",
+        "cudnn_generated_fort_native_sdpa_sm90_flash_fprop": "attention: cuDNN's kernels", "MemcpyD2D": "copies",
+        "loop_add_fusion_35": "feed-forward network: GELU, biases", "fusion_12": "optimizer",
+        "input_reduce_fusion_1": "LayerNorm", "unknown_kernel": "other",
+    }  # fmt: skip
+    assert {name: gpu_kernels.kind_of_kernel(name, instructions) for name in kinds} == kinds
+    kernels = [gpu_kernels.Kernel("nvjet_sm90_tst_192x96_NTT", 2, 3.0), gpu_kernels.Kernel("fusion_12", 1, 1.0)]
+    text = gpu_kernels.report(kernels, instructions)
+    assert text.startswith("3 kernels of a step: 4.00 ms\n")
+    assert "| products | 2 | 3.00 | 75% |" in text and "| fusion_12 | 1 | 1.000 | optimizer |" in text

@@ -45,6 +45,10 @@ def _device() -> tuple[bool, tuple[int, int] | None]:
             return False, None
         capability = getattr(device, "compute_capability", None)  # such as "7.5"
         return True, capability and tuple(int(part) for part in capability.split("."))
+    if keras.backend.backend() == "torch":
+        import torch
+
+        return torch.cuda.is_available(), torch.cuda.get_device_capability() if torch.cuda.is_available() else None
     import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")

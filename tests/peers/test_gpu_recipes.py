@@ -1,0 +1,91 @@
+"""benchmarks.gpu_recipes trains and judges recipes on JAX, here tiny ones on a processor."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from scripts.mini_tokens import write
+
+pytestmark = pytest.mark.peers
+pytest.importorskip("jax")
+ROOT = Path(__file__).parents[2]
+SENTENCES = ["The dog barks at the old man .", "The dogs bark in the garden .", "She reads a long book today ."]
+
+SMALL = """
+import sys
+from benchmarks import gpu_recipes
+from benchmarks.gpu_recipes import Recipe
+
+small = dict(layers=1, hidden=64, tokens=1024)
+gpu_recipes.RECIPES = (
+    Recipe("one", **small), Recipe("two", masked=0.15, mix="little encyclopaedia", seed=2, **small),
+    Recipe("three", optimizer="adamw", short=0.0, **small),
+)
+gpu_recipes.main([*sys.argv[1:], "--operations", "1e9"])
+"""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory) -> Path:
+    """Prepared text of two kinds, with its vocabulary and tokens."""
+    from bertlab import checkpoints
+
+    folder = tmp_path_factory.mktemp("text")
+    vocabulary: Vocabulary = checkpoints.load_tokenizer("bertlab-mini").vocabulary
+    vocabulary.save(folder / "vocab-12k.txt")
+    for part in ("train", "held_out"):
+        (folder / part).mkdir()
+        (folder / "tokens-12k" / part).mkdir(parents=True)
+        for source in ("novels", "enwiki_a"):
+            text = folder / part / f"{source}.jsonl"
+            text.write_text(json.dumps({"id": source, "paragraphs": [SENTENCES * 8]}) + "\n", encoding="utf-8")
+            write(text, WordPieceTokenizer(vocabulary), folder / "tokens-12k" / part / f"{source}.npz")
+    return folder
+
+
+def run(data: Path, out: Path, *names: str) -> subprocess.CompletedProcess:
+    command = [sys.executable, "-c", SMALL, str(data), "--out", str(out), "--jobs", "0", "--only", *names]
+    environment = os.environ | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
+    return subprocess.run(command, env=environment, cwd=ROOT, capture_output=True, text=True)
+
+
+def test_recipes_of_one_program_are_trained_and_judged_once(data, tmp_path):
+    first = run(data, tmp_path / "out", "one", "two")
+    assert first.returncode == 0, first.stderr
+    assert "one: trained, 20 updates" in first.stdout and "two: trained, 20 updates" in first.stdout
+    results = [json.loads((tmp_path / "out" / f"{name}.json").read_text()) for name in ("one", "two")]
+    for result in results:
+        assert result["updates"] == 20 and result["places"] == 20 * 1024
+        assert 0 < result["bits"]["mean"] < 20 and 0.3 < result["made_pairs"]["all"] < 0.7
+    assert results[0]["bits"] != results[1]["bits"]
+    assert run(data, tmp_path / "out", "one", "two").stdout == ""  # finished ones are not trained again
+
+
+def test_recipes_of_two_programs_need_processes(data, tmp_path):
+    refused = run(data, tmp_path / "out", "one", "three")
+    assert refused.returncode == 1 and "expected recipes with the same program; use --jobs 1" in refused.stderr
+
+
+def test_parts_have_one_program_and_plans_have_equal_operations():
+    from benchmarks.gpu_recipes import RECIPES, TOGETHER, kinds_for, parts_of, plan_of
+    from bertlab.training.devices.utilisation import training_flops
+    from scripts.make_mini import config_of
+
+    parts = parts_of(RECIPES)
+    assert sorted(recipe.name for part in parts for recipe in part) == sorted(recipe.name for recipe in RECIPES)
+    for part in parts:
+        assert len({recipe.program for recipe in part}) == 1 and len(part) <= TOGETHER
+    for recipe in RECIPES:
+        config = config_of(12_288, recipe.layers, recipe.hidden)
+        plan = plan_of(recipe, config, 1e15)
+        masked = plan.fractions(plan.numbers(0))[0]
+        assert masked == pytest.approx(recipe.masked) and sum(kind.share for kind in plan.kinds) == pytest.approx(1)
+        largest = sum(
+            kind.share * training_flops(config, kind.rows, kind.tokens, kind.predictions) for kind in kinds_for(recipe)
+        )
+        assert 0.8e15 < plan.steps * largest < 1.25e15  # as if all predictions were used
