@@ -385,13 +385,15 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 #
 # To test your step there is a model that is as small as possible: its tokens do not look at each other, but it is
 # called like yours. The check sets its weights, lets `train_step` make a step or two of gradient descent, with and
-# without momentum, also inside of `tf.function`, and compares the weights afterwards.
+# without momentum, also inside of `tf.function`, and compares the weights afterwards. It also counts the calls of the
+# model: one per step.
 
 # %% tags=["setup"]
 class TinyModel(keras.Model):
     """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from all real tokens.
 
-    Outside of training its vectors are half as long: a dropout without chance.
+    Outside of training its vectors are half as long: a dropout without chance. It counts its calls in training, in a
+    variable that is not trained, like those of a Dropout layer.
     """
 
     def __init__(self, vocab_size, hidden_size, **kwargs):
@@ -402,8 +404,11 @@ class TinyModel(keras.Model):
         self.segment.build(None)
         self.nsp = keras.layers.Dense(2, name="nsp")
         self.bias = self.add_weight(shape=(vocab_size,), initializer="zeros", name="bias")
+        self.calls = self.add_weight(shape=(1,), initializer="zeros", trainable=False, name="calls")
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        if training:
+            self.calls.assign_add([1.0])
         hidden = self.table(token_ids) + self.segment(token_type_ids)  # (B, T, H)
         hidden = hidden if training else hidden / 2
         chosen = tf.gather(hidden, positions, batch_dims=1)  # (B, P, H)

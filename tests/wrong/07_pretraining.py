@@ -184,6 +184,26 @@ def train_step(model, optimizer, batch):
     optimizer.apply(clip_gradients(gradients), variables)
     return loss
 
+# %% train-step: also the variables that are not trained
+def train_step(model, optimizer, batch):
+    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
+    with tf.GradientTape() as tape:
+        logits, next_logits = model(*inputs, training=True)
+        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
+    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, model.variables)]
+    optimizer.apply(clip_gradients(gradients), model.variables)
+    return loss
+
+# %% train-step: a call for each of the two losses
+def train_step(model, optimizer, batch):
+    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
+    with tf.GradientTape() as tape:
+        loss = mlm_loss(model(*inputs, training=True)[0], batch["labels"], batch["weights"])
+        loss += nsp_loss(model(*inputs, training=True)[1], batch["next_sentence"])
+    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, model.trainable_variables)]
+    optimizer.apply(clip_gradients(gradients), model.trainable_variables)
+    return loss
+
 # %% learning-rate: without warm-up it falls below 0
 def learning_rate(step, peak, warmup_steps, total_steps):
     if warmup_steps == 0:

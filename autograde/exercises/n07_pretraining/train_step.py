@@ -12,7 +12,7 @@ from autograde.exercises.n07_pretraining.nsp_loss import nsp_loss
 from autograde.exercises.spec import Case, Exercise, cases, mistake, training_step, values
 
 TINY_ROLES = {"table": ["table.embeddings"], "segment": ["segment.embeddings"], "bias": ["bias"],
-              "nsp/kernel": ["nsp.kernel"], "nsp/bias": ["nsp.bias"]}  # fmt: skip
+              "nsp/kernel": ["nsp.kernel"], "nsp/bias": ["nsp.bias"], "calls": ["calls"]}  # fmt: skip
 TINY = {"vocab_size": 7, "hidden_size": 4}
 
 
@@ -48,13 +48,15 @@ def length_of(gradients):
 
 def train_step(batch, *, weights, config, steps, rate, compiled=False, momentum=0.0):
     """The last step's loss and the weights after so many steps of gradient descent, clipped at 1."""
-    weights, loss, moves = dict(weights), None, dict.fromkeys(weights, 0.0)
+    weights, loss = dict(weights), None
+    calls, moves = weights.pop("calls"), dict.fromkeys(weights, 0.0)
     for _ in range(steps):
         loss, gradients = tiny_loss(batch, weights), tiny_gradients(batch, weights)
         length = length_of(gradients)
         for role, gradient in gradients.items():
             moves[role] = momentum * moves[role] - rate * gradient * min(1.0, 1.0 / length)
             weights[role] = weights[role] + moves[role]
+    weights["calls"] = calls + steps
     return {"loss": np.array(loss, "float32")} | {role: array.astype("float32") for role, array in weights.items()}
 
 
@@ -74,7 +76,7 @@ def tiny_case(rng: Random, size: float, steps: int = 1, **keywords) -> Case:
     weights = {
         "table": normal(rng, pieces, hidden, size=size), "segment": normal(rng, 2, hidden, size=size),
         "bias": normal(rng, pieces, size=size), "nsp/kernel": normal(rng, hidden, 2, size=min(size, 0.05)),
-        "nsp/bias": normal(rng, 2, size=min(size, 0.05)),
+        "nsp/bias": normal(rng, 2, size=min(size, 0.05)), "calls": np.zeros(1, "float32"),
     }  # fmt: skip
     return Case((batch,), {"steps": steps, "rate": 0.5} | keywords, weights, TINY)
 
@@ -93,7 +95,8 @@ def gentle(rng: Random) -> list[Case]:
     """Weights so small that the gradient is clearly shorter than 1."""
     while True:
         case = tiny_case(rng, 0.1)
-        if length_of(tiny_gradients(case.arguments[0], case.weights)) < 0.8:
+        trained = {role: array for role, array in case.weights.items() if role != "calls"}
+        if length_of(tiny_gradients(case.arguments[0], trained)) < 0.8:
             return [case]
 
 
@@ -138,6 +141,11 @@ EXERCISE = Exercise(
             "        variable.assign_sub(optimizer.learning_rate * gradient)\n",
             hint="You change the weights yourself, as plain gradient descent. The optimizer makes the step, in its own "
                  "way: `optimizer.apply`."),
+        mistake("model-called-twice", "    with tf.GradientTape() as tape:\n",
+            "    inputs = [batch[name] for name in ('token_ids', 'token_type_ids', 'attention_mask', 'positions')]\n"
+            "    model(*inputs, training=True)\n    with tf.GradientTape() as tape:\n",
+            hint="You call the model more than once in a step, which takes longer and draws other dropout. Call it "
+                 "once, inside of the tape, and use both results."),
         mistake("mean-of-both-losses",
             "loss = mlm_loss(", "loss = 0.5 * mlm_loss(",
             " + nsp_loss(", " + 0.5 * nsp_loss(",
