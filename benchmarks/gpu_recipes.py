@@ -62,8 +62,7 @@ class Recipe:
     @property
     def program(self) -> tuple:
         """Recipes with the same values need one compiled program."""
-        rows = (self.tokens, 0 < self.short < 1 or self.short, max(0.3, self.masked))
-        return (self.layers, self.hidden, self.vocabulary, self.optimizer, *rows)
+        return self.layers, self.hidden, self.vocabulary, self.optimizer, kinds_for(self)
 
 
 RECIPES = (
