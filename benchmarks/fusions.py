@@ -6,7 +6,7 @@
 
 Traces some steps with the profiler of TensorFlow or JAX, adds up the time of each kernel of the program that XLA
 compiled, and finds in the program's text which line of the model each kernel comes from. On processors only: on a GPU
-use a profiler of its maker. Kernels that overlap count in full, so that the sum can exceed the time of a step.
+use `benchmarks.gpu_kernels`. Kernels that overlap count in full, so that the sum can exceed the time of a step.
 """
 
 import argparse

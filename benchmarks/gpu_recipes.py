@@ -10,12 +10,15 @@ trains each recipe of `RECIPES` with the loop of `scripts.make_mini` for the sam
 library, and judges it without fine-tuning: bits per character of held-out text (see `benchmarks.mini`), our 200 minimal
 pairs, and 2,650 made ones (`benchmarks.grammar_pairs`). Each result is a file in OUT; a recipe that has one is not
 trained again, and OUT/recipes.md is the table of all. --jobs: processes at a time. They share the GPU, so no time is
-reported: while one compiles, another one trains.
+reported: while one compiles, another one trains. The products of Muon itself are not in the count.
 """
 
 import argparse
+import hashlib
+import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +45,7 @@ class Recipe:
     layers, hidden: of the model, with heads of 64 dimensions. vocabulary: 12k stands for vocab-12k.txt. rate: the
     highest. masked, masked_at_end: fractions of the tokens. tokens: places for tokens in an update. short: the fraction
     of the updates with rows of 32 tokens; the others have pairs of segments of up to 128. mix: of `MIXES`. stable: the
-    fraction of the updates in which the rate stays at its highest.
+    fraction of the updates in which the rate and the masked fraction stay at their highest.
     """
 
     name: str
@@ -80,8 +83,8 @@ RECIPES = (
     Recipe("2 × 384", layers=2, hidden=384),
     Recipe("40 % masked", masked=0.4),
     Recipe("rate 1e-3", rate=1e-3),
-    Recipe("late decay", stable=0.8),
-    Recipe("rate falls at once", stable=0.0),
+    Recipe("rate and masks fall late", stable=0.8),
+    Recipe("rate and masks fall at once", stable=0.0),
     Recipe("little encyclopaedia", mix="little encyclopaedia"),
     Recipe("32,768 places per update", tokens=32_768),
     Recipe("rows of 128 only", short=0.0),
@@ -201,9 +204,12 @@ def kinds_for(recipe: Recipe):
 
 
 def plan_of(recipe: Recipe, config, operations: float):
-    """The `Plan` with as many updates as the operations allow; those of masks are counted, not those of padding."""
+    """The `Plan` with as many whole calls as come nearest to the operations.
+
+    Of the places for predictions those that are masked are counted, not those that stay empty.
+    """
     from bertlab.training.devices.utilisation import training_flops
-    from scripts.make_mini import Plan
+    from scripts.make_mini import UPDATES_PER_CALL, Plan
 
     def plan(steps: int) -> Plan:
         return Plan(kinds_for(recipe), steps, recipe.rate, recipe.masked, recipe.masked_at_end, recipe.stable)
@@ -213,7 +219,7 @@ def plan_of(recipe: Recipe, config, operations: float):
         kind.share * training_flops(config, kind.rows, kind.tokens, round(masked * kind.tokens))
         for kind in kinds_for(recipe)
     )
-    return plan(max(1, round(operations / needed)))
+    return plan(UPDATES_PER_CALL * max(1, round(operations / needed / UPDATES_PER_CALL)))
 
 
 # === The command ===
@@ -228,7 +234,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--jobs", type=int, default=1, help="processes at a time; 0 trains in this one")
     options = parser.parse_args(arguments)
     chosen = chosen_recipes(options.only)
-    work = WorkFolder(options.out, "job.json", {"operations": options.operations})
+    if os.environ.get("KERAS_BACKEND") != "jax":
+        sys.exit("expected KERAS_BACKEND=jax; set it")
+    identity = {"operations": options.operations, "data": digest(options.data)}
+    work = WorkFolder(options.out, "job.json", identity)
     if work.found() is not None:
         work.check()
     work.begin()
@@ -238,6 +247,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(f"failed: {', '.join(failed)}; see the logs in {options.out}, then start the same command again")
     else:
         train_here(chosen, options)
+        write_table(options.out)
+
+
+def digest(data: Path) -> str:
+    """A hash of the vocabularies, and of the names and sizes of the tokens. Exits where text is missing."""
+    vocabularies, held_out = sorted(data.glob("vocab-*.txt")), data / "held_out"
+    if not vocabularies or not any(held_out.glob("*.jsonl")):
+        sys.exit(f"{data}: expected vocab-12k.txt and the like, and held-out text; run scripts.make_mini_text")
+    parts = [path.read_bytes() for path in vocabularies]
+    for path in sorted(data.glob("tokens-*/train/*.npz")):
+        parts.append(f"{path.relative_to(data)} {path.stat().st_size}".encode())
+    return hashlib.sha256(b"\n".join(parts)).hexdigest()[:16]
 
 
 def chosen_recipes(names: Sequence[str] | None) -> list[Recipe]:
@@ -253,9 +274,17 @@ def file_of(recipe: Recipe, out: Path) -> Path:
     return out / f"{recipe.name.replace(' ', '-').replace('%', 'percent').replace('×', 'x').replace(',', '')}.json"
 
 
+def is_finished(recipe: Recipe, out: Path) -> bool:
+    """Whether a recipe has a result. Exits for the result of another recipe of this name."""
+    file = file_of(recipe, out)
+    if file.is_file() and read_json(file)["recipe"] != asdict(recipe):
+        sys.exit(f"{file}: expected the result of {recipe}, got that of an earlier one; use another --out")
+    return file.is_file()
+
+
 def train_here(recipes: Sequence[Recipe], options) -> None:
     """Trains recipes with the same program; exits for others."""
-    left = [recipe for recipe in recipes if not file_of(recipe, options.out).is_file()]
+    left = [recipe for recipe in recipes if not is_finished(recipe, options.out)]
     if len({recipe.program for recipe in left}) > 1:
         sys.exit("--jobs 0: expected recipes with the same program; use --jobs 1")
     if not left:
@@ -270,6 +299,8 @@ def train_here(recipes: Sequence[Recipe], options) -> None:
 def train_in_processes(recipes: Sequence[Recipe], options) -> list[str]:
     """Trains the recipes, those with the same program together. Returns the names of those that failed."""
     failed: list[str] = []
+    writing = threading.Lock()
+    environment = os.environ | {"XLA_PYTHON_CLIENT_PREALLOCATE": "false"}  # the processes share the GPU's memory
 
     def train(part: Sequence[Recipe]) -> None:
         names = [recipe.name for recipe in part]
@@ -279,9 +310,10 @@ def train_in_processes(recipes: Sequence[Recipe], options) -> list[str]:
             "--jobs", "0", "--operations", str(options.operations), "--only", *names,
         ]  # fmt: skip
         with log.open("a") as lines:
-            if subprocess.run(command, stdout=lines, stderr=lines).returncode:
+            if subprocess.run(command, stdout=lines, stderr=lines, env=environment).returncode:
                 failed.extend(names)
-        write_table(options.out)
+        with writing:
+            write_table(options.out)
 
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(train, parts_of(recipes)))

@@ -18,7 +18,7 @@ from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.devices.utilisation import measured_peak
 
-TOGETHER = 10  # steps in one call of the compiled program
+TOGETHER = 10  # steps before control returns to Keras's callbacks
 IN_A_ROW = 10  # operations that are timed together
 PEER_STEPS = 100
 BYTES = {"cpu": 2**26, "other": 2**30}  # of the array that is copied to measure the memory's bandwidth
@@ -71,9 +71,10 @@ def measure(job: dict) -> dict:
     trainer = trainer_of(work, precision, steps_per_execution=TOGETHER)
     batches, start = repeated(random_batch(work)), time.perf_counter()
     first = ends_of_epochs(trainer, batches, TOGETHER, 3)  # compiles
-    calls = max(1, round(job["seconds"] / (first[-1] - first[-2])))
+    short = first[-1] - first[-2]  # one call, and what `fit` needs between two epochs
+    calls = max(3, round(job["seconds"] / short))
     ends = ends_of_epochs(trainer, batches, calls * TOGETHER, 2)
-    seconds = (ends[1] - ends[0]) / (calls * TOGETHER)
+    seconds = (ends[1] - ends[0] - short) / ((calls - 1) * TOGETHER)
     return {
         "seconds": seconds, "precision": precision, "peak_fraction": work.flops / seconds / peak,
         "memory": keras_memory(), "compile_seconds": max(0.0, first[0] - start - TOGETHER * seconds),
@@ -87,6 +88,8 @@ def measure_peer(job: dict) -> dict:
     """
     work = Work(job["size"], job["tokens"], job["rows"])
     precision = resolve_precision(job["precision"])
+    if precision == "float16":
+        sys.exit("transformers is measured in float32 or bfloat16, not in float16")
     found = transformers_tuned(Job(random_batch(work), work.config, precision, work.rows, PEER_STEPS, staged=True))
     seconds = work.rows * work.tokens / found["tokens_per_second"]
     return {
@@ -96,8 +99,10 @@ def measure_peer(job: dict) -> dict:
 
 
 def ends_of_epochs(trainer, batches, steps: int, epochs: int) -> list[float]:
-    """Trains for epochs of so many steps; returns when each one ended. Between two epochs `fit` needs time of its own:
-    tens of milliseconds on JAX."""
+    """Trains for epochs of so many steps; returns when each one ended.
+
+    Between two epochs `fit` needs time of its own, tens of milliseconds on JAX.
+    """
     ends = []
 
     def end(epoch, logs):

@@ -393,7 +393,7 @@ class TinyModel(keras.Model):
     """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from all real tokens.
 
     Outside of training its vectors are half as long: a dropout without chance. It counts its calls in training, in a
-    variable that is not trained, like those of a Dropout layer.
+    variable that is not trained, like the state of a Dropout layer's random numbers.
     """
 
     def __init__(self, vocab_size, hidden_size, **kwargs):

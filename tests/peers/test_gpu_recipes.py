@@ -63,7 +63,12 @@ def test_recipes_of_one_program_are_trained_and_judged_once(data, tmp_path):
         assert result["updates"] == 20 and result["places"] == 20 * 1024
         assert 0 < result["bits"]["mean"] < 20 and 0.3 < result["made_pairs"]["all"] < 0.7
     assert results[0]["bits"] != results[1]["bits"]
-    assert run(data, tmp_path / "out", "one", "two").stdout == ""  # finished ones are not trained again
+    assert (tmp_path / "out" / "recipes.md").read_text().startswith("| recipe | updates |")
+    again = run(data, tmp_path / "out", "one", "two")
+    assert again.returncode == 0 and again.stdout == ""  # finished ones are not trained again
+    file = tmp_path / "out" / "two.json"
+    file.write_text(file.read_text().replace('"seed": 2', '"seed": 3'))
+    assert "got that of an earlier one; use another --out" in run(data, tmp_path / "out", "one", "two").stderr
 
 
 def test_recipes_of_two_programs_need_processes(data, tmp_path):
@@ -74,7 +79,7 @@ def test_recipes_of_two_programs_need_processes(data, tmp_path):
 def test_parts_have_one_program_and_plans_have_equal_operations():
     from benchmarks.gpu_recipes import RECIPES, TOGETHER, kinds_for, parts_of, plan_of
     from bertlab.training.devices.utilisation import training_flops
-    from scripts.make_mini import config_of
+    from scripts.make_mini import UPDATES_PER_CALL, config_of
 
     parts = parts_of(RECIPES)
     assert sorted(recipe.name for part in parts for recipe in part) == sorted(recipe.name for recipe in RECIPES)
@@ -89,3 +94,4 @@ def test_parts_have_one_program_and_plans_have_equal_operations():
             kind.share * training_flops(config, kind.rows, kind.tokens, kind.predictions) for kind in kinds_for(recipe)
         )
         assert 0.8e15 < plan.steps * largest < 1.25e15  # as if all predictions were used
+        assert plan.steps == plan.calls * UPDATES_PER_CALL
