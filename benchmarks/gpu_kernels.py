@@ -57,12 +57,15 @@ def by_kernel_name(program: str) -> dict[str, Instruction]:
 
 def kind_of_kernel(name: str, instructions: dict[str, Instruction]) -> str:
     """The kind of computation in the first table."""
-    found = next((kind for kind, pattern in LIBRARIES if re.search(pattern, name)), None)
-    if found is None:
-        found = kind_of(instructions[name]) if name in instructions else OTHER
-        if found == OTHER and name in instructions and "feed_forward" in instructions[name].source:
-            return "feed-forward network: GELU, biases"
-    return "products" if found == "products of the model" else found
+    for kind, pattern in LIBRARIES:
+        if re.search(pattern, name):
+            return kind
+    if name not in instructions:
+        return OTHER
+    kind = kind_of(instructions[name])
+    if kind == OTHER and "feed_forward" in instructions[name].source:
+        return "feed-forward network: GELU, biases"
+    return "products" if kind == "products of the model" else kind
 
 
 def report(kernels: list[Kernel], instructions: dict[str, Instruction]) -> str:

@@ -262,12 +262,12 @@ def digest(data: Path) -> str:
 
 
 def chosen_recipes(names: Sequence[str] | None) -> list[Recipe]:
-    """The recipes with these names, in the order of `RECIPES`; all of them for None. Exits for an unknown name."""
-    known = [recipe.name for recipe in RECIPES]
+    """The recipes with these names, in the order of `RECIPES`; all of them without names. Exits for an unknown name."""
+    known = {recipe.name: recipe for recipe in RECIPES}
     for name in names or ():
         if name not in known:
             sys.exit(f"no recipe {name!r}; choose from: {', '.join(known)}")
-    return [recipe for recipe in RECIPES if names is None or recipe.name in names]
+    return [recipe for recipe in RECIPES if not names or recipe.name in names]
 
 
 def file_of(recipe: Recipe, out: Path) -> Path:
