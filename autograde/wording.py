@@ -237,6 +237,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
             which = "where a rate of 0 is not passed on to a dropout"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
     if plan["questions"][claim["answer"]]["probe"]["kind"] == "made" and "named" in claim.get("expected", ()):
+        if all(answer.value.get(name) == claim["expected"][name] for name in ("named", "trainable")):
+            return ["A weight of your layer cannot be trained: leave out `trainable=False` where you make it."]
         return [
             "The layer was made with `name=...` and `trainable=...`: hand all of `**kwargs` on to `super().__init__`."
         ]
@@ -285,6 +287,11 @@ def _has_nan(value) -> bool:
 
 def _value_advice(value, expected):
     if _has_nan(value):
+        if type(value) is not np.ndarray:  # numbers that were computed without tensors
+            return [
+                "The result has NaN. Is there 0/0, for example because all numbers are equal? Or the root of a number "
+                "below 0, for example after an overflow of integers?"
+            ]
         return [
             "The result has NaN. Does exp of a large number give ∞? Then ∞/∞, ∞ − ∞ and 0 · ∞ are NaN. Or is there "
             "0/0, for example because every exp of a row is 0, or all numbers are equal?"

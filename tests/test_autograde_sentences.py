@@ -91,6 +91,12 @@ def test_each_way_to_be_wrong_has_its_own_words(body, words):
     assert verdict.points == 0 and not verdict.passed
 
 
+def test_a_number_that_is_nan_is_explained_without_exp():
+    source = "def spearman(gold, predicted):\n    return float('nan')"
+    [said] = verdict_on("spearman", source).advice
+    assert "all numbers are equal" in said and "exp" not in said.replace("example", ""), said
+
+
 def test_a_float64_result_is_not_told_to_keep_the_dtype_of_integers():
     source = "def sinusoids(length, d_e):\n    return ops.convert_to_tensor(np.zeros((length, d_e)))"
     [said] = verdict_on("sinusoids", source).advice

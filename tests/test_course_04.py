@@ -74,6 +74,18 @@ def test_the_stack_trains_in_a_keras_model_and_predicts_the_same_each_time(names
     assert np.array_equal(model.predict(data, verbose=0), model.predict(data, verbose=0))
 
 
+def test_a_weight_that_cannot_be_trained_is_not_taken_for_keyword_arguments_that_are_lost():
+    exercise, plan = catalogue.find("layer-norm-layer"), visible_plan("layer-norm-layer")
+    source = cells.answer_cell(exercise)
+    for old, new, advice in (
+        ('initializer="zeros"', 'initializer="zeros", trainable=False', "leave out `trainable=False`"),
+        ("super().__init__(**kwargs)", "super().__init__()", "hand all of `**kwargs` on"),
+    ):
+        changed = source.replace(old, new)
+        assert changed != source
+        assert advice in str(judge(plan, asking(cells.namespace(exercise, changed))))
+
+
 def test_a_layer_without_dropout_is_told_that_nothing_is_left_to_chance():
     plan = visible_plan("encoder-layer")
     source = cells.answer_cell(catalogue.find("encoder-layer"))

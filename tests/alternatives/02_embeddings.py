@@ -231,8 +231,10 @@ def learned_positions(length, w_p):
 
 # %% segment-ids: between two places
 def segment_ids(token_ids, sep_id, pad_id):
-    first = ops.argmax(ops.cast(token_ids == sep_id, "int32"), axis=1)[:, None]
-    place = ops.arange(token_ids.shape[1])[None, :]
+    separator = token_ids == sep_id
+    last = token_ids.shape[1] - 1
+    first = ops.where(ops.any(separator, axis=1), ops.argmax(ops.cast(separator, "int32"), axis=1), last)[:, None]
+    place = ops.arange(last + 1)[None, :]
     after = ops.logical_and(place > ops.cast(first, place.dtype), ops.not_equal(token_ids, pad_id))
     return ops.cast(after, "int32")
 

@@ -112,6 +112,12 @@ def segment_ids(token_ids, sep_id, pad_id):
     before = ops.cumsum(here, axis=-1) - here
     return ops.cast(ops.logical_and(before > 0, token_ids != 0), "int32")
 
+# %% segment-ids: all of B where there is no [SEP]
+def segment_ids(token_ids, sep_id, pad_id):
+    first = ops.argmax(ops.cast(token_ids == sep_id, "int32"), axis=1)[:, None]
+    after = ops.arange(token_ids.shape[1], dtype=first.dtype)[None] > first
+    return ops.cast(ops.logical_and(after, token_ids != pad_id), "int32")
+
 # %% input-embeddings: eight positions again and again
 def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
     places = ops.take(w_p, ops.arange(token_ids.shape[-1]) % 8, axis=0)

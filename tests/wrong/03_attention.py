@@ -126,6 +126,14 @@ def masked_attention(q, k, v, mask):
     seen = ops.any(ops.broadcast_to(mask, scores.shape), axis=-1, keepdims=True)
     return softmax_rows(ops.where(seen, ops.where(mask, scores, scores - 100), 0.0)) @ v
 
+# %% masked-attention: scores of zero are hidden
+MASKED_SCORE = -1e9
+
+
+def masked_attention(q, k, v, mask):
+    scores = attention_scores(q, k) * ops.cast(mask, "float32")
+    return softmax_rows(ops.where(scores == 0, MASKED_SCORE, scores)) @ v
+
 # %% mh-attention: eight heads at most
 def mh_attention(x, heads, w_o, b_o):
     found = concat_heads([attention(x, *parameters) for parameters in heads[:8]])

@@ -44,6 +44,15 @@ def mask_each(token_ids, mask_id, p, rng):
             positions.append(t)
     return masked, positions
 
+# %% mask-each: at most 40 tokens
+def mask_each(token_ids, mask_id, p, rng):
+    masked, positions = list(token_ids), []
+    for t in range(len(masked)):
+        if rng.random() < p and len(positions) < 40:
+            masked[t] = mask_id
+            positions.append(t)
+    return masked, positions
+
 # %% number-of-predictions: at most 512 tokens
 def number_of_predictions(tokens, most=20, share=0.15):
     return min(most, max(1, round(share * min(tokens, 512))))
@@ -138,6 +147,11 @@ def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed), 20), replace=False))
 
+# %% choose-positions: ids below 5 are special
+def choose_positions(token_ids, special_ids, count, rng):
+    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids and token >= 5]
+    return sorted(int(t) for t in rng.choice(allowed, min(count, len(allowed)), replace=False))
+
 # %% mask-tokens: a token is never its own replacement
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = list(token_ids)
@@ -200,6 +214,15 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = mask_id
         elif fate < 0.9:
             masked[t] = replacements[t % len(replacements)]
+    return masked
+
+# %% mask-tokens: ids below 5 are left alone
+def mask_tokens(token_ids, positions, mask_id, replacements, rng):
+    masked = list(token_ids)
+    for t in positions:
+        fate = rng.random()
+        if masked[t] >= 5 and fate < 0.9:
+            masked[t] = mask_id if fate < 0.8 else int(rng.choice(replacements))
     return masked
 
 # %% whole-words: everything in brackets is special

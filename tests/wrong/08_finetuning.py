@@ -262,6 +262,110 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
+# %% best-span: the threshold counted twice
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + 2 * threshold else (0, 0)
+
+
+# %% best-span: never an answer with a threshold above 0
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if threshold <= 0 and best > start[0] + end[0] + threshold else (0, 0)
+
+
+# %% best-span: always an answer with a threshold below 0
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if threshold < 0 or best > start[0] + end[0] + threshold else (0, 0)
+
+
+# %% best-span: the threshold as a fraction of the score of [CLS]
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    null = start[0] + end[0]
+    return span if best > null + threshold * abs(null) else (0, 0)
+
+
+# %% best-span: the threshold rounded
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + int(threshold) else (0, 0)
+
+
+# %% best-span: a threshold of 0.1 where it is left out
+def best_span(start, end, first, last, longest, threshold=0.1):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+
+# %% best-span: a threshold of -0.1 where it is left out
+def best_span(start, end, first, last, longest, threshold=-0.1):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+
+# %% best-span: thirty tokens at most
+def best_span(start, end, first, last, longest, threshold=0.0):
+    longest = min(longest, 30)
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+
+# %% best-span: 64 tokens at most
+def best_span(start, end, first, last, longest, threshold=0.0):
+    longest = min(longest, 64)
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+
+# %% best-span: probabilities compared with the threshold
+def best_span(start, end, first, last, longest, threshold=0.0):
+    starts, ends = np.exp(start - start.max()), np.exp(end - end.max())
+    starts, ends = starts / starts.sum(), ends / ends.sum()
+    best, span = 0, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if starts[i] * ends[j] > best:
+                best, span = starts[i] * ends[j], (i, j)
+    return span if best > starts[0] * ends[0] + threshold else (0, 0)
+
 # %% span-scores: a shared word counted as often as the prediction has it
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))

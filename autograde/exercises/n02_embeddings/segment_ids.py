@@ -69,7 +69,8 @@ def pairs(rng: Random) -> list[Case]:
 def padded(rng: Random) -> list[Case]:
     first = int(rng.integers(1, 4))
     batch = [packed(rng, first, 4 - first, 3), packed(rng, first + 1, 0, 7 - first), packed(rng, 3, 1, 3)]
-    batch += [packed(rng, 4, 9)[:10], np.full(10, PAD, "int32")]  # cut off in the second sentence; padding alone
+    batch += [packed(rng, 4, 9)[:10], packed(rng, 12, 2)[:10]]  # cut off in the second sentence; in the first one
+    batch.append(np.full(10, PAD, "int32"))
     return [Case((np.stack(batch), SEP, PAD)), Case((packed(rng, 50, 60, 20)[None], SEP, PAD)), *other_ids(rng)]
 
 

@@ -15,6 +15,7 @@ def masked_inputs(rng: Random) -> list[Case]:
         Case((normal(rng, 2, 5, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 3), some_seen(rng, 2, 5, 5))),
         *masks_that_broadcast(rng),
         scores_below(rng),
+        scores_of_zero(rng),
         hidden_peaks(rng),
         *other_sizes(rng),
     ]
@@ -63,6 +64,15 @@ def scores_below(rng: Random) -> Case:
     q = np.concatenate([normal(rng, 1, 3, 1), np.ones((1, 3, 1), "float32")], axis=-1)
     k = np.concatenate([normal(rng, 1, 4, 1), np.full((1, 4, 1), -5e8 * 2**0.5, "float32")], axis=-1)
     return Case((q, k, normal(rng, 1, 4, 2), np.arange(4) == rng.integers(0, 4, size=(1, 3, 1))))
+
+
+def scores_of_zero(rng: Random) -> Case:
+    """Scores of exactly 0 belong to keys that may be seen: of two queries all scores, of the others that of one key."""
+    q, k, mask = normal(rng, 2, 4, 3), normal(rng, 2, 5, 3), some_seen(rng, 2, 1, 5)
+    q[:, 1:3] = 0
+    for sentence, seen in enumerate(mask[:, 0]):
+        k[sentence, int(seen.argmax())] = 0
+    return Case((q, k, normal(rng, 2, 5, 3), mask))
 
 
 def other_shapes(rng: Random) -> list[Case]:

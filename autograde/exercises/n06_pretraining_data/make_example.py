@@ -64,7 +64,7 @@ def full_examples(rng: Random) -> list[Case]:
 def other_examples(rng: Random) -> list[Case]:
     """More predictions than tokens are left to fill; a second segment of one token."""
     other = OTHER_CLS, OTHER_SEP
-    return [_example_case(rng, 9, 1, 2, 14, 20, label=1), _example_case(rng, 1, 1, 2, 30, 2, label=0, special=other)]
+    return [_example_case(rng, 9, 1, 2, 14, 20, label=1), _example_case(rng, 1, 1, 2, 30, 3, label=0, special=other)]
 
 
 def two_examples(rng: Random) -> list[Case]:
@@ -84,8 +84,9 @@ EXERCISE = Exercise(
     reference=example,
     returns="dict",
     parts=(
-        values(3, examples, hidden=lambda rng: other_examples(rng) + two_examples(rng)),
-        cases("no padding needed", 1, full_examples, "a sequence of exactly the full length needs no padding"),
+        values(3, examples, hidden=other_examples),
+        cases("no padding needed", 1, full_examples, "a sequence of exactly the full length needs no padding",
+            two_examples),
     ),
     forbidden=LIBRARY,
     hints=(

@@ -59,10 +59,10 @@ def independent_in_a_long_text(rng: Random) -> list[Trial]:
 
 
 def all_or_nothing(rng: Random) -> list[Trial]:
-    sure = {f"position {place}": (1, 1.0) for place in range(4)}
-    never = {f"position {place}": (1, 0.0) for place in range(4)}
+    """All in a longer text, so that an answer that masks up to a certain number of tokens fails."""
     return [
-        chancy(rng, "each masked", rates, tokens(rng, 4), MASK, p, calls=23) for p, rates in ((1.0, sure), (0.0, never))
+        chancy(rng, "each masked", {f"position {t}": (1, p) for t in range(n)}, tokens(rng, n), MASK, p, calls=calls)
+        for p, n, calls in ((1.0, 42, 2), (0.0, 4, 23))
     ]
 
 

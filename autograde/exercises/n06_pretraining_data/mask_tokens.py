@@ -21,13 +21,14 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 
 
 def rows_to_mask(rng: Random) -> list[Trial]:
-    """Two rows with chosen tokens, and one without any."""
+    """Two rows with chosen tokens, one in which the same token is chosen and not chosen, and one without any."""
     inner = [int(place) for place in rng.choice(np.arange(1, 9), 4, replace=False)]
     first = [CLS, *tokens(rng, 4), SEP, *tokens(rng, 3), SEP]
-    replacements = tokens(rng, 40)
+    one, *replacements = tokens(rng, 41)
     return [
         obeying(rng, "replaced", first, sorted(set(inner) - {5}), MASK, replacements),
         obeying(rng, "replaced", [CLS, *replacements[:6], SEP], [2, 4], OTHER_MASK, replacements),
+        obeying(rng, "replaced", [CLS, one, one, SEP, one, one, SEP], [2, 4], MASK, replacements),
         obeying(rng, "replaced", first, [], MASK, replacements, calls=3),
         own_lists(rng, first, [1], MASK, replacements),
     ]
@@ -55,7 +56,7 @@ def fates_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
 
 
 def fates(rng: Random) -> list[Trial]:
-    ids = [2001, 2002, 2001, 2001, UNK, 2004, 2005, 2001]  # one token at several chosen positions; [UNK] is regular
+    ids = [2001, 3, 2001, 2001, UNK, 2004, 2005, 2001]  # one token at several chosen positions; 3 and [UNK] are regular
     return [fates_of(rng, [CLS, *ids, SEP], [4, 1, 8, 2, 5])]
 
 

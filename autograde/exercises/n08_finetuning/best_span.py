@@ -56,8 +56,15 @@ def other_paragraphs(rng: Random) -> list[Case]:
     return [
         Case((start, end, 1, 6, 30)), Case((one_start, one_end, 4, 4, 3)), Case((one_start, one_end, 3, 8, 1)),
         Case((low_start, low_end, FIRST, LAST, 4, -1.5)), Case((lowest_start, lowest_end, FIRST, LAST, 4)),
-        Case((far_start, far_end, 8, 79, 2)),
+        Case((far_start, far_end, 8, 79, 2)), a_long_answer(rng),
     ]  # fmt: skip
+
+
+def a_long_answer(rng: Random) -> Case:
+    """The best span has 69 of 70 allowed tokens."""
+    start, end = (normal(rng, 80, size=0.5) for _ in range(2))
+    start[9], end[77] = 12, 12
+    return Case((start, end, 8, 79, 70))
 
 
 def plain_spans(rng: Random) -> list[Case]:
@@ -128,7 +135,19 @@ def no_answers(rng: Random) -> list[Case]:
         _span(rng, {place: 6}, {place: 6}, null=8.0, threshold=-8.0),
         *null_by_two_numbers(rng, place),
         *ties_with_null(rng),
+        *thresholds(rng, place),
     ]
+
+
+def thresholds(rng: Random, place: int) -> list[Case]:
+    """A threshold above 0 that the span exceeds, one below 0 that it does not reach, and fractions on both sides of the
+    difference. Without a threshold, a span that is better and one that is worse by little."""
+    found = []
+    for null, threshold in ((2, 5.0), (3, 3.75), (3, 4.25), (7, -3.0), (7, -4.25), (5.984375, None), (6.015625, None)):
+        start, end = _logits(rng, {}, {}, null)
+        start[place] = end[place + 1] = 5 if threshold is not None else 6
+        found.append(Case((start, end, FIRST, LAST, 3, *([] if threshold is None else [threshold]))))
+    return found
 
 
 def null_by_two_numbers(rng: Random, place: int) -> list[Case]:
