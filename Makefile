@@ -68,7 +68,7 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 	@echo && $(RUN)/autograde demo --out build/demo/class
 
 .PHONY: test
-test: $(READY) sandbox  ## the quick tests: no peers, no network, seven to eight minutes on two idle cores
+test: $(READY) sandbox  ## the quick tests: no peers, no network; 8 minutes on two fast cores, 25 on slow ones
 	$(RUN)/python -m pytest -q $(PARALLEL) --budget 480 -m "not slow and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint

@@ -80,7 +80,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, pairs),
         cases("padding", 1, padded,
-            "with padding, or with other ids of [SEP] and [PAD] or ids of another dtype, the result is wrong",
+            "with padding, where a sequence is cut off, or with other ids of [SEP] and [PAD] or ids of another dtype, "
+            "the result is wrong",
             other_batches),
     ),
     forbidden=READY_MADE,

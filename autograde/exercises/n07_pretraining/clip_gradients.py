@@ -55,8 +55,8 @@ EXERCISE = Exercise(
     reference=clip_gradients,
     returns="list",
     parts=(
-        values(2, large_gradients, hidden=lambda rng: other_gradients(rng) + clipped_twice(rng)),
-        cases("short gradients", 1, small_gradients, "gradients that are short enough must not change"),
+        values(2, large_gradients, hidden=other_gradients),
+        cases("short gradients", 1, small_gradients, "gradients that are short enough must not change", clipped_twice),
     ),
     forbidden=Forbidden(
         "In this exercise you write it yourself; use the library's version where it is not refused.",
