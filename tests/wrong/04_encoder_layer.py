@@ -407,6 +407,13 @@ class PreNormEncoderLayer(EncoderLayer):
         transformed = self.feed_forward(self.output_norm(x))
         return x + self.dropout(transformed, training=training)
 
+# %% pre-norm-layer: one dropout for the sum of both sub-layers
+class PreNormEncoderLayer(EncoderLayer):
+    def call(self, x, attention_mask=None, training=None):
+        attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
+        transformed = self.feed_forward(self.output_norm(x + attended))
+        return x + self.dropout(attended + transformed, training=training)
+
 # %% encoder: training for the last layer only
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):

@@ -1,5 +1,7 @@
 """An encoder layer in the order of GPT-2 (pre-LN), with the same parts as `EncoderLayer`."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from autograde.exercises import roles
@@ -19,7 +21,7 @@ from autograde.exercises.n04_encoder_layer._shared import (
     slopes,
 )
 from autograde.exercises.numpy_bert import below, feed_forward, multi_head_attention, norm
-from autograde.exercises.spec import Dropped, Exercise, Part, Reference, Trial, layer, mistake
+from autograde.exercises.spec import Case, Dropped, Exercise, Part, Reference, Trial, layer, mistake
 
 
 def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
@@ -32,7 +34,8 @@ def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
 def dropped_by_layer(rng: Random) -> list[Trial]:
     """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout.
 
-    If both return zeros, nothing changes: neither x nor a sum is dropped. Nothing is dropped inside the network.
+    If both return zeros, nothing changes: neither x nor a sum is dropped. Nothing is dropped inside the network. If
+    both return ones, each is dropped by itself.
     """
     case = layer_case(rng, np.zeros((6, 10, 8), "float32"), training=True)
     seldom = layer_case(rng, np.zeros((6, 10, 8), "float32"), dropout={"dropout": 0.2}, training=True)
@@ -43,7 +46,20 @@ def dropped_by_layer(rng: Random) -> list[Trial]:
     return [
         Trial((silenced(case, silent[part]),), (Dropped(case.config["dropout"], of=ADDED[part]),))
         for case, part in shown
-    ] + [Trial((shown_by_one_unit(one_unit),), (Dropped(0.4, of=ADDED["feed_forward"]),)), Trial((nothing,))]
+    ] + [
+        Trial((shown_by_one_unit(one_unit),), (Dropped(0.4, of=ADDED["feed_forward"]),)),
+        Trial((nothing,)),
+        both(case),
+    ]
+
+
+def both(case: Case) -> Trial:
+    """With x below 0 and sub-layers that return ones, a number is negative only where dropout has made both 0."""
+    ones = ("attention/out/bias", "feed_forward/outer/bias")
+    weights = {role: np.full_like(array, role in ones) for role, array in case.weights.items()}
+    x, rate = np.full_like(case.arguments[0], -0.5), case.config["dropout"]
+    of = "that attention and the network together add to x"
+    return Trial((replace(case, arguments=(x,), weights=weights),), (Dropped(rate**2, signs=True, of=of),))
 
 
 def inputs_and_masks(rng: Random) -> list[Trial]:
