@@ -409,8 +409,8 @@ for length in (4, 6):
 # ids (`token_type_ids`) from the two separate sentences. Here you have only the sequence of ids, a whole batch of them, and
 # you need no loop: **how many `[SEP]` come before this token?**
 #
-# Sequences are filled up with `[PAD]`; one that is too long is cut off, also before its second `[SEP]`, or before its
-# first one. Padding belongs to segment 0, also after the second `[SEP]`, and also where there is no second sentence at
+# Short sequences are filled up with `[PAD]`. Long sequences are cut off, some of them before their second `[SEP]`, some even
+# before their first. Padding belongs to segment 0, also after the second `[SEP]`, and also where there is no second sentence at
 # all (the published tokenizer does the same).
 
 # %% nbgrader={"grade": false, "grade_id": "segment-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -49,11 +49,11 @@ def dropped_by_layer(rng: Random) -> list[Trial]:
     ] + [
         Trial((shown_by_one_unit(one_unit),), (Dropped(0.4, of=ADDED["feed_forward"]),)),
         Trial((nothing,)),
-        both(case),
+        both_dropped(case),
     ]
 
 
-def both(case: Case) -> Trial:
+def both_dropped(case: Case) -> Trial:
     """With x below 0 and sub-layers that return ones, a number is negative only where dropout has made both 0."""
     ones = ("attention/out/bias", "feed_forward/outer/bias")
     weights = {role: np.full_like(array, role in ones) for role, array in case.weights.items()}

@@ -59,8 +59,8 @@ EXERCISE = Exercise(
     parts=(
         Part("epochs", 2, whole_epochs, hidden=other_epochs),
         Part("full batches", 1, epochs_with_a_rest,
-            "every batch must be full, with examples of one epoch: drop the rest of an epoch, in each epoch other "
-            "examples"),
+            "every batch must be full, with examples of one epoch: drop the rest of each epoch. These are not "
+            "the same examples in every epoch"),
         Part("seed", 1, seeds_of_the_order,
             "the same seed must give the same order of examples, another seed another order"),
     ),

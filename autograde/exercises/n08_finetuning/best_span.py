@@ -143,10 +143,11 @@ def thresholds(rng: Random, place: int) -> list[Case]:
     """A threshold above 0 that the span exceeds, one below 0 that it does not reach, and fractions on both sides of the
     difference. Without a threshold, a span that is better and one that is worse by little."""
     found = []
-    for null, threshold in ((2, 5.0), (3, 3.75), (3, 4.25), (7, -3.0), (7, -4.25), (5.984375, None), (6.015625, None)):
+    with_threshold = (2, 5, 5.0), (3, 5, 3.75), (3, 5, 4.25), (7, 5, -3.0), (7, 5, -4.25)
+    for null, height, *threshold in (*with_threshold, (5.984375, 6), (6.015625, 6)):
         start, end = _logits(rng, {}, {}, null)
-        start[place] = end[place + 1] = 5 if threshold is not None else 6
-        found.append(Case((start, end, FIRST, LAST, 3, *([] if threshold is None else [threshold]))))
+        start[place] = end[place + 1] = height
+        found.append(Case((start, end, FIRST, LAST, 3, *threshold)))
     return found
 
 
