@@ -93,17 +93,17 @@ def _grade(plan, answers, reveal):
         return _verdict(plan, "passed", points=points, parts=parts, facts=facts, notes=_side_notes(answers))
 
     part, (claim, difference) = next(pair for pair in zip(plan["parts"], failures) if pair[1] is not None)
-    answer = answers[claim["answer"]]
+    answer, question = answers[claim["answer"]], plan["questions"][claim["answer"]]
     status = "partly" if points else ("raised" if answer.status == "raised" else "wrong")
     mistake = known_mistake(plan, answers, reveal)
     advice = [mistake["hint"]] if mistake else []
     if fails_only_together(plan, claim, answers, reveal):
         advice.append(ONLY_TOGETHER)
     elif not mistake or answer.status == "raised":
-        advice += result_advice(answer, plan, claim, difference) or error_advice(answer)
+        advice += result_advice(answer, plan, claim, difference) or error_advice(answer, question)
     facts, picture = (), None
     if reveal:
-        claim, answer, difference = without_list(claim, plan["questions"][claim["answer"]], answer, difference)
+        claim, answer, difference = without_list(claim, question, answer, difference)
         facts = _tried(plan, claim["answer"], 0) + shape_facts(claim, answer, difference)
         picture = small_picture(difference)
         if picture and len(parts) > 1:

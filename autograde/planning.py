@@ -36,6 +36,7 @@ from autograde.exercises.spec import (
     Same,
     Slopes,
     Sums,
+    Trial,
     Varies,
 )  # fmt: skip
 from autograde.naming import without_code
@@ -71,13 +72,15 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     seed = visible_seed(exercise) if seed is None else seed
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
+    asked_in_graph = _for_graph(exercise, drawn[0])
     drawn[-1] += compositions.of_two_calls(exercise, [trial for trials in drawn for trial in trials], expected_of)
     questions: list[dict] = []
     claims: list[list[dict]] = [[] for _ in drawn]
     for composed in (False, True):  # last, so that another answer that never ends leaves time for the questions before
         for own, trials in zip(claims, drawn):
             chosen = [trial for trial in trials if compositions.is_one(trial) == composed]
-            own += [claim for trial in chosen for claim in _claims(exercise, trial, questions)]
+            for trial in chosen:
+                own += _claims(exercise, trial, questions, graph=trial is asked_in_graph)
     parts = [
         {"name": part.name, "points": float(part.points), "failure": part.failure, "claims": own}
         for part, own in zip(exercise.parts, claims)
@@ -91,6 +94,19 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
         "misconceptions": [],
     }
     return with_misconceptions(exercise, plan) if misconceptions else plan
+
+
+def _for_graph(exercise: Exercise, trials: list[Trial]) -> Trial | None:
+    """The trial whose call is made inside of `tf.function`: the first after the first one that claims only a result.
+
+    Not the first one: an error that comes only there needs a right answer beside it. Raises LookupError for none.
+    """
+    if not exercise.in_graph:
+        return None
+    for trial in trials[1:]:
+        if not compositions.is_one(trial) and all(isinstance(claim, Reference) for claim in trial.claims):
+            return trial
+    raise LookupError(f"{exercise.id}: expected a second trial of the first part that claims only a result, got none")
 
 
 def _own_modules(exercise):
@@ -122,11 +138,15 @@ def _named_arguments(exercise):
     return list(exercise.arguments[: max(len(case.arguments) for case in cases)])
 
 
-def _claims(exercise, trial, questions):
-    """Adds a trial's calls to the questions and yields its claims, with indices into that list."""
+def _claims(exercise, trial, questions, graph):
+    """Adds a trial's calls to the questions and yields its claims, with indices into that list.
+
+    graph: its calls are made inside of `tf.function`.
+    """
     first = len(questions)
+    more = {"graph": True} if graph else {}
     for case in trial.cases:
-        questions.append(as_question(exercise, case) | ({} if questions else _of_the_first(exercise, case)))
+        questions.append(as_question(exercise, case) | more | ({} if questions else _of_the_first(exercise, case)))
     common = {"rtol": exercise.tolerance.rtol, "atol": exercise.tolerance.atol, "returns": exercise.returns}
     for claim in trial.claims:
         if isinstance(claim, Reference):

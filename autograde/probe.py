@@ -10,6 +10,7 @@ A **question** is a plain value (see `values`), a dict:
      "weights": {role: array},         optional: for layers
      "first": [array, …],              optional: the arguments of an earlier call; a layer builds itself in it
      "seed": 7,                        optional: random seed, set before the layer is made or the function called
+     "graph": True,                    optional: call the function or the built layer inside of `tf.function`
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:
@@ -74,7 +75,6 @@ import contextlib
 import dis
 import io
 import itertools
-import logging
 import random
 import sys
 import types
@@ -86,7 +86,16 @@ from autograde import tracing
 from autograde.errors import AutogradeError
 from autograde.layer_probes import Build, build_layer, gradient, layer_answer, made, places_of, put_weights, trainable
 from autograde.plain_values import NotPlainError, describe, to_plain, whole_numbers
-from autograde.questions import MissingError, RefusedError, call_with_notes, inputs, named, with_results
+from autograde.questions import (
+    MissingError,
+    RefusedError,
+    call_with_notes,
+    in_graph,
+    inputs,
+    named,
+    with_results,
+    without_warnings,
+)
 from autograde.values import Limits, encode
 
 LONGEST_MESSAGE = 600
@@ -134,7 +143,7 @@ def _answer_one(question, namespace, limits, build):
     except NotImplementedError as raised:
         error = tracing.describe_error(raised, namespace, question)
         other = tracing.empty_stub_used(raised, namespace, question)
-        status = "raised" if other else "not attempted"
+        status = "raised" if other or _by_tensorflow(raised) else "not attempted"
         error["message"] = f"{other}, which your code uses, is still an empty stub" if other else error["message"]
     except MissingError:
         status = "missing"
@@ -144,6 +153,11 @@ def _answer_one(question, namespace, limits, build):
         status, error = "raised", tracing.describe_error(raised, namespace, question)
     notes["printed"], notes["watched"] = printed.count, sorted(watched)
     return {"status": status, "value": value if status == "ok" else None, "error": error, "notes": notes}
+
+
+def _by_tensorflow(raised: NotImplementedError) -> bool:
+    """Whether TensorFlow raised it: NumPy wanted the numbers of a tensor that has none yet, inside of `tf.function`."""
+    return "symbolic tf.Tensor" in str(raised)
 
 
 def _refusal(refused):
@@ -204,7 +218,8 @@ def _ask(probe, question, namespace, notes, build):
         if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
             with contextlib.suppress(Exception):
                 function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
-        return call_with_notes(function, *inputs(probe, question), notes)
+        call = in_graph(function) if question.get("graph") else function
+        return call_with_notes(call, *inputs(probe, question), notes)
     if kind == "fill":
         return _filled(named(probe, namespace), question, notes)
     if kind == "composition":
@@ -359,25 +374,13 @@ def _steps(probe, question, namespace, notes):
     optimizer = keras.optimizers.SGD(asked["rate"], momentum=asked.get("momentum", 0.0))
     optimizer.build(model.trainable_variables)
     step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
-    with _without_warnings():
+    with without_warnings():
         for _ in range(asked["steps"]):
             loss = call_with_notes(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
     after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
     return {"loss": loss} | after
-
-
-@contextlib.contextmanager
-def _without_warnings():
-    """Without TensorFlow's warnings that a function is compiled often: each question makes its own."""
-    logger = logging.getLogger("tensorflow")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def _compiled(function, model, optimizer):

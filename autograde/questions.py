@@ -1,5 +1,8 @@
 """The parts that all kinds of probe share: find the name, read the inputs, call. In the student's process."""
 
+import contextlib
+import logging
+
 from autograde.errors import AutogradeError
 from autograde.plain_values import to_plain, to_tensors
 
@@ -46,6 +49,34 @@ def with_results(value, results):
     if type(value) in (list, tuple):
         return type(value)(with_results(item, results) for item in value)
     return value
+
+
+def in_graph(thing):
+    """The function or layer as Keras's `fit` calls it: inside of `tf.function` and without AutoGraph.
+
+    There a tensor has a shape and a dtype, but no numbers yet.
+    """
+    import tensorflow as tf
+
+    function = tf.function(lambda *arguments, **keywords: thing(*arguments, **keywords), autograph=False)
+
+    def call(*arguments, **keywords):
+        with without_warnings():
+            return function(*arguments, **keywords)
+
+    return call
+
+
+@contextlib.contextmanager
+def without_warnings():
+    """Without TensorFlow's warnings that a function is compiled often: each question makes its own."""
+    logger = logging.getLogger("tensorflow")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def call_with_notes(function, arguments, keywords, notes):

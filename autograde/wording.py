@@ -15,6 +15,7 @@ _NOISE = (
     re.compile(r"\{\{function_node [^}]*\}\}\s*"),
     re.compile(r"\s*\[Op:\w+\](?: name:.*)?"),
     re.compile(r"\x1b\[\d+m"),
+    re.compile(r" You can attempt the following resolutions to the problem.*", re.DOTALL),
 )
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
@@ -34,6 +35,11 @@ _NO_TENSORS = {
 _ABOUT_LAYERS = ("no such weight", "shape of a weight", "not callable")
 _SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
 
+_NO_NUMBERS = (
+    "Inside of `tf.function`, in which Keras trains a model, a tensor has a shape, but no numbers yet. So `if`, `for`, "
+    "`len(...)`, `float(...)`, `.numpy()` and NumPy's functions cannot read it. Use `keras.ops`; instead of `if`, "
+    "`ops.where`."
+)
 ONLY_TOGETHER = (
     "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
     "change what an earlier one returned, or do two layers share weights?"
@@ -43,6 +49,7 @@ _ENDLESS = (
     "Follow the loop by hand for a few iterations: which condition ends it, and does each iteration come closer? "
     "If your code is right and only slow here, `check(…, seconds=120)` waits longer."
 )
+_WITHOUT_NUMBERS = re.compile(r"symbolic (tf\.)?Tensor|SymbolicTensor")
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
 
@@ -62,7 +69,8 @@ def call_text(names: list[str], question: dict) -> str:
     chance = f", rng with {calls} seeds" if calls else ""
     is_second = "first" in question and question["probe"]["kind"] == "layer"
     before = ", after a call with other arguments" if is_second else ""
-    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance + before
+    graph = ", inside of tf.function" if question.get("graph") else ""
+    return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance + before + graph
 
 
 def _kind_text(value):
@@ -175,7 +183,7 @@ def plain_error(failure: Failure) -> str:
     return message.strip()
 
 
-def error_advice(answer: Answer) -> list[str]:
+def error_advice(answer: Answer, question: dict) -> list[str]:
     """Advice about an error, for errors whose message alone does not help. A sandbox's answer has no message."""
     failure = answer.failure
     if failure is None:
@@ -189,12 +197,24 @@ def error_advice(answer: Answer) -> list[str]:
             "A layer gets a new weight, sub-layer or seed generator after it was built. Create them once, in "
             "`__init__` or `build`."
         ]
+    if _needs_numbers(failure, question):
+        return [_NO_NUMBERS]
     mixed = _MIXED.search(failure.message)
     if mixed:
         return [f"Two dtypes are mixed here, {mixed[1]} and {mixed[2]}. Convert one with `ops.cast(x, ...)`."]
     if failure.kind == "UnboundLocalError":
         return ["Your function uses a variable before it assigns a value to it."]
     return []
+
+
+def _needs_numbers(failure: Failure, question: dict) -> bool:
+    """Whether code wanted the numbers of a tensor inside of `tf.function`.
+
+    A sandbox's error has no message: there it is the reason if the same code passed the questions before, outside.
+    """
+    if question.get("graph") and not failure.type:
+        return True
+    return failure.type == "OperatorNotAllowedInGraphError" or bool(_WITHOUT_NUMBERS.search(failure.message))
 
 
 def result_advice(answer: Answer, plan: dict, claim: dict, difference: Difference) -> list[str]:

@@ -129,6 +129,10 @@ print(f"−log 0.0041 = {float(only_the_first):.3f}")
 # larger step; and the $10^{-5}$ (it is in the published code), so that a batch without any prediction has loss 0 and
 # not 0/0. Use `ops.log_softmax` or `ops.logsumexp`, not the logarithm of a softmax: a probability that was rounded to 0
 # has the logarithm $-\infty$. Compute with `ops`, not with NumPy: training needs the gradient of both losses.
+#
+# The run below calls the losses and the model inside of `tf.function`. There a tensor has a shape, but no numbers yet,
+# so `if` or `for` over a tensor, `len(...)`, `float(...)` and `.numpy()` fail. The check makes one of its calls there,
+# here and in the next three exercises.
 
 # %% nbgrader={"grade": false, "grade_id": "mlm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:

@@ -769,7 +769,9 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 #
 # The mean is over *all* labelled positions of the batch together, from all its sentences. If there are none, the loss
 # is 0, and so is its gradient: compute this 0 from the logits too, since a constant has no gradient at all. The loss
-# must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`.
+# must be finite for any logits (`ops.log_softmax`), and training needs its gradient: compute with `ops`. `fit` calls the
+# loss inside of `tf.function`, where a tensor has no numbers yet: choose with `ops.where` or `ops.maximum`, not with
+# `if`. The check makes one of its calls there.
 
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:

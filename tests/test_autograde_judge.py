@@ -46,6 +46,23 @@ def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
     assert verdict_on("softmax-rows", hidden).status == "refused"
 
 
+def test_code_that_fails_only_inside_of_a_graph_is_told_so_by_check_and_by_the_grader():
+    body = "return logits[0, 0, 0] * 0 if ops.sum(weights) == 0 else loss_of(logits, labels, weights)"
+    code = """
+def loss_of(logits, labels, weights):
+    losses = -ops.take_along_axis(ops.log_softmax(logits), ops.expand_dims(labels, -1), axis=-1)[..., 0]
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
+def mlm_loss(logits, labels, weights):
+    """
+    shown = verdict_on("mlm-loss", code + body)
+    assert shown.status == "raised" and "inside of tf.function" in str(shown)
+    hidden = verdict_on("mlm-loss", code + body, reveal=False)
+    for verdict in (shown, hidden):
+        assert verdict.points == 0 and "a tensor has a shape, but no numbers yet" in verdict.advice[0]
+    assert verdict_on("mlm-loss", code + "return loss_of(logits, labels, weights)").passed
+
+
 @pytest.mark.parametrize(
     ("source", "found"),
     [

@@ -226,3 +226,30 @@ def test_an_earlier_call_that_fails_costs_nothing():
     source = "def f(x):\n    return [0, 1, 2, 3].index(int(x[0, 1]))"
     got = _ask(source, first=[X + 7])
     assert (got["status"], got["value"]) == ("ok", 1)
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("return x * 2 if ops.sum(x) > 0 else x", "OperatorNotAllowedInGraphError"),
+        ("return ops.stack([row * 2 for row in x])", "OperatorNotAllowedInGraphError"),
+        ("return x * float(ops.sqrt(4.0))", "TypeError"),
+        ("return x * int(ops.sum(ops.ones(2)))", "TypeError"),
+        ("return ops.convert_to_tensor(x.numpy() * 2)", "AttributeError"),
+        ("return ops.convert_to_tensor(np.multiply(x, 2))", "NotImplementedError"),
+    ],
+)
+def test_inside_of_a_graph_a_tensor_has_no_numbers(body, kind):
+    code = f"def f(x):\n    {body}"
+    assert np.array_equal(_ask(code)["value"], X * 2)
+    got = _ask(code, graph=True)
+    assert (got["status"], got["error"]["type"], got["error"]["line"]) == ("raised", kind, 2)
+
+
+def test_inside_of_a_graph_functions_and_layers_give_the_same_result():
+    function = "def f(x, by):\n    return ops.softmax(x * by, axis=-1), {'twice': 2 * x}"
+    graph, eager = (_ask(function, keywords={"by": 2}, **more) for more in ({"graph": True}, {}))
+    assert np.allclose(graph["value"][0], eager["value"][0])
+    assert np.array_equal(graph["value"][1]["twice"], 2 * X)
+    graph, eager = _layer(graph=True), _layer()
+    assert np.array_equal(graph["value"], eager["value"]) and np.array_equal(graph["notes"]["again"], eager["value"])

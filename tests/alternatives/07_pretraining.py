@@ -56,10 +56,11 @@ def mlm_loss(logits, labels, weights):
 # %% mlm-loss: row by row
 def mlm_loss(logits, labels, weights):
     total, count = 0.0, 1e-5
-    for row, ids, counts in zip(logits, labels, weights):
-        for prediction, label, weight in zip(row, ids, counts):
-            total = total - weight * ops.log_softmax(prediction)[int(label)]
-            count = count + weight
+    for row in range(logits.shape[0]):
+        for place in range(logits.shape[1]):
+            log_p = ops.log_softmax(logits[row, place])
+            total = total - weights[row, place] * ops.take(log_p, labels[row, place])
+            count = count + weights[row, place]
     return total / count
 
 # %% mlm-loss: shares of the total
@@ -92,7 +93,8 @@ def nsp_loss(logits, labels):
 
 # %% nsp-loss: pair by pair
 def nsp_loss(logits, labels):
-    losses = [ops.logsumexp(pair) - pair[int(label)] for pair, label in zip(logits, labels)]
+    pairs = range(logits.shape[0])
+    losses = [ops.logsumexp(logits[pair]) - ops.take(logits[pair], labels[pair]) for pair in pairs]
     return sum(losses) / len(losses)
 
 # %% nsp-loss: softplus of the difference
@@ -119,7 +121,7 @@ def gather_positions(hidden, positions):
 
 # %% gather-positions: row by row
 def gather_positions(hidden, positions):
-    return ops.stack([ops.take(row, places, axis=0) for row, places in zip(hidden, positions)])
+    return ops.stack([ops.take(hidden[row], positions[row], axis=0) for row in range(hidden.shape[0])])
 
 # %% gather-positions: tensorflow
 def gather_positions(hidden, positions):

@@ -342,6 +342,29 @@ class MultiHeadAttention(keras.layers.Layer):
         found = ops.matmul(softmax_rows(scores), self.split_heads(value(x)))
         return out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape))
 
+# %% multi-head-layer: the root by float of a tensor, which fails inside tf.function
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, x_shape):
+        self.query, self.key, self.value, self.out = (keras.layers.Dense(x_shape[-1]) for _ in range(4))
+        for dense in (self.query, self.key, self.value, self.out):
+            dense.build(x_shape)
+
+    def split_heads(self, x):
+        x = ops.reshape(x, (*x.shape[:2], self.num_heads, -1))
+        return ops.transpose(x, (0, 2, 1, 3))
+
+    def call(self, x, attention_mask=None):
+        query, key, value = (self.split_heads(dense(x)) for dense in (self.query, self.key, self.value))
+        scores = ops.matmul(query, ops.swapaxes(key, -1, -2)) / float(ops.sqrt(float(query.shape[-1])))
+        if attention_mask is not None:
+            scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
+        found = ops.matmul(softmax_rows(scores), value)
+        return self.out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape))
+
 # %% multi-head-layer: its dtype not handed on
 class MultiHeadAttention(keras.layers.Layer):
     def __init__(self, num_heads, name=None, trainable=True, **kwargs):

@@ -58,6 +58,19 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
 
+# %% layer-norm-layer: one epsilon for all layers of the class
+class LayerNorm(keras.layers.Layer):
+    def __init__(self, epsilon=1e-12, **kwargs):
+        super().__init__(**kwargs)
+        LayerNorm.epsilon = epsilon
+
+    def build(self, x_shape):
+        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
+        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
+
+    def call(self, x):
+        return layer_norm(x, self.gamma, self.beta, self.epsilon)
+
 # %% gelu: row by row, so no tensor without axes
 def gelu(x):
     return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
@@ -150,6 +163,20 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x, training=None):
         return self.drop(self.outer(gelu(self.inner(x))), training=training)
+
+# %% feed-forward-layer: one size for all layers of the class
+class FeedForward(keras.layers.Layer):
+    def __init__(self, intermediate_size, **kwargs):
+        super().__init__(**kwargs)
+        FeedForward.size = intermediate_size
+
+    def build(self, x_shape):
+        self.inner, self.outer = keras.layers.Dense(self.size), keras.layers.Dense(x_shape[-1])
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.size))
+
+    def call(self, x):
+        return self.outer(gelu(self.inner(x)))
 
 # %% feed-forward-layer: its dtype not handed on
 class FeedForward(keras.layers.Layer):

@@ -65,6 +65,28 @@ def mlm_loss(logits, labels, weights):
     n = ops.sum(weights)
     return ops.where(n > 0, ops.sum(losses * weights) / n * (n / (n + 1e-5)), 0.0)
 
+# %% mlm-loss: a loop over a tensor, which fails inside tf.function
+def mlm_loss(logits, labels, weights):
+    total, count = 0.0, 1e-5
+    for row, ids, counts in zip(logits, labels, weights):
+        for prediction, label, weight in zip(row, ids, counts):
+            total = total - weight * ops.log_softmax(prediction)[int(label)]
+            count = count + weight
+    return total / count
+
+# %% mlm-loss: whether there are predictions is decided by if
+def mlm_loss(logits, labels, weights):
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
+    if ops.sum(weights) == 0:
+        return ops.sum(losses * weights)
+    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
+# %% nsp-loss: a loop over a tensor, which fails inside tf.function
+def nsp_loss(logits, labels):
+    losses = [ops.logsumexp(pair) - pair[int(label)] for pair, label in zip(logits, labels)]
+    return sum(losses) / len(losses)
+
 # %% nsp-loss: logits are cut off at 50
 def nsp_loss(logits, labels):
     log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)
@@ -73,6 +95,14 @@ def nsp_loss(logits, labels):
 # %% gather-positions: sorted, each once
 def gather_positions(hidden, positions):
     return ops.take_along_axis(hidden, ops.expand_dims(ops.sort(positions, axis=1), -1), axis=1)
+
+# %% gather-positions: a loop over a tensor, which fails inside tf.function
+def gather_positions(hidden, positions):
+    return ops.stack([ops.take(row, places, axis=0) for row, places in zip(hidden, positions)])
+
+# %% gather-positions: positions by NumPy, which fails inside tf.function
+def gather_positions(hidden, positions):
+    return ops.stack([ops.take(hidden[row], list(np.array(positions)[row]), axis=0) for row in range(hidden.shape[0])])
 
 # %% gather-positions: positions in 8 bits
 def gather_positions(hidden, positions):

@@ -155,6 +155,15 @@ def tagging_loss(logits, labels):
     chosen = ops.take_along_axis(ops.log_softmax(logits, axis=-1), ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
     return -ops.sum(chosen * weights) / ops.sum(weights)
 
+# %% tagging-loss: whether there are labels is decided by if, which fails inside tf.function
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels != IGNORED, logits.dtype)
+    log_p = ops.log_softmax(logits, axis=-1)
+    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    if ops.sum(weights) == 0:
+        return ops.sum(chosen * weights)
+    return -ops.sum(chosen * weights) / ops.sum(weights)
+
 # %% tagging-loss: an axis of size 1 is lost
 def tagging_loss(logits, labels):
     counts = ops.cast(labels != -100, "float32")

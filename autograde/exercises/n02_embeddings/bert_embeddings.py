@@ -98,6 +98,7 @@ ROLES |= {f"norm/{part}": [f"norm.{part}", part] for part in ("gamma", "beta")}
 EXERCISE = Exercise(
     probe=layer(ROLES),
     reference=bert_embeddings,
+    in_graph=True,
     parts=(
         Part("values", 4, layers, hidden=other_layers),
         Part("dropout", 1, training, "in training dropout must be applied to the layer's result, and only in training"),

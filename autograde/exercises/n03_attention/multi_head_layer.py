@@ -180,6 +180,7 @@ def slopes_of_layer(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.ATTENTION),
     reference=multi_head_attention,
+    in_graph=True,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=other_shapes),
         cases("mask", 1, masked_layer, "with a mask the result is wrong", other_masks),

@@ -85,6 +85,7 @@ def other_masked_stacks(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     probe=layer(STACK_ROLES),
     reference=encoder,
+    in_graph=True,
     parts=(
         Part("values", 2, inputs_of_stack, hidden=other_stacks),
         cases("mask", 1, masked_stack, "with a mask the result is wrong", other_masked_stacks),

@@ -55,6 +55,7 @@ def slopes_of_layer(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=encoder_layer,
+    in_graph=True,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
         cases("mask", 1, masks_of_layer, "with a mask the result is wrong", any_masked_layers),

@@ -16,6 +16,7 @@ from autograde.exercises.spec import (
     Same,
     Slopes,
     Trial,
+    composed,
     layer,
     mistake,
 )
@@ -35,7 +36,9 @@ def inputs_of_network_layer(rng: Random) -> list[Case]:
 def inputs_and_arguments(rng: Random) -> list[Trial]:
     case = dataclasses.replace(network_case(rng, normal(rng, 2, 3, 4), 5), keywords={"training": True}, seed=1)
     named = Trial((case,), (Reference(), HandsOn(dtype="float64"), OwnWeights()))  # nor is anything dropped
-    return [*(Trial((case,)) for case in inputs_of_network_layer(rng)), named]
+    wide, narrow = network_case(rng, normal(rng, 2, 3, 4), 9), network_case(rng, normal(rng, 1, 2, 4), 3)
+    two = composed(("feed-forward-layer", wide), ("feed-forward-layer", narrow))
+    return [*(Trial((case,)) for case in inputs_of_network_layer(rng)), named, Trial((two,))]
 
 
 def other_shapes(rng: Random) -> list[Trial]:
@@ -60,6 +63,7 @@ def same_vector_twice_in_a_layer(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.FEED_FORWARD),
     reference=feed_forward,
+    in_graph=True,
     parts=(
         Part("values", 2, inputs_and_arguments, hidden=other_shapes),
         Part("gradients", 1, slopes_of_network, "the weights cannot be trained: their gradients are wrong or missing"),

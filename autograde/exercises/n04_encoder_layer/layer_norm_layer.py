@@ -39,7 +39,11 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
     named = Trial(
         (Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4)),), (HandsOn(dtype="float64"), OwnWeights())
     )
-    return [*(Trial((case,)) for case in inputs_of_norm(rng)), named]
+    two = composed(
+        ("layer-norm-layer", Case((normal(rng, 2, 3, 4),), weights=norm_weights(rng, 4))),
+        ("layer-norm-layer", Case((normal(rng, 2, 5),), weights=norm_weights(rng, 5), config={"epsilon": 0.5})),
+    )
+    return [*(Trial((case,)) for case in inputs_of_norm(rng)), named, Trial((two,))]
 
 
 def other_shapes(rng: Random) -> list[Trial]:
@@ -75,6 +79,7 @@ def slopes_of_norm(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer({"gamma": ["gamma", "scale"], "beta": ["beta", "offset"]}),
     reference=layer_norm_layer,
+    in_graph=True,
     parts=(
         Part("values", 1, inputs_and_arguments, hidden=other_shapes),
         cases("a new layer", 1, fresh_norm, "a new layer must only normalise: γ starts at 1, β at 0"),

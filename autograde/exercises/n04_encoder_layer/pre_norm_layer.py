@@ -70,6 +70,7 @@ def inputs_and_masks(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=pre_norm_layer,
+    in_graph=True,
     parts=(
         Part("values", 2, inputs_and_masks,
             hidden=lambda rng: [Trial((case,)) for case in any_layers(rng) + any_masked_layers(rng)]),

@@ -173,6 +173,7 @@ EXERCISE = Exercise(
     ),
     reference=bert,
     returns="tuple",
+    in_graph=True,
     parts=(
         Part("values", 3, nothing_padded, hidden=wider_models),
         Part("padding", 2, padded_texts,

@@ -89,6 +89,7 @@ EXERCISE = Exercise(
         | {f"final/{role}": [f"final.{path}" for path in paths] + paths for role, paths in FINAL_ROLES.items()}
     ),
     reference=etransformer,
+    in_graph=True,
     parts=(
         Part("values", 3, sequences, hidden=other_sequences),
         Part("positions", 2, repeated_token,

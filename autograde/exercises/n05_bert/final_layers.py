@@ -72,6 +72,7 @@ def slopes_of_final_layers(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(FINAL_ROLES),
     reference=final_layers,
+    in_graph=True,
     parts=(
         Part("values", 2, after_the_layers, hidden=other_sizes),
         Part("weights", 0.5, weights_of_final_layers,

@@ -57,6 +57,7 @@ def slopes_of_mlm_head(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.dense("dense") | roles.norm("norm") | {"bias": ["bias"]}),
     reference=mlm_head,
+    in_graph=True,
     parts=(
         values(3, hidden_and_table, hidden=other_sizes),
         Part("weights", 0.5, weights_of_mlm_head,

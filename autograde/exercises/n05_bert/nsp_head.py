@@ -71,6 +71,7 @@ def slopes_of_nsp_head(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=nsp_head,
+    in_graph=True,
     parts=(
         Part("values", 1, one_dense, hidden=other_sizes),
         Part("gradients", 1, slopes_of_nsp_head,

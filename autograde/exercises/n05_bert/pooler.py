@@ -53,6 +53,7 @@ def other_tokens_changed(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=pooler,
+    in_graph=True,
     parts=(
         values(1, hidden_states, hidden=other_sizes),
         Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect, the "

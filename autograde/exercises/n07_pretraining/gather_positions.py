@@ -60,6 +60,7 @@ def values_and_slopes(rng: Random) -> list[Trial]:
 
 EXERCISE = Exercise(
     reference=gather_positions,
+    in_graph=True,
     parts=(
         Part("values", 2, values_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_positions(rng)]),
         cases("positions in any order", 1, filled_up_positions,

@@ -73,6 +73,7 @@ def larger_batch(rng: Random) -> list[Trial]:
 
 EXERCISE = Exercise(
     reference=mlm_loss,
+    in_graph=True,
     parts=(
         Part("values", 2, batches_and_slopes, hidden=larger_batch),
         Part("no predictions", 1, no_predictions, "a batch whose weights are all 0 has loss 0 and gradient 0"),

@@ -46,6 +46,7 @@ def pairs_and_slopes(rng: Random) -> list[Trial]:
 
 EXERCISE = Exercise(
     reference=nsp_loss,
+    in_graph=True,
     parts=(
         Part("values", 1, pairs_and_slopes, hidden=lambda rng: [Trial((case,)) for case in other_pairs(rng)]),
         cases("confident models", 1, confident,

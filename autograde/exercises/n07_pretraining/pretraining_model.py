@@ -104,6 +104,7 @@ EXERCISE = Exercise(
     probe=layer(MODEL_ROLES),
     reference=pretraining_model,
     returns="tuple",
+    in_graph=True,
     parts=(
         Part("values", 3, inputs_of_model, hidden=other_models),
         Part("padding", 1, padded_inputs, "with padding in a sequence the result is wrong"),

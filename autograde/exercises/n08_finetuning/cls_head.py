@@ -83,6 +83,7 @@ EXERCISE = Exercise(
     reference=lambda hidden, training=None, *, weights, config: (
         np.einsum("bh,hc->bc", hidden[:, 0], weights["dense/kernel"]) + weights["dense/bias"]
     ),
+    in_graph=True,
     parts=(
         values(1, texts, hidden=other_texts),
         Part("[CLS] decides", 0.5, only_cls_changes, "the vectors after [CLS] must not change the result"),

@@ -84,6 +84,7 @@ def slopes_of_spans(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     probe=layer(roles.dense("dense")),
     reference=span_head,
+    in_graph=True,
     parts=(
         values(2, all_may_answer, hidden=other_texts),
         Part("hidden positions", 1, some_may_answer,

@@ -76,6 +76,7 @@ def all_ignored(rng: Random) -> list[Trial]:
 
 EXERCISE = Exercise(
     reference=tagging_loss,
+    in_graph=True,
     parts=(
         Part("values", 3, logits_and_labels, hidden=other_batches),
         Part("no labels", 1, all_ignored,
