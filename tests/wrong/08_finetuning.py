@@ -78,6 +78,13 @@ def spearman(gold, predicted):
 
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
 
+# %% spearman: ties found by the text of the numbers
+def spearman(gold, predicted):
+    def ranks(numbers):
+        ordered = [repr(x) for x in sorted(numbers)]
+        return np.array([ordered.index(repr(x)) + (ordered.count(repr(x)) + 1) / 2 for x in numbers])
+    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
+
 # %% spearman: ranks of numbers rounded to ten places
 def spearman(gold, predicted):
     def ranks(numbers):
@@ -420,6 +427,11 @@ def span_scores(prediction, answers):
 # %% layer-rates: rounded
 def layer_rates(num_layers, rate, decay, frozen=0):
     rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
+    return [0.0] * frozen + rates[frozen:]
+
+# %% layer-rates: at least 1e-9
+def layer_rates(num_layers, learning_rate, decay, frozen=0):
+    rates = [max(learning_rate * decay ** (num_layers + 1 - place), 1e-9) for place in range(num_layers + 2)]
     return [0.0] * frozen + rates[frozen:]
 
 # %% layer-rates: one list for all models

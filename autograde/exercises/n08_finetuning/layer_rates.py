@@ -29,10 +29,10 @@ def _nothing_frozen(rng: Random) -> list[Case]:
 
 
 def _unusual_sizes(rng: Random) -> list[Case]:
-    """No layer; one layer; many; no decay at all; BERT's own rate; a rate above 1, and rates that grow."""
+    """No layer; one layer; many; no decay; BERT's own rate; a rate above 1, and rates that grow; rates below 1e-11."""
     return [
         *(Case((layers, _rate(rng), _decay(rng))) for layers in (0, 1, 12)), Case((3, _rate(rng), 1.0)),
-        Case((12, 2e-5, 0.95)), Case((2, 7.5, 0.37)), Case((3, 0.25, 1.5)),
+        Case((12, 2e-5, 0.95)), Case((2, 7.5, 0.37)), Case((3, 0.25, 1.5)), Case((24, 1e-4, 0.5)),
     ]  # fmt: skip
 
 

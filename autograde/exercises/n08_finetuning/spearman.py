@@ -64,7 +64,11 @@ def numbers_with_ties(rng: Random) -> list[Case]:
         found.append(Case((gold, guess)))
     only_gold, all_but_one = [1.0, 1.0, 2.0, 2.0, 3.0], [4.0, 4.0, 4.0, 4.0, 1.0]
     found.append(Case((only_gold, [float(x) for x in rng.permutation(5)])))  # ties on one side only
-    return [*found, Case(([float(x) for x in rng.permutation(5)], all_but_one))]
+    zeros = [0.0, -0.0, 2.0, -1.0, 1, 1.0]  # 0.0 == -0.0 and 1 == 1.0, though they are written differently
+    return [
+        *found, Case(([float(x) for x in rng.permutation(5)], all_but_one)),
+        Case((zeros, [float(x) for x in rng.permutation(6)])),
+    ]  # fmt: skip
 
 
 EXERCISE = Exercise(
