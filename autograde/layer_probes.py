@@ -107,7 +107,7 @@ def put_weights(layer, roles, weights):
     for role, array in weights.items():
         places = places_of(layer, roles[role])
         if places is None:
-            have = _few_weights(layer.weights) or "none (create them in `__init__` or `build`)"
+            have = _names_with_weights(layer) or "none (create them in `__init__` or `build`)"
             message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
             raise RefusedError(message, "no such weight")
         width, left_over = divmod(array.shape[-1], len(places))
@@ -123,10 +123,17 @@ def put_weights(layer, roles, weights):
             variable.assign(share.reshape(variable.shape))
 
 
-def _few_weights(weights, most=6):
-    """The first weights with their shapes; of a whole model not all."""
-    text = ", ".join(f"{weight.path} {tuple(weight.shape)}" for weight in weights[:most])
-    return text + (f" and {len(weights) - most} more" if len(weights) > most else "")
+def _names_with_weights(layer):
+    """The layer's own attributes that are weights or hold some: "`self.gamma` (8,), those of `self.dense`"."""
+    found = []
+    for name, value in vars(layer).items():
+        if name.startswith("_"):  # of Keras
+            continue
+        if hasattr(value, "assign"):
+            found.append(f"`self.{name}` {tuple(value.shape)}")
+        elif any(getattr(part, "weights", ()) for part in (value if isinstance(value, (list, tuple)) else [value])):
+            found.append(f"those of `self.{name}`")
+    return ", ".join(found)
 
 
 def places_of(layer, paths):

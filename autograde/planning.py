@@ -72,7 +72,7 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     seed = visible_seed(exercise) if seed is None else seed
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
-    asked_in_graph = _for_graph(exercise, drawn[0])
+    asked_in_graph = _put_in_graph(exercise, drawn) if exercise.in_graph else None
     drawn[-1] += compositions.of_two_calls(exercise, [trial for trials in drawn for trial in trials], expected_of)
     questions: list[dict] = []
     claims: list[list[dict]] = [[] for _ in drawn]
@@ -96,17 +96,25 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     return with_misconceptions(exercise, plan) if misconceptions else plan
 
 
-def _for_graph(exercise: Exercise, trials: list[Trial]) -> Trial | None:
-    """The trial whose call is made inside of `tf.function`: the first after the first one that claims only a result.
+def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
+    """The trial whose call is made inside of `tf.function`: one of the first part that claims only a result.
 
-    Not the first one: an error that comes only there needs a right answer beside it. Raises LookupError for none.
+    A part "gradients" gets it as a further trial: then code that leaves the tensors earns its values. Otherwise it
+    stays where it is. It is not the first one: an error that comes only there needs a right answer beside it. Raises
+    LookupError if there is none.
     """
-    if not exercise.in_graph:
-        return None
-    for trial in trials[1:]:
-        if not compositions.is_one(trial) and all(isinstance(claim, Reference) for claim in trial.claims):
-            return trial
-    raise LookupError(f"{exercise.id}: expected a second trial of the first part that claims only a result, got none")
+    plain = (
+        trial for trial in drawn[0][1:]
+        if not compositions.is_one(trial) and all(isinstance(claim, Reference) for claim in trial.claims)
+    )  # fmt: skip
+    chosen = next(plain, None)
+    if chosen is None:
+        raise LookupError(f"{exercise.id}: expected a second trial of the first part that claims only a result")
+    for part, trials in zip(exercise.parts, drawn):
+        if part.name == "gradients":
+            chosen = Trial(chosen.cases, chosen.claims)
+            trials.append(chosen)
+    return chosen
 
 
 def _own_modules(exercise):

@@ -61,14 +61,14 @@ def in_graph(thing):
     function = tf.function(lambda *arguments, **keywords: thing(*arguments, **keywords), autograph=False)
 
     def call(*arguments, **keywords):
-        with without_warnings():
+        with _without_warnings():
             return function(*arguments, **keywords)
 
     return call
 
 
 @contextlib.contextmanager
-def without_warnings():
+def _without_warnings():
     """Without TensorFlow's warnings that a function is compiled often: each question makes its own."""
     logger = logging.getLogger("tensorflow")
     level = logger.level

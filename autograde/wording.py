@@ -16,6 +16,7 @@ _NOISE = (
     re.compile(r"\s*\[Op:\w+\](?: name:.*)?"),
     re.compile(r"\x1b\[\d+m"),
     re.compile(r" You can attempt the following resolutions to the problem.*", re.DOTALL),
+    re.compile(r"\s*; NodeDef: .*", re.DOTALL),
 )
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
@@ -50,6 +51,32 @@ _ENDLESS = (
     "If your code is right and only slow here, `check(…, seconds=120)` waits longer."
 )
 _WITHOUT_NUMBERS = re.compile(r"symbolic (tf\.)?Tensor|SymbolicTensor")
+_NO_INDEX = re.compile(r"indices\[[\d, ]*\] = (-?\d+) is not in \[0, (\d+)\)")
+# Part of an error's message → advice; where the message alone does not help.
+_BY_MESSAGE = {
+    "forgot to call `super().__init__()`": (
+        "Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."
+    ),
+    "cannot add new elements of state": (
+        "A layer gets a new weight, sub-layer or seed generator after it was built. Create them once, in `__init__` or "
+        "`build`, and build each layer once: is the same layer in a list several times?"
+    ),
+    "Only input tensors may be passed as positional arguments": (
+        "Keras layers take only tensors by position. Pass the others by name, such as `training=training`."
+    ),
+    "In[0] and In[1] has different ndims": (
+        "`@` needs as many axes on both sides. For a matrix times a vector use `ops.matmul` or "
+        "`ops.sum(a * v, axis=-1)`."
+    ),
+    "Attempt to convert a value (None)": (
+        "Something is None where a tensor is needed. A gradient is None if the loss does not depend on the weight, or "
+        "was changed outside of the tape: are both losses added inside?"
+    ),
+    "Value for attr 'Tidx' of float": (
+        "The second argument of `ops.max`, `ops.sum` and the like is an axis. `ops.maximum(a, b)` compares element by "
+        "element."
+    ),
+}
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
 
@@ -190,12 +217,14 @@ def error_advice(answer: Answer, question: dict) -> list[str]:
         return []
     if failure.kind == "TimeoutError" and failure.message.startswith(TOO_LONG):
         return [_ENDLESS]
-    if "forgot to call `super().__init__()`" in failure.message:
-        return ["Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."]
-    if "cannot add new elements of state" in failure.message:
+    known = next((advice for part, advice in _BY_MESSAGE.items() if part in failure.message), None)
+    if known:
+        return [known]
+    no_index = _NO_INDEX.search(failure.message)
+    if no_index:
         return [
-            "A layer gets a new weight, sub-layer or seed generator after it was built. Create them once, in "
-            "`__init__` or `build`."
+            f"A look-up got the index {no_index[1]}; expected 0 to {int(no_index[2]) - 1}. Replace a number that is no "
+            "index before you look it up."
         ]
     if _needs_numbers(failure, question):
         return [_NO_NUMBERS]
@@ -248,11 +277,16 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
             "A gradient is missing: something was computed without tensors (NumPy, `.numpy()`), is a constant, or its "
             "gradient was stopped (`ops.stop_gradient`)."
         ]
+    if claim["kind"] == "slopes" and answer.status == "ok" and difference.kind == "values":
+        return [
+            "The results are right, but not their gradient: is a part computed with NumPy (`np.mean`, `.numpy()`), or "
+            "is a gradient stopped (`ops.stop_gradient`)?"
+        ]
     if answer.new_weights:
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
     if difference.kind == "unstable":
         trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
-        which = "with a dropout that does not belong here" if trains else "with dropout outside training"
+        which = "with a dropout that does not belong here or has another rate" if trains else "with dropout outside training"
         if trains and plan["questions"][claim["answer"]]["probe"].get("config", {}).get("dropout") == 0:
             which = "where a rate of 0 is not passed on to a dropout"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
@@ -262,12 +296,23 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         return [
             "The layer was made with `name=...` and `trainable=...`: hand all of `**kwargs` on to `super().__init__`."
         ]
+    if plan["questions"][claim["answer"]]["probe"]["kind"] == "trainable" and type(answer.value) is dict:
+        got, expected = (sum(map(int, counts.values())) for counts in (answer.value, claim["expected"]))
+        return _about_weights(got, expected)
     if plan["questions"][claim["answer"]]["probe"]["kind"] == "own lists":
         return [
             "Your function returns its argument itself: a change of the result changes the argument, too. Return a "
             "new list. (`check` appended 'changed' to the result to see this.)"
         ]
     return _value_advice(answer.value, claim.get("expected"))
+
+
+def _about_weights(got: int, expected: int) -> list[str]:
+    """Advice where other numbers can be trained than expected; got, expected: all numbers of the layer."""
+    if got == expected:
+        return ["A weight cannot be trained, or should not be: leave out `trainable=False` where you make it."]
+    more = "more" if got > expected else "fewer"
+    return [f"The layer's weights hold {more} numbers than expected. Is there a bias too many, or is a part left out?"]
 
 
 def _refusal(answer, question) -> str:
@@ -287,6 +332,8 @@ def _refusal(answer, question) -> str:
 
 def _how(returned, wanted):
     """How to convert the returned value into the expected type."""
+    if wanted == "tensor" and returned in ("float", "int", "bool"):
+        return " A plain number has no gradient: compute it from the arguments with `keras.ops`."
     if wanted == "tensor":
         return " Join the parts with `ops.stack` or `ops.concatenate`."
     if wanted == "int" and returned == "float":
@@ -307,14 +354,14 @@ def _has_nan(value) -> bool:
 
 def _value_advice(value, expected):
     if _has_nan(value):
-        if type(value) is not np.ndarray:  # numbers that were computed without tensors
+        if type(value) is float:  # a number that was computed without tensors
             return [
                 "The result has NaN. Is there 0/0, for example because all numbers are equal? Or the root of a number "
                 "below 0, for example after an overflow of integers?"
             ]
         return [
             "The result has NaN. Does exp of a large number give ∞? Then ∞/∞, ∞ − ∞ and 0 · ∞ are NaN. Or is there "
-            "0/0, for example because every exp of a row is 0, or all numbers are equal?"
+            "0/0, for example because every exp of a row is 0, all numbers are equal, or it is the mean of no numbers?"
         ]
     if type(value) is not np.ndarray:
         return []

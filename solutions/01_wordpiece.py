@@ -515,7 +515,7 @@ for name, pairs in (("highest score", by_score), ("most frequent", by_count)):
 # ## 1.9 Merge · 3 points · ~7 minutes
 #
 # The chosen pair becomes one token wherever it occurs: from left to right, each token used once. The text of the new
-# token is the two texts joined, and the `##` of the right one disappears:
+# token is the two texts joined, and the `##` in front of the right one disappears:
 #
 # `("p", "##l")` → `pl` &nbsp;&nbsp;&nbsp; `("##l", "##a")` → `##la` &nbsp;&nbsp;&nbsp; in `a ##a ##a ##a` the pair
 # `("##a", "##a")` gives `a ##aa ##a`

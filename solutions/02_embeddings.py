@@ -524,8 +524,8 @@ heat_maps(
 # all three the same numbers. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand them on to
 # `super().__init__`.
 #
-# Keras trains a model inside of `tf.function`. There a tensor has a shape, but no numbers yet, so `if` or `for` over a
-# tensor, `len(...)`, `float(...)` and `.numpy()` fail. The check of a layer, here and in later notebooks, makes one of
+# Keras trains a model inside of `tf.function`. There a tensor has a shape, but no numbers yet: do without `if` or `for`
+# over a tensor, `len(...)`, `float(...)` and `.numpy()`. The check of a layer, here and in later notebooks, makes one of
 # its calls there.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}

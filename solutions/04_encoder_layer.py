@@ -92,9 +92,9 @@ stacked_boxes(
 #
 # Compute with `ops`, not with NumPy: 4.2 needs the gradients.
 #
-# ⚠ Line 3 divides by $d$, not by $d - 1$: nothing is estimated here, because the vector is complete. (Hence the
-# quotation marks that the lecture puts around 'sample variance'.) And the mean is *zero*: another lecture's "unit mean"
-# is a mistake.
+# ⚠ Line 3 divides by $d$, not by $d - 1$, which would estimate the variance of more numbers than there are: the vector
+# is complete. (The lecture puts 'sample variance' in quotation marks.) And the mean is *zero*: another lecture's "unit
+# mean" is a mistake.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -> Tensor:
@@ -117,7 +117,8 @@ check(layer_norm)
 # %% [markdown]
 # **See it.** The same vector three times: as it is, ten thousand times smaller, a million times smaller. On the left
 # your function with BERT's ε; on the right with ε = 10⁻⁶, as in some other models. Such a small vector is noise, and a
-# larger ε treats it as noise: it stays small instead of being scaled up. At which size does your ε begin to matter?
+# larger ε treats it as noise: it stays small instead of being scaled up. An ε matters where the variance is not much
+# larger than it: here the variances are 1.25, $1.25 \cdot 10^{-8}$ and $1.25 \cdot 10^{-12}$.
 
 # %%
 example = np.array([[1.0, 2, 3, 4]], "float32")
@@ -398,7 +399,7 @@ check(FeedForward)
 
 # %%
 keras.utils.set_random_seed(4)
-words = ["the", "bank", "by", "the river", "bank"]
+words = ["the", "bank", "by", "river", "bank"]
 vectors = rng.normal(size=(1, 5, 8)).astype("float32")
 vectors[0, 4] = vectors[0, 1]
 vectors = ops.convert_to_tensor(vectors)
@@ -456,6 +457,8 @@ drawn = [dropout(ones, 0.3, True) for _ in range(300)]
 heat_maps(
     [drawn[0], drawn[1], ops.mean(ops.stack(drawn), axis=0), dropout(ones, 0.3, False)],
     titles=["training", "training, again", "mean of 300", "not training"],
+    numbers=True,
+    per_line=2,
     largest=1.5,
     alt="Four matrices: the first two have zeros at different positions and 1.43 elsewhere; the mean of 300 is close "
     "to 1 everywhere; without training all ones",
@@ -503,14 +506,14 @@ check(residual)
 # > 9: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^2, \beta_l^2)$
 #
 # The algorithm leaves out dropout and the mask. Apply dropout to the result of each of the two sub-layers, as in 4.9;
-# give the mask to attention. Use `keras.layers.Dropout(rate)`: it does the same as yours, and as a Keras layer it keeps
-# the state of its random numbers where saving finds it. Pass `training` on to it; None lets Keras decide (True in
-# `fit`, otherwise False).
+# give the mask to attention. Use `keras.layers.Dropout(rate)`: it does the same as yours, and the state of its random
+# numbers is saved with the model. Pass `training` on to it; None lets Keras decide (True in `fit`, otherwise False).
+# Keras layers take only tensors by position: pass `attention_mask` and `training` by name.
 #
 # Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`, and the
 # dropout `self.dropout`: 4.11 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
-# `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call. `check` looks
-# at the weights after the first call, so it does not notice a sub-layer that your `build` left out.
+# `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call. If
+# your `build` leaves out a sub-layer, Keras builds it at the first call, and `check` does not notice.
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
@@ -572,8 +575,8 @@ print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2
 # the original Transformer and in BERT it comes after each. (The same lecture draws GPT-2's two residuals before and
 # after the network. One goes around attention, the other around the network.)
 #
-# Only `call` is new: your `EncoderLayer` has all the parts already. If you want a helper method, define it in this class:
-# the grader also tests the class with another `EncoderLayer`.
+# Only `call` is new: your `EncoderLayer` has all the parts already. Use those that 4.10 names. If you want a helper
+# method, define it in this class: the grader also tests the class with another `EncoderLayer`.
 
 # %% nbgrader={"grade": false, "grade_id": "pre-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PreNormEncoderLayer(EncoderLayer):
@@ -635,6 +638,8 @@ check(Encoder)
 # layer 24. Right: how much the words of a sentence still differ from each other, relative to the spread of all numbers.
 
 # %%
+import warnings
+
 import tensorflow as tf
 
 
@@ -660,7 +665,8 @@ def look_into(kind, depth=24, hidden=64):
     x, target = (ops.convert_to_tensor(rng.normal(size=(4, 16, hidden)).astype("float32")) for _ in range(2))
     layers = [kind(num_heads=4, intermediate_size=4 * hidden) for _ in range(depth)]
     for layer in layers:
-        layer(x)  # creates its weights
+        with warnings.catch_warnings(action="ignore"):  # Keras warns of parts that an arrangement does not use
+            layer(x)  # creates its weights
         for weight in layer.weights:
             if len(weight.shape) == 2:
                 weight.assign(rng.normal(size=weight.shape) / weight.shape[0] ** 0.5)
@@ -690,10 +696,11 @@ found = {name: look_into(kind) for name, kind in arrangements.items()}
 curves(
     range(1, 25),
     {
-        "Gradient at a layer's input / at layer 24's": {name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()},
+        "Gradient at a layer's input ÷ at layer 24's": {name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()},
         "How much the words still differ": {name: differences for name, (_, _, differences) in found.items()},
     },
     x="layer",
+    y="ratio",
     log=True,
     alt="Left: towards layer 1 the gradient vanishes for sub-layers alone, explodes for residuals only, and stays "
     "level with LayerNorm. Right: without residuals all words have become one after a few layers; with them "
@@ -707,7 +714,8 @@ for name, (inputs, _, differences) in found.items():
 # - *Residuals only*: the gradient flows along the direct path, but every layer adds to it, and it grows without limit.
 # - *LayerNorm only*: the size of the gradient looks good. But all words have become the same word: attention averages,
 #   and nothing restores what a token was (Dong, Cordonnier & Loukas 2021).
-# - Both together (post-LN, pre-LN): the gradient stays level, and words stay different for many more layers.
+# - Both together (post-LN, pre-LN): the gradient stays level, and words stay different for many more layers. It is the
+#   residual connections that keep them different; in post-LN each normalisation takes a little of that away.
 #
 # And the two orders? Look at the gradient of the *weights* of the last layer, in stacks of 2 to 32 layers:
 
@@ -719,6 +727,7 @@ curves(
     depths,
     {"Gradient of the last layer's weights": top | {"like 1/√L": falling}},
     x="layers in the stack, L",
+    y="norm",
     log=True,
     alt="Gradient norm of the last layer's weights against the number of layers: level for post-LN, falling about "
     "as one over the root of L for pre-LN",

@@ -128,11 +128,11 @@ print(f"−log 0.0041 = {float(only_the_first):.3f}")
 # There are two differences to line 9: a mean instead of a sum, so that a batch with more predictions does not make a
 # larger step; and the $10^{-5}$ (it is in the published code), so that a batch without any prediction has loss 0 and
 # not 0/0. Use `ops.log_softmax` or `ops.logsumexp`, not the logarithm of a softmax: a probability that was rounded to 0
-# has the logarithm $-\infty$. Compute with `ops`, not with NumPy: training needs the gradient of both losses.
+# has the logarithm $-\infty$. Compute with `ops`, not with NumPy: training needs the gradient.
 #
-# The run below calls the losses and the model inside of `tf.function`. There a tensor has a shape, but no numbers yet,
-# so `if` or `for` over a tensor, `len(...)`, `float(...)` and `.numpy()` fail. The check makes one of its calls there,
-# here and in the next three exercises.
+# The run below calls the losses and the model inside of `tf.function`. There a tensor has a shape, but no numbers yet:
+# do without `if` or `for` over a tensor, `len(...)`, `float(...)` and `.numpy()`. The check makes one of its calls there,
+# here and up to 7.8.
 
 # %% nbgrader={"grade": false, "grade_id": "mlm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
@@ -385,7 +385,8 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 # tensors already; for them it changes nothing.
 #
 # The model is called with `training=True`, so that its dropout acts. The run below compiles your step with
-# `tf.function`, so it must work with tensors: no `float(...)` and no `.numpy()`.
+# `tf.function`, so it must work with tensors, as in 7.2: no `if` or `for` over a tensor, no `float(...)` and no
+# `.numpy()`.
 #
 # To test your step there is a model that is as small as possible: its tokens do not look at each other, but it is
 # called like yours. The check sets its weights, lets `train_step` make a step or two of gradient descent, with and
@@ -396,8 +397,8 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 class TinyModel(keras.Model):
     """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from all real tokens.
 
-    Outside of training its vectors are half as long: a dropout without chance. It counts its calls in training, in a
-    variable that is not trained, like the state of a Dropout layer's random numbers.
+    Outside of training its vectors are half as long: a dropout without chance. It counts its calls, in a variable that
+    is not trained, like the state of a Dropout layer's random numbers.
     """
 
     def __init__(self, vocab_size, hidden_size, **kwargs):
@@ -411,8 +412,7 @@ class TinyModel(keras.Model):
         self.calls = self.add_weight(shape=(1,), initializer="zeros", trainable=False, name="calls")
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
-        if training:
-            self.calls.assign_add([1.0])
+        self.calls.assign_add([1.0])
         hidden = self.table(token_ids) + self.segment(token_type_ids)  # (B, T, H)
         hidden = hidden if training else hidden / 2
         chosen = tf.gather(hidden, positions, batch_dims=1)  # (B, P, H)
@@ -483,8 +483,8 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 #
 # $$\eta(s) = \eta_\text{max} \cdot \max\!\left(0,\ \min\!\left(\frac{s + 1}{w},\ \frac{S - s}{S - w}\right)\right)$$
 #
-# `step` may be one number or a tensor of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no warm-up (and
-# you must not divide by 0). (In the published script the decay begins at step 0, so its rate makes a small jump where
+# `step` may be one number or a tensor of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no warm-up: take
+# care of the division by 0. (In the published script the decay begins at step 0, so its rate makes a small jump where
 # the warm-up ends. Ours has no jump.)
 
 # %% nbgrader={"grade": false, "grade_id": "learning-rate", "locked": false, "schema_version": 3, "solution": true, "task": false}

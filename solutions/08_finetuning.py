@@ -292,8 +292,8 @@ check(ClassificationHead)
 # %% [markdown]
 # ### Run the first task type
 #
-# *Which package does this paragraph of documentation come from?* There are five packages, with the same number of
-# examples each and their own names masked: guessing gives 20 %.
+# *Which package does this paragraph of documentation come from?* There are five packages, each with about as many
+# examples as the others and with its own name masked: guessing gives 20 %.
 
 # %%
 keras.utils.set_random_seed(1)
@@ -436,8 +436,8 @@ lines(
 )
 
 # %% [markdown]
-# **See it.** The similarity (cosine) of the nouns' embeddings, first with random weights, then after pre-training. No
-# label was used.
+# **See it.** The similarity (cosine) of the nouns' embeddings, first with random weights, then after pre-training. The
+# mean of all embeddings is subtracted first. No label was used.
 
 # %%
 def similarities(bert, nouns):
@@ -496,7 +496,7 @@ for name, weights in {"from scratch": None, "pre-trained": world_weights}.items(
         print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
 # %% [markdown]
-# Both models have learned their ten examples by heart. Only the pre-trained one can classify nouns without a label,
+# All four models have learned their ten examples by heart. Only the pre-trained ones can classify nouns without a label,
 # because their vectors are close to those of nouns with a label. That is what pre-training is worth: a label for one
 # word becomes a label for similar words. It is the same on real text, with more pre-training: BERT-Base gets 52.1 on
 # CoLA, where the best system before this kind of pre-training had 35.0 (paper, table 1).
@@ -516,7 +516,7 @@ segment = np.array([0] * 5 + [1] * 3)
 blocks = np.where(segment[:, None] == segment[None, :], 0.25, 1.0)
 heat_maps(
     [blocks],
-    titles=["dark: A attends to B, B attends to A"],
+    titles=["dark: A (row) attends to B (column), or B to A"],
     rows=pieces,
     columns=pieces,
     largest=1,
@@ -528,8 +528,8 @@ heat_maps(
 # ## 8.2 When accuracy misleads · 3 points · ~7 minutes
 #
 # MRPC asks whether two sentences have the same meaning; two in three pairs do. A model that always answers "yes" is
-# right two times in three and has learned nothing. So MRPC and QQP report F1 beside accuracy, and CoLA reports
-# Matthews' correlation. Both metrics are computed from four counts: true and false positives and negatives.
+# right two times in three and has learned nothing. So the leaderboards show a second number: for MRPC and QQP it is F1,
+# for CoLA Matthews' correlation. Both metrics are computed from four counts: true and false positives and negatives.
 #
 # $$F_1 = \frac{2\,TP}{2\,TP + FP + FN} \qquad
 # \text{Matthews} = \frac{TP \cdot TN - FP \cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}}$$
@@ -572,6 +572,9 @@ for name, given in answers.items():
     right = sum(a == b for a, b in zip(truth, given)) / len(truth)
     f1, matthews = f1_and_matthews(truth, given)
     print(f"{name:13} accuracy {right:.2f}   F1 {f1:.2f}   Matthews {matthews:5.2f}")
+
+# %% [markdown]
+# "Always yes" has a high F1 too, because most pairs are positive: only Matthews' correlation shows that it knows nothing.
 
 # %% [markdown]
 # ### Run the second task type
@@ -626,8 +629,8 @@ check(choice_logits)
 # %% [markdown]
 # **See it.** The small world again, whose pairs can be learned in seconds: a beginning (*the hungry goat*) and a
 # continuation (*sleeps in the stable*) that belongs to it or not. The head of 8.1 learns that first. Its matrix has a
-# column for "belongs" and one for "other"; their difference is a vector $V$, and with it your `choice_logits` can
-# choose among four continuations, without any further training.
+# column for "belongs" and one for "other". Their difference is a vector $V$, with which your `choice_logits` chooses
+# among four continuations, without any further training. ★ marks the right one.
 
 # %%
 def drawn(alive: bool) -> list[str]:
@@ -666,7 +669,7 @@ print(f"the right one of four in {np.mean(scores.argmax(axis=1) == 0):.0%} of {l
 for beginning, texts in questions[:2]:
     print(" ".join(beginning), "…")
     for score, text in zip(scores[questions.index((beginning, texts))].tolist(), texts):
-        print(f"  {score:6.2f} {'✓' if text == texts[0] else ' '} … {' '.join(text)}")
+        print(f"  {score:6.2f} {'★' if text == texts[0] else ' '} … {' '.join(text)}")
 
 # %% [markdown]
 # ## 8.4 How similar? A number instead of a class · 3 points · ~7 minutes
@@ -727,8 +730,9 @@ for name, guess in guesses.items():
 #
 # The paper predicts a tag only for the **first** token of each word: its vector includes all the others through
 # attention anyway. All other positions, including [CLS] and [SEP], get the label −100, which is no class and which the
-# loss will ignore. A word can have no token at all (a single control character): then it gets no label. Every other word
-# gets exactly one label, with any tokens: `[UNK]`, a single bracket, or the same token three times.
+# loss will ignore. A word can have an empty list of tokens (a single control character): then it gets no label. Every
+# other word gets exactly one label; its tokens may be anything, also `[UNK]`, a single bracket, or the same token three
+# times.
 
 # %% nbgrader={"grade": false, "grade_id": "align-labels", "locked": false, "schema_version": 3, "solution": true, "task": false}
 IGNORED = -100  # the label of a position that the loss ignores
@@ -845,13 +849,14 @@ print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole en
 # entities, and for this task, is F1 over whole *entities*: a prediction counts only if all words of the entity (here:
 # of the code) and its type are right.
 #
-# **See it.** Five held-out sentences. `[…]` is what the tagger marks; a ✗ after a word means that its tag is wrong.
+# **See it.** Five held-out sentences. `[…]` is what the tagger marks as code. A wrong tag is followed by the right one:
+# `✗ B` where an entity begins, `✗ I` inside of one, `✗ O` outside of all.
 
 # %%
 for line, row in enumerate(held_out_tagged[:5]):
     shown = []
     for word, tag, right in zip(row.words, given[line][asked[line]], truth[line][asked[line]]):
-        shown.append((f"[{word}]" if tag else word) + ("" if tag == right else " ✗"))
+        shown.append((f"[{word}]" if tag else word) + ("" if tag == right else f" ✗ {tag_names[right][0]}"))
     print(textwrap.fill("· " + " ".join(shown), 100, subsequent_indent="  "))
 
 # %% [markdown]
@@ -963,8 +968,8 @@ check(best_span)
 
 # %% [markdown]
 # **See it.** The lecture's question, with logits written by hand, as a trained model might give them. The best *end*
-# taken by itself is "potter", which is also part of a name. Its start would have to come before it, and only the title
-# is there; the pair `j … rowling` has the larger sum. The last line shows the effect of a high score of [CLS].
+# taken by itself is "potter", which is also part of a name. A span that ends there must begin at "the", "harry" or
+# "potter", whose start logits are low; the pair `j … rowling` has the larger sum. The last line shows the effect of a high score of [CLS].
 
 # %%
 row = "[CLS] who wrote the harry potter series ? [SEP] the harry potter was written by j . k . rowling . [SEP]".split()
@@ -988,7 +993,7 @@ print("if [CLS] had 5 and 5:", best_span(np.r_[5.0, start[1:]], np.r_[5.0, end[1
 # %% [markdown]
 # ## 8.9 Nearly right: exact match and F1 of spans · 3 points · ~8 minutes · Rajpurkar et al. 2016, section 6.1
 #
-# "J.K. Rowling" is right; "by J. K. Rowling" is nearly right. SQuAD reports two metrics. First, capitals, punctuation
+# "J.K. Rowling" is right; "by J.K. Rowling" is nearly right. SQuAD reports two metrics. First, capitals, punctuation
 # and articles are removed from both texts (`normal_words`). **Exact match** is 1 if the results are equal. **F1**
 # compares them as bags of words:
 #
@@ -1042,7 +1047,7 @@ for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling
 #
 # *What is axis?*, asked about the description of a function's parameters. Every fourth question is asked about the
 # description of another function, which does not contain the answer: there the right answer is "no answer". Question
-# and text must fit into 96 tokens; longer ones are left out here (SQuAD's are split into overlapping windows:
+# and text must fit into 96 tokens; longer ones, about a third, are left out here (SQuAD's are split into overlapping windows:
 # `bertlab.data.tasks.windows`).
 
 # %%
@@ -1085,7 +1090,6 @@ def span_loss(targets, logits):
 
 rows, targets, _, _ = encode_questions(questions, ROWS)
 held_out_rows, _, places, asked = encode_questions(held_out_questions, HELD_OUT)
-pieces = begin.pieces
 unanswered = sum(not answers for *_, answers in asked)
 print(f"{len(targets)} examples to train on, {len(asked)} held out, {unanswered} of these without an answer")
 keras.utils.set_random_seed(4)
@@ -1093,11 +1097,17 @@ reader = fine_tune(new_bert(), SpanHead(), rows, targets, span_loss, epochs=2)
 logits = predict(reader, held_out_rows)
 
 
+from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+
+of_the_library = WordPieceTokenizer(Vocabulary(begin.pieces), begin.lower_case)  # it knows where each token begins
+
+
 def answer_of(number: int, threshold: float = 0.0) -> str:
-    """The text of the best span, joined from its tokens; "" for no answer."""
-    first, last = best_span(*logits[number], *places[number], longest=40, threshold=threshold)
-    ids = held_out_rows["token_ids"][number, first : last + 1] if first else []
-    return " ".join(pieces[i] for i in ids).replace(" ##", "")
+    """The best span as it is written in the paragraph; "" for no answer."""
+    (first, last), context = places[number], asked[number][1]
+    start, end = best_span(*logits[number], first, last, longest=40, threshold=threshold)
+    letters = of_the_library.encode_with_offsets(context).offsets  # (tokens, 2): where each begins and ends
+    return context[letters[start - first, 0] : letters[end - first, 1]] if start else ""
 
 # %% [markdown]
 # Which threshold? Try several on held-out examples. A high one gives too few answers, a low one answers everything. (If
@@ -1132,8 +1142,9 @@ for number in range(3):
 
 # %% [markdown]
 # From a few hundred examples even so small a model learns to find the parameter that the question names, and to notice
-# when the text does not describe it: its best F1 is far above "always no answer". Exact match is lower than F1, because
-# many of its spans begin or end at the wrong token and still share words with the right one. With the lowest threshold
+# when the text does not describe it: its best F1 is far above "always no answer". (An answer is cut out of the text, not
+# joined from tokens: `batch - level` would not be `batch-level`.) Exact match is lower than F1, because
+# many spans begin or end at the wrong token and still share words with the right one. With the lowest threshold
 # every question gets an answer, so those without one are all wrong. BERT-Base, with far more pre-training and 88,000
 # questions, reaches F1 88.5 on SQuAD 1.1.
 
@@ -1153,7 +1164,7 @@ for number in range(3):
 # | 0.0125 | 0.025 | 0.05 | 0.1 |
 #
 # **Freezing** is the extreme case: the lowest `frozen` rates are 0. `frozen=1` freezes the embeddings, `frozen=2` also
-# layer 0, and so on; `frozen=num_layers + 2` freezes everything; it is never larger.
+# layer 0, and so on; the largest possible value, `num_layers + 2`, freezes everything.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-rates", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> list[float]:
@@ -1174,10 +1185,9 @@ check(layer_rates)
 
 # %% [markdown]
 # **See it.** The small world once more, pre-trained; above, all layers had the same rate. Now the rates are halved at
-# each step down; then everything except the head is frozen. Freezing is the cheapest (no gradient below the head), but
-# a head alone cannot make [CLS] look at the noun; it must use the [CLS] vector as it is, which was not trained for
-# anything during pre-training. That is why BERT is fine-tuned *as a whole*, and why the paper, where it tries frozen
-# vectors, puts a two-layer BiLSTM on top of them (section 5.3).
+# each step down; then everything except the head is frozen; four seeds each. Freezing is the cheapest (no gradient below
+# the head), but a head alone cannot make [CLS] look at the noun: it must use the [CLS] vector as it is, which was not
+# trained for anything during pre-training.
 
 # %%
 def factors(decay: float, frozen: int = 0):
@@ -1193,9 +1203,16 @@ def factors(decay: float, frozen: int = 0):
 
 rows, targets = seen(labelled_nouns * 60)
 for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, frozen=3)}.items():
-    model = fine_tune(*start_in_world(world_weights, 1), rows, targets, cross_entropy, 3, 2e-3, 32, way)
-    known, others = right_in_world(model)
-    print(f"{name:16} labelled nouns {known:4.0%}   other nouns {others:4.0%}")
+    model = None
+    for seed in (1, 2, 3, 4):
+        model = fine_tune(*start_in_world(world_weights, seed), rows, targets, cross_entropy, 3, 2e-3, 32, way, model)
+        known, others = right_in_world(model)
+        print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
+
+# %% [markdown]
+# With all layers every seed finds the answer. With the head alone it depends on its random initial weights: sometimes
+# the unchanged [CLS] vectors are enough, often they are not. That is why BERT is fine-tuned *as a whole*, and why the
+# paper, where it tries frozen vectors, puts a two-layer BiLSTM on top of them (section 5.3).
 
 # %% [markdown]
 # ---
@@ -1256,7 +1273,8 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 # %% [markdown]
 # The model has learned only a few words from twenty-four examples, and its predictions are far too confident. With a
 # few hundred examples, held-out ones to measure on, and a published checkpoint you can build a real filter this way.
-# One command does it all, with seeds, a confusion matrix and the list of the most confident mistakes:
+# One command does it all, with a confusion matrix and the list of the most confident mistakes (`CHECKPOINT` is a folder
+# or a name, such as `bertlab-mini`; `--seeds 3` trains three times):
 #
 # ```
 # bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT --out spam

@@ -39,3 +39,10 @@ def test_parameters_and_local_names_need_nothing():
 def test_text_that_is_no_program_needs_nothing_and_runs():
     assert names_of("def f(:")[1] == set() == names_of("def f():\n    x = 1\n    global x")[1]
     assert _needed(["def f(:"], "a = 1") == ["def f(:"]
+
+
+def test_of_a_released_cell_that_does_not_run_the_imports_that_an_answer_uses_do():
+    shown = "import time\nfrom collections import Counter\nfrom bertlab.wordpiece import Vocabulary\nstart = time.time()"
+    answer = "def f(words):\n    return Counter(words), Vocabulary"
+    assert _needed([shown, answer], shown) == ["from collections import Counter", answer]
+    assert _needed([shown, "def f():\n    return start"], shown)[0] == shown

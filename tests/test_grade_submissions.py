@@ -48,6 +48,21 @@ def test_the_solution_earns_everything_and_the_untouched_release_nothing(graded)
     assert {verdict.status for verdict in verdicts.values()} == {"not attempted"}
 
 
+def test_an_answer_may_use_what_a_cell_of_the_notebook_imports(launcher, tmp_path):
+    """`check` accepts it, because the notebook's first cell has run; the grader does not run that cell."""
+    first_cell = "from collections import Counter"
+    assert first_cell in editions.make("01_wordpiece").student
+    counting = "    counts = Counter(pair for ps, n in spelled for pair in zip(ps, ps[1:]) for _ in range(n))\n"
+    head = answer("count-pairs").partition("    ### BEGIN SOLUTION")[0]
+    path = tmp_path / "01_wordpiece.ipynb"
+    path.write_text(solved({"count-pairs": head + counting + "    return dict(counts)"}, notebook="01_wordpiece"))
+    exercises = (catalogue.find("count-pairs"),)
+    release = Template.read(editions.make("01_wordpiece").student.encode(), "01_wordpiece")
+    blank = Result("ps1", "jane", "01_wordpiece")
+    result = grade_notebook(path, release, exercises, launcher, blank, b"s" * 32, LIMITS).result
+    assert (result.points, result.technical) == (2, None)
+
+
 def test_one_mistake_costs_once_and_is_named(graded):
     wrong = answer("scores").replace("/ d_attn**0.5", "* d_attn**0.5")
     result, verdicts = graded(solved({"scores": wrong}))

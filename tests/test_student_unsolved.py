@@ -120,6 +120,16 @@ def test_the_answers_own_cell_shows_its_error_in_full(notebook):
     assert not carried_on and "NotImplementedError" in said
 
 
+def test_after_a_restart_what_has_passed_is_not_called_unsolved(notebook):
+    progress_file.record("scores", "passed", 3, "source")
+    said = "Run its cell first: this cell uses 3.4 attention_scores. (You have passed it: nothing is lost.)"
+    assert notebook.run("attention_scores(1, 2)") == (True, said)
+    carried_on, said = notebook.run("found = seen(3)")
+    assert not carried_on and said.endswith(
+        "Does a cell above define `seen`? Run it first. After a restart of the kernel, run all cells above."
+    )
+
+
 def test_several_are_named_in_the_courses_order(notebook):
     notebook.run(STUB)
     notebook.run("def padding_mask(real):\n    raise NotImplementedError()")

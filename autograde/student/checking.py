@@ -137,9 +137,14 @@ def _source_of(thing) -> str:
 
 
 def _hints(plan, verdict, failures):
-    """One hint from the second failing try on, each time a more specific one."""
+    """One hint from the second failing try on, each time a more specific one.
+
+    They explain the exercise as a whole. Where a sentence already names the mistake, or only a later part is wrong,
+    they would point elsewhere: then the last one comes after three failing tries.
+    """
     hints = plan["exercise"]["hints"]
-    if verdict.status not in _FAILED or failures < 2:
+    is_explained = verdict.advice or verdict.status == "partly"
+    if verdict.status not in _FAILED or failures < (4 if is_explained else 2):
         return ()
     level = min(failures - 1, len(hints))
     return (f"Hint {level} of {len(hints)}: {hints[level - 1]}",)

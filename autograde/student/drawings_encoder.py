@@ -48,6 +48,8 @@ def curves(x_values, panels: dict[str, dict], x="", y="", log=False, limits=None
     panels: title → {name of a curve: its values}, at most five curves each. log: the y axis is logarithmic.
     limits: (lowest, highest) of the y axis, the same in all panels.
     """
+    from matplotlib.ticker import ScalarFormatter
+
     figure, axes = _figure(6.2 * len(panels), 4.0, 1, len(panels))
     for axis, (title, named) in zip(axes.flat, panels.items()):
         every = max(1, len(np.asarray(x_values)) // 12)
@@ -57,10 +59,15 @@ def curves(x_values, panels: dict[str, dict], x="", y="", log=False, limits=None
         axis.set(title=title, xlabel=x, ylabel=y)
         if log:
             axis.set_yscale("log")
+            low, high = axis.get_ylim()
+            if high < 100 * low:  # 0.2 instead of 2 × 10⁻¹
+                axis.yaxis.set_major_formatter(ScalarFormatter())
+                axis.yaxis.set_minor_formatter(ScalarFormatter())
         if limits:
             axis.set_ylim(*limits)
         axis.grid(alpha=0.3)
-        axis.legend(frameon=False)
+        if len(named) > 1:
+            axis.legend(frameon=False)
     _show(figure, alt)
 
 
@@ -76,6 +83,6 @@ def histograms(values: dict, per_line=4, limits=(-3, 3), *, alt: str) -> None:
     for axis, (title, numbers) in zip(axes.flat, values.items()):
         numbers = np.asarray(numbers, "float64").ravel()
         axis.hist(np.clip(numbers, *limits), bins=41, range=limits, color="#1f5fa8")
-        axis.set(title=f"{title}\nspread {numbers.std():.2g}", yticks=[], xlim=limits)
+        axis.set(title=f"{title}\nstandard deviation {numbers.std():.2g}", yticks=[], xlim=limits)
         axis.spines["left"].set_visible(False)
     _show(figure, alt)

@@ -2,12 +2,14 @@
 
     Solve 3.4 attention_scores first: this cell uses it.
 
+After a restart of the kernel, an exercise that has passed is missing until its cell runs again: the line says so.
 An exercise is unsolved while its code is missing or still raises NotImplementedError, and while its last check did not
 pass. The names that a stopped cell did not define are remembered: a later cell that reads them is explained in the
 same way. All other errors are shown as always. `%tb` shows the error behind the line.
 """
 
 import ast
+import builtins
 import dis
 import inspect
 import linecache
@@ -68,6 +70,11 @@ class Explainer:
         if types and issubclass(kind, types):
             return handler(kind, error, trace, tb_offset)
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
+        if isinstance(error, NameError) and error.name and not hasattr(builtins, error.name):
+            print(
+                f"Does a cell above define `{error.name}`? Run it first. After a restart of the kernel, run all cells "
+                "above."
+            )
         return None
 
     def _after(self, result) -> None:
@@ -145,12 +152,20 @@ def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
         error
     )
     is_missing = isinstance(error, NameError) and any(error.name in facts["names"] for facts in unsolved)
+    if is_missing and not is_stub and all(_has_passed(facts) for facts in unsolved):
+        cells = "its cell" if one else "their cells"
+        passed = "You have passed it" if one else "You have passed them"
+        return f"Run {cells} first: this cell uses {said}. ({passed}: nothing is lost.)"
     if is_stub or is_missing or is_waiting:
         return f"Solve {said} first: this cell uses {'it' if one else 'them'}."
     reason = " ".join(f"{type(error).__name__}: {error}".split())
     reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + "…"
     have = "has" if one else "have"
     return f"This cell uses {said}, which {have} not passed the check yet: {reason} (%tb shows where)"
+
+
+def _has_passed(facts: dict) -> bool:
+    return progress_file.load().get(facts["id"], {}).get("status") == "passed"
 
 
 def _listed(exercises: list[dict]) -> str:

@@ -260,9 +260,8 @@ def clip_gradients(gradients, most=1.0):
     squares = 0.0
     for gradient in gradients:
         squares = squares + ops.sum(gradient * gradient)
-    if float(squares) <= most**2:
-        return list(gradients)
-    return [gradient * most / ops.sqrt(squares) for gradient in gradients]
+    is_short = squares <= most**2
+    return [ops.where(is_short, gradient, gradient * most / ops.sqrt(squares)) for gradient in gradients]
 
 # %% clip-gradients: inverse root
 def clip_gradients(gradients, most=1.0):
@@ -359,12 +358,11 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     rate = ops.where(step < warmup_steps, up, down)
     return ops.where(step >= total_steps, 0.0, rate)
 
-# %% learning-rate: interpolated
+# %% learning-rate: where it warms up
 def learning_rate(step, peak, warmup_steps, total_steps):
-    corners = [max(warmup_steps - 1, 0), warmup_steps, total_steps]
-    rising = np.interp(np.asarray(step), [-1, max(warmup_steps, 1) - 1], [0.0, peak])
-    falling = np.interp(np.asarray(step), corners, [peak, peak, 0.0])
-    return ops.convert_to_tensor(np.minimum(rising, falling).astype("float32"))
+    rising = peak * (step + 1) / max(warmup_steps, 1)
+    falling = peak * ops.relu(total_steps - step) / (total_steps - warmup_steps)
+    return ops.where(step < warmup_steps, rising, falling)
 
 # %% learning-rate: multiplied masks
 def learning_rate(step, peak, warmup_steps, total_steps):
@@ -382,15 +380,12 @@ def learning_rate(step, peak, warmup_steps, total_steps):
 
 # %% learning-rate: step by step
 def learning_rate(step, peak, warmup_steps, total_steps):
-    def rate(s):
-        if s >= total_steps:
-            return 0.0
-        if s < warmup_steps:
-            return peak * (s + 1) / warmup_steps
-        return peak * (total_steps - s) / (total_steps - warmup_steps)
-
-    flat = [rate(float(s)) for s in np.ravel(np.asarray(step))]
-    return ops.reshape(ops.convert_to_tensor(flat, "float32"), ops.shape(step))
+    flat, rates = ops.reshape(step, (-1,)), []
+    for place in range(flat.shape[0]):
+        falling = ops.maximum(0.0, (total_steps - flat[place]) / (total_steps - warmup_steps))
+        rising = (flat[place] + 1) / warmup_steps if warmup_steps else 1.0
+        rates.append(peak * ops.minimum(rising, falling))
+    return ops.reshape(ops.stack(rates), step.shape)
 
 # %% decays: endswith
 def decays(name):

@@ -235,6 +235,60 @@ def split_punctuation(word):
             parts[-1] += c
     return [part for part in parts if part]
 
+# %% split-punctuation: an apostrophe between letters stays
+def is_punctuation(character):
+    code = ord(character)
+    is_ascii = 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126
+    return is_ascii or unicodedata.category(character).startswith("P")
+
+
+def split_punctuation(word):
+    parts, current = [], ""
+    for n, c in enumerate(word):
+        inside = 0 < n < len(word) - 1 and word[n - 1].isalpha() and word[n + 1].isalpha()
+        if is_punctuation(c) and not (c == "'" and inside):
+            parts += [current, c]
+            current = ""
+        else:
+            current += c
+    return [part for part in [*parts, current] if part]
+
+# %% split-punctuation: a hyphen between letters stays
+def is_punctuation(character):
+    code = ord(character)
+    is_ascii = 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126
+    return is_ascii or unicodedata.category(character).startswith("P")
+
+
+def split_punctuation(word):
+    parts, current = [], ""
+    for n, c in enumerate(word):
+        inside = 0 < n < len(word) - 1 and word[n - 1].isalpha() and word[n + 1].isalpha()
+        if is_punctuation(c) and not (c == "-" and inside):
+            parts += [current, c]
+            current = ""
+        else:
+            current += c
+    return [part for part in [*parts, current] if part]
+
+# %% split-punctuation: a typographic apostrophe between letters stays
+def is_punctuation(character):
+    code = ord(character)
+    is_ascii = 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126
+    return is_ascii or unicodedata.category(character).startswith("P")
+
+
+def split_punctuation(word):
+    parts, current = [], ""
+    for n, c in enumerate(word):
+        inside = 0 < n < len(word) - 1 and word[n - 1].isalpha() and word[n + 1].isalpha()
+        if is_punctuation(c) and not (c == "’" and inside):
+            parts += [current, c]
+            current = ""
+        else:
+            current += c
+    return [part for part in [*parts, current] if part]
+
 # %% basic-tokenize: split before it is cleaned
 def basic_tokenize(text, lower_case=True):
     words = [word for part in text.split() for word in clean_text(part).split()]
@@ -682,6 +736,21 @@ def merge_pair(pair, spelled):
     pattern = re.compile(rf"(?<!\S){re.escape(' '.join(pair))}(?!\S)")
     merged = pair[0] + pair[1].removeprefix("##")
     return [(pattern.sub(merged, " ".join(pieces)).split(" "), count) for pieces, count in spelled]
+
+# %% merge-pair: in either order
+def merge_pair(pair, spelled):
+    result = []
+    for tokens, count in spelled:
+        new, i = [], 0
+        while i < len(tokens):
+            if tuple(tokens[i : i + 2]) in (tuple(pair), tuple(pair)[::-1]):
+                new.append(pair[0] + pair[1][2:])
+                i += 2
+            else:
+                new.append(tokens[i])
+                i += 1
+        result.append((new, count))
+    return result
 
 # %% learn-vocabulary: more than min_count
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]

@@ -197,6 +197,17 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(ops.matmul(hidden[:, 0], self.dense.kernel) + ops.stop_gradient(self.dense.bias))
 
+# %% pooler: one Dense for all layers of the class
+class Pooler(keras.layers.Layer):
+    shared = {}
+
+    def build(self, hidden_shape):
+        new = keras.layers.Dense(hidden_shape[-1], activation="tanh")
+        self.dense = Pooler.shared.setdefault(hidden_shape[-1], new)
+
+    def call(self, hidden):
+        return self.dense(hidden[:, 0])
+
 # %% bert: no mask in training
 class Bert(keras.layers.Layer):
     def __init__(
@@ -470,6 +481,16 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.reshape(self.dense(pooled), self.shape_of_logits)
 
+# %% nsp-head: one Dense for all layers of the class
+class NspHead(keras.layers.Layer):
+    shared = {}
+
+    def build(self, pooled_shape):
+        self.dense = NspHead.shared.setdefault(pooled_shape[-1], keras.layers.Dense(2))
+
+    def call(self, pooled):
+        return self.dense(pooled)
+
 # %% parameter-count: counted in int32
 def parameter_count(
     vocab_size: int,
@@ -615,6 +636,18 @@ def load_published(variables, tensors):
     missing.sort()
     return missing, sorted(unused)
 
+# %% load-published: used names are remembered between calls
+def load_published(variables, tensors, used=set()):
+    missing = []
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name in tensors:
+            variable.assign(tensors[name].T if path.endswith("kernel") else tensors[name])
+            used.add(name)
+        else:
+            missing.append(path)
+    return sorted(missing), sorted(set(tensors) - used)
+
 # %% fill-in: softmax without the maximum subtracted
 def fill_in(token_ids, logits, pieces, k=5):
     guesses = []
@@ -645,3 +678,12 @@ def fill_in(token_ids, logits, pieces, k=5):
             best = np.argsort(-probabilities[t])[:k]
             guesses.append([(pieces[i], float(probabilities[t, i])) for i in best])
     return guesses
+
+# %% fill-in: the signs ## are taken off
+def fill_in(token_ids, logits, pieces, k=5):
+    result = []
+    for place, token in enumerate(token_ids):
+        if pieces[token] == "[MASK]":
+            shares, best = ops.top_k(ops.softmax(logits[place]), k)
+            result.append([(pieces[int(i)].removeprefix("##"), float(share)) for share, i in zip(shares, best)])
+    return result

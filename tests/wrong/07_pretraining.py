@@ -173,6 +173,36 @@ class PreTrainingModel(keras.Model):
         logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp(pooled)
 
+# %% pretraining-model: positions are sorted
+class PreTrainingModel(keras.Model):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm, self.nsp = MlmHead(vocab_size), NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        chosen = gather_positions(hidden, ops.sort(positions, axis=-1))
+        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+
+# %% pretraining-model: no dropout by default
+class PreTrainingModel(keras.Model):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm, self.nsp = MlmHead(vocab_size), NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        chosen = gather_positions(hidden, positions)
+        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+
 # %% clip-gradients: one list for all steps
 clipped = []
 
@@ -182,6 +212,17 @@ def clip_gradients(gradients, most=1.0):
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
     clipped.extend(gradient * (most / ops.maximum(length, most)) for gradient in gradients)
     return clipped
+
+# %% clip-gradients: by NumPy, which fails inside tf.function
+def clip_gradients(gradients, most=1.0):
+    arrays = [np.asarray(gradient) for gradient in gradients]
+    length = np.sqrt(sum(np.sum(array**2) for array in arrays))
+    return [ops.convert_to_tensor(array * np.float32(most / max(length, most))) for array in arrays]
+
+# %% clip-gradients: whether it is too long is decided by if
+def clip_gradients(gradients, most=1.0):
+    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
+    return [gradient * most / length for gradient in gradients] if length > most else list(gradients)
 
 # %% train-step: the rows of a table are not added up
 def train_step(model, optimizer, batch):
@@ -234,6 +275,18 @@ def train_step(model, optimizer, batch):
     optimizer.apply(clip_gradients(gradients), model.trainable_variables)
     return loss
 
+# %% train-step: one more call of the model, not in training
+def train_step(model, optimizer, batch):
+    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
+    model(*inputs, training=False)
+    with tf.GradientTape() as tape:
+        logits, next_logits = model(*inputs, training=True)
+        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
+    variables = model.trainable_variables
+    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
+    optimizer.apply(clip_gradients(gradients), variables)
+    return loss
+
 # %% learning-rate: without warm-up it falls below 0
 def learning_rate(step, peak, warmup_steps, total_steps):
     if warmup_steps == 0:
@@ -251,6 +304,13 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     falling = (total_steps - step) / (total_steps - warmup_steps)
     rate = peak * ops.clip(ops.minimum((step + 1) / max(warmup_steps, 1), falling), 1e-3, 1)
     return ops.where(step < total_steps, rate, 0.0)
+
+# %% learning-rate: by NumPy, which fails inside tf.function
+def learning_rate(step, peak, warmup_steps, total_steps):
+    step = np.asarray(step, "float32")
+    falling = (total_steps - step) / (total_steps - warmup_steps)
+    rising = (step + 1) / warmup_steps if warmup_steps else np.ones_like(step)
+    return ops.convert_to_tensor((peak * np.maximum(0, np.minimum(rising, falling))).astype("float32"))
 
 # %% decays: a last part that begins with one of the words
 def decays(name):

@@ -34,6 +34,7 @@ def pairs_to_merge(rng: Random) -> list[Case]:
         Case((tuple(first[1:3]), spelled)),
         Case((tuple(twice[-2:]), spelled)),
         Case((("##" + a, "##" + b), [([c, "##" + a, "##" + c, "##" + a, "##" + b], 3)])),  # not at the first ##a
+        Case((("##" + a, "##" + b), [([c, "##" + b, "##" + a], 2), ([c, "##" + a, "##" + b], 4)])),  # not the wrong way
     ]
 
 

@@ -36,6 +36,7 @@ def punctuated_words(rng: Random) -> list[Case]:
         Case(("",)),
         Case(("U.S.",)),
         Case((f"{one}_{two}\x07.",)),  # the control character stays in the word
+        *(Case((word,)) for word in ("don't.", f"{one}-{two}")),
     ]
 
 
@@ -52,6 +53,7 @@ def symbols_in_words(rng: Random) -> list[Case]:
         Case((between_letters(rng, WIDE_MARKS) + two,)),
         Case((between_letters(rng, OTHER_SYMBOLS),)),
         Case(("".join(shuffled(rng, list(NO_SYMBOLS))),)),
+        Case((f"{one}’s–{two}",)),
     ]
 
 

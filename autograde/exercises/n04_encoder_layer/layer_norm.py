@@ -88,6 +88,11 @@ EXERCISE = Exercise(
             "ops.mean(ops.square(x - mean), axis=-2, keepdims=True)",
             hint="You take mean and variance down each column, over the tokens. Batch normalization does that; "
                  "LayerNorm uses each row, one token's {d} numbers, by itself."),
+        mistake("axis-lost",
+            "ops.mean(x, axis=-1, keepdims=True)", "ops.mean(x, axis=-1)",
+            "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)", "ops.var(x, axis=-1)",
+            hint="The mean and the variance have lost their last axis, so they are subtracted from columns instead of "
+                 "rows. Keep it: `keepdims=True`."),
         mistake("one-mean-for-all",
             "ops.mean(x, axis=-1, keepdims=True)", "ops.mean(x)",
             "ops.mean(ops.square(x - mean), axis=-1, keepdims=True)", "ops.mean(ops.square(x - mean))",

@@ -16,7 +16,7 @@ def fill_in(token_ids, logits, pieces, k=5):
     return guesses
 
 
-PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", "river", "bank", "the")
+PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", "river", "bank", "the", "##s")
 
 
 def blanks(rng: Random, tokens: int, places, k: int | None, mask: int | None = None) -> Case:

@@ -63,11 +63,12 @@ def whole_checkpoint(rng: Random) -> list[Case]:
 
 
 def checkpoint_with_holes(rng: Random) -> list[Case]:
-    """Three variables without an array, four arrays without a variable: neither in alphabetical order, one of another
-    model's; no variable; nothing in the file; two layers, of which 10 comes before 2."""
+    """Three variables without an array, five arrays without a variable: neither in alphabetical order, one of another
+    model's, one that an earlier call used; no variable; nothing in the file; two layers, of which 10 comes before 2."""
     left_out = ("nsp_head.dense.kernel", "bert.encoder.layers_.1.output_norm.beta", "bert.embeddings.norm.gamma")
     extra = (
         "qa_outputs.weight", "cls.predictions.decoder.bias", "bert.embeddings.position_ids", "cls.predictions.bias",
+        "bert.pooler.dense.weight",
     )  # fmt: skip
     shapes = {path: SHAPES[path] for path in sorted(SHAPES, reverse=True)}
     two = {f"bert.encoder.layers_.{number}.attention.out.kernel": (2, 4) for number in (10, 2)}

@@ -54,12 +54,18 @@ def heads_of_two_models(rng: Random) -> Trial:
     return Trial((case,))
 
 
+def two_heads(rng: Random) -> Trial:
+    """Two heads side by side, each with weights of its own."""
+    pooled = np.tanh(normal(rng, 3, 4))
+    return Trial((composed(("nsp-head", nsp_case(rng, pooled)), ("nsp-head", nsp_case(rng, pooled))),))
+
+
 def one_dense(rng: Random) -> list[Trial]:
     """Large and small vectors; nothing else acts, also in training; no other weights than those of one Dense."""
     case = nsp_case(rng, 30 * normal(rng, 3, 4))
     return [
         *(Trial((case,)) for case in pooled_vectors(rng)), Trial((case,), (Reference(), OwnWeights())),
-        in_training(case),
+        in_training(case), two_heads(rng),
     ]  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from autograde.exercises import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training, own_weights, slopes
 from autograde.exercises.numpy_bert import dense
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, layer, mistake, values
+from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, composed, layer, mistake, values
 
 
 def pooler(hidden, training=None, *, weights, config):
@@ -23,7 +23,13 @@ def hidden_states(rng: Random) -> list[Case]:
     """The second one after a call with fewer and shorter texts."""
     second = replace(pooler_case(rng, normal(rng, 4, 4, 4)), first=(normal(rng, 2, 3, 4),))
     return [pooler_case(rng, normal(rng, 2, 5, 6)), second, pooler_case(rng, normal(rng, 1, 1, 3)),
-            large_values(rng, 2, 3)]  # fmt: skip
+            large_values(rng, 2, 3), two_poolers(rng)]  # fmt: skip
+
+
+def two_poolers(rng: Random) -> Case:
+    """Two poolers side by side, each with weights of its own."""
+    hidden = normal(rng, 2, 3, 4)
+    return composed(("pooler", pooler_case(rng, hidden)), ("pooler", pooler_case(rng, hidden)))
 
 
 def other_sizes(rng: Random) -> list[Case]:

@@ -54,6 +54,7 @@ def small_gradients(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=clip_gradients,
     returns="list",
+    in_graph=True,
     parts=(
         values(2, large_gradients, hidden=other_gradients),
         cases("short gradients", 1, small_gradients, "gradients that are short enough must not change", clipped_twice),

@@ -62,6 +62,7 @@ def no_warmup(rng: Random) -> list[Case]:
 
 EXERCISE = Exercise(
     reference=learning_rate,
+    in_graph=True,
     parts=(
         values(1, schedules, hidden=other_schedules),
         cases("after the end", 1, after_the_end, "the rate must fall to 0 at total_steps, not to a floor, and stay 0",

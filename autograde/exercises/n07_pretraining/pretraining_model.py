@@ -66,7 +66,10 @@ def inputs_of_model(rng: Random) -> list[Trial]:
         Slopes(normal(rng, *shapes[item]), {role: normal(rng, *case.weights[role].shape) for role in roles}, item=item)
         for item, roles in trained.items()
     ]
-    return [Trial((case,)), Trial((case,), (OwnWeights(), *slopes))]
+    falling = model_case(rng, 2, 5, 3, padded=False)
+    *others, positions = falling.arguments
+    falling = replace(falling, arguments=(*others, positions[:, ::-1].copy()))  # as padded ones are: 3, 4, 0
+    return [Trial((case,)), Trial((falling,)), Trial((case,), (OwnWeights(), *slopes))]
 
 
 def other_models(rng: Random) -> list[Trial]:
@@ -92,10 +95,11 @@ def training_and_rate(rng: Random) -> list[Trial]:
     """In training the model's dropout acts on both results, and only inside of BERT; with the rate 0 it does not act;
     and the model hands on `trainable=False`."""
     case = replace(model_case(rng, 12, 6, 2, padded=False), keywords={"training": True}, seed=int(rng.integers(2**20)))
+    by_default = replace(case, config={name: size for name, size in case.config.items() if name != "dropout"})
     no_chance = replace(case, config=case.config | {"dropout": 0.0, "trainable": False, "name": "mine"})
     return [
         Trial((case,), (Varies(item=0), Varies(item=1))), Trial((replace(case, keywords={"training": False}),)),
-        Trial((dropout_without_effect(case),)),
+        Trial((dropout_without_effect(case),)), Trial((by_default,), (Varies(item=0),)),
         Trial((no_chance,), (Reference(), OwnWeights())),
     ]  # fmt: skip
 

@@ -196,6 +196,8 @@ EXERCISE = Exercise(
         mistake("each-by-itself", cell=EACH_BY_ITSELF,
             hint="You choose the best start and the best end independently. They may not form a span: the end can "
                  "come before the start, or far after it. Use the sum of a *pair*."),
+        mistake("above-zero", "best, span = -np.inf, (0, 0)", "best, span = 0, (0, 0)",
+            hint="You look for a sum above 0, but all scores may be negative. Begin with -np.inf."),
         mistake("backwards", "range(i, min(i + longest, last + 1))", "range(first, min(i + longest, last + 1))",
             hint="Your spans may end before they begin. For a start i, ends begin at j = i."),
         mistake("any-length", "min(i + longest, last + 1)", "last + 1",

@@ -89,7 +89,7 @@ EXERCISE = Exercise(
         Part("[CLS] decides", 0.5, only_cls_changes, "the vectors after [CLS] must not change the result"),
         Part("dropout", 1, dropout_in_training,
             "in training, and only there, dropout must act on C with the rate `dropout`, before W; and "
-            "`trainable=False` must have an effect"),
+            "`super().__init__` must get `**kwargs`, such as `trainable=False`"),
         Part("gradients", 0.5, slopes_of_head, "the head or BERT cannot be trained: gradients are wrong or missing"),
     ),
     forbidden=READY_MADE,

@@ -88,7 +88,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, all_may_answer, hidden=other_texts),
         Part("hidden positions", 1, some_may_answer,
-            "where may_answer is False, both logits must be MASKED_SCORE; and `trainable=False` must have an effect",
+            "where may_answer is False, both logits must be MASKED_SCORE; and `super().__init__` must get `**kwargs`, "
+            "such as `trainable=False`",
             hidden=longer_texts),
         Part("gradients", 1, slopes_of_spans, "the head or BERT cannot be trained: gradients are wrong or missing"),
     ),
