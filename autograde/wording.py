@@ -286,7 +286,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
     if difference.kind == "unstable":
         trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
-        which = "with a dropout that does not belong here or has another rate" if trains else "with dropout outside training"
+        which = "with dropout outside training"
+        which = "with a dropout that does not belong here or has another rate" if trains else which
         if trains and plan["questions"][claim["answer"]]["probe"].get("config", {}).get("dropout") == 0:
             which = "where a rate of 0 is not passed on to a dropout"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
@@ -297,8 +298,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
             "The layer was made with `name=...` and `trainable=...`: hand all of `**kwargs` on to `super().__init__`."
         ]
     if plan["questions"][claim["answer"]]["probe"]["kind"] == "trainable" and type(answer.value) is dict:
-        got, expected = (sum(map(int, counts.values())) for counts in (answer.value, claim["expected"]))
-        return _about_weights(got, expected)
+        got = sum(count for count in answer.value.values() if type(count) is int)
+        return _about_weights(got, sum(claim["expected"].values()))
     if plan["questions"][claim["answer"]]["probe"]["kind"] == "own lists":
         return [
             "Your function returns its argument itself: a change of the result changes the argument, too. Return a "
