@@ -142,7 +142,8 @@ check(FinalLayers)
 # ## 5.2 ETransformer · 5 points · ~10 minutes · ETransformer, lines 1–12
 #
 # Lines 2–4 look up the token and the position; your `Encoder` is lines 5–9; `FinalLayers` is the rest. Segments and
-# mask come in 5.4: here all texts of a batch have the same length.
+# mask come in 5.4: here all texts of a batch have the same length. The algorithm has no dropout, your `Encoder` has:
+# leave it or set its rate to 0, both are right here.
 #
 # Name the parts `self.token` ($W_e$) and `self.position` ($W_p$), both `keras.layers.Embedding`, `self.encoder` and
 # `self.final`.

@@ -171,7 +171,8 @@ print(" ".join(cut("Fine-tuning changes pretrained weights.")))
 # %% [markdown]
 # ### One training function for all tasks
 #
-# It needs the encoder, a head, a loss, and a few epochs. The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a
+# It needs the encoder, a head, a loss, and a few epochs. On two processor cores most trainings below take half a minute
+# to a minute, and print nothing until they end. The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a
 # learning rate of 2e-5, 3e-5 or 5e-5 (appendix A.3), which in the published code rises over the first tenth of the
 # steps and then falls. Small encoders need larger rates: here 5e-4. The paper keeps dropout at 0.1. `built` above turns
 # off the encoder's, because a hundred steps on a few hundred examples are too few to learn with it: with 0.1 the questions
