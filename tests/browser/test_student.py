@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
 WRONG = "def concat_heads(heads):\n    return ops.concatenate(heads, axis=-2)"
-ALSO_WRONG = "def concat_heads(heads):\n    return ops.stack(heads)"
+ALSO_WRONG = "def concat_heads(heads):\n    return heads[0]"  # a mistake without a name: then there is a hint
 RIGHT = "def concat_heads(heads):\n    return ops.concatenate(heads, axis=-1)"
 
 
