@@ -595,7 +595,7 @@ targets = np.array([row.label for row in pairs])
 pair_reader = fine_tune(new_bert(), ClassificationHead(len(pair_names)), rows, targets, cross_entropy, epochs=2)
 given = predict(pair_reader, held_out_rows).argmax(axis=1)
 f1, matthews = f1_and_matthews(truth.tolist(), given.tolist())
-print(f"accuracy {np.mean(given == truth):.2f}   F1 {f1:.2f}   Matthews {matthews:.2f}   (labels: {', '.join(pair_names)})")
+print(f"accuracy {np.mean(given == truth):.2f}   F1 of \"{pair_names[1]}\" {f1:.2f}   Matthews {matthews:.2f}")
 print(f"always the same class: accuracy {max(np.mean(truth == 0), np.mean(truth == 1)):.2f}   Matthews 0.00")
 
 # %% [markdown]

@@ -28,7 +28,7 @@ class Overview:
             lines.append(_line(_title(rows), reached, possible))
             for facts, points, status in rows:
                 share = f"{points_text(points)}/{points_text(facts['points'])}"
-                lines.append(f"  {_MARKS[status]} {facts['number']:<5} {facts['title']:<36} {share:>6}  {status}")
+                lines.append(f"  {_MARKS[status]} {facts['number']:<5} {facts['title']:<42} {share:>6}  {status}")
         lines.append(_line("the whole course", *_sums(self.rows)))
         return "\n".join(lines)
 
