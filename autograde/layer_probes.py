@@ -115,12 +115,18 @@ def put_weights(layer, roles, weights):
             share = array[..., index * width : (index + 1) * width]
             turned = len(variable.shape) == share.ndim and tuple(variable.shape) != share.shape
             if left_over or turned or share.size != math.prod(variable.shape):
-                raise RefusedError(
-                    f"`{roles[role][0]}` of {type(layer).__name__} has shape {tuple(variable.shape)}; "
-                    f"expected {array.shape if len(places) == 1 else share.shape}",
-                    "shape of a weight",
-                )
+                message = _about_shape(type(layer).__name__, roles[role][0], len(places), variable.shape, array.shape)
+                raise RefusedError(message, "shape of a weight")
             variable.assign(share.reshape(variable.shape))
+
+
+def _about_shape(layer: str, role: str, places: int, got: tuple, wanted: tuple) -> str:
+    """Of a weight that `wanted` does not fit: it has another shape, or there are too many or too few layers with it."""
+    of_each, rest = divmod(wanted[-1], got[-1] if got else 1)
+    if places > 1 and not rest and of_each != places:
+        return f"{layer} has {places} weights `{role}`; expected {of_each}"
+    expected = wanted if places == 1 else (*wanted[:-1], wanted[-1] // places)
+    return f"`{role}` of {layer} has shape {tuple(got)}; expected {tuple(expected)}"
 
 
 def _names_with_weights(layer):

@@ -82,7 +82,7 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
             for trial in chosen:
                 own += _claims(exercise, trial, questions, graph=trial is asked_in_graph)
     parts = [
-        {"name": part.name, "points": float(part.points), "failure": part.failure, "claims": own}
+        {"name": part.name, "points": float(part.points), "failure": _failure_of(exercise, part), "claims": own}
         for part, own in zip(exercise.parts, claims)
     ]
     plan = {
@@ -115,6 +115,11 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
             chosen = Trial(chosen.cases, chosen.claims)
             trials.append(chosen)
     return chosen
+
+
+def _failure_of(exercise, part):
+    is_asked_there = exercise.in_graph and part.name == "gradients"
+    return part.failure + ("; or a call inside of `tf.function` fails" if is_asked_there else "")
 
 
 def _own_modules(exercise):

@@ -223,8 +223,8 @@ def error_advice(answer: Answer, question: dict) -> list[str]:
     no_index = _NO_INDEX.search(failure.message)
     if no_index:
         return [
-            f"A look-up got the index {no_index[1]}; expected 0 to {int(no_index[2]) - 1}. Replace a number that is no "
-            "index before you look it up."
+            f"A look-up got the index {no_index[1]}; expected 0 to {int(no_index[2]) - 1}. Is it the right table, and "
+            "the right axis? Is the number an index at all?"
         ]
     if _needs_numbers(failure, question):
         return [_NO_NUMBERS]

@@ -603,8 +603,8 @@ base(token_ids, token_type_ids)
 print(f"{base.count_params():,} parameters, {base.count_params() / 109_482_240:.1%} of BERT-Base")
 
 # %% [markdown]
-# The output is the sum of three tables with random numbers of the same size. So two tokens that share one of the three
-# terms have a cosine of about 1/3, two that share two about 2/3. Even before any training, BERT can see two things:
+# The output is the sum of three tables with random numbers of the same size. So two tokens that share one of the
+# three terms have a cosine of about 1/3; with two terms in common it is about 2/3. Even before any training, BERT can see two things:
 # which tokens are in the same sentence and which tokens are equal. Find the two `[SEP]` (one term in common) and the
 # two `[PAD]` (two).
 

@@ -234,7 +234,7 @@ heat_maps(
 #
 # A classifier needs one vector, not $\ell$ of them. BERT puts `[CLS]` in front of every text. It has no meaning of its
 # own, but in every layer it may look at all the others, so its vector can collect information about the whole text. The
-# pooler reads that one vector. Do not stop the gradient: it flows through the pooler back to `[CLS]`.
+# pooler reads that one vector. Do not use `ops.stop_gradient`: the gradient flows through the pooler back to `[CLS]`.
 #
 # $$\text{pooled} = \tanh(h_{\text{[CLS]}} W + b) \qquad (B, T, H) \to (B, H)$$
 #
@@ -274,7 +274,7 @@ check(Pooler)
 # \underbrace{\text{hidden}}_{(B, T, H)},\; \underbrace{\text{pooled}}_{(B, H)}$$
 #
 # The ones and zeros of `attention_mask` are not yet the mask that attention needs: that one also has an axis for the
-# queries (3.6). Pass `training` on to the embeddings and the encoder, which contain the dropout, and give both the rate
+# queries (3.6). (The check builds your model some twenty times, which takes up to a minute.) Pass `training` on to the embeddings and the encoder, which contain the dropout, and give both the rate
 # `dropout`. Name the parts `self.embeddings`, `self.encoder`, `self.pooler`.
 
 # %% nbgrader={"grade": false, "grade_id": "bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -355,7 +355,7 @@ print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f"
 # 1. **Tied weights**: $W_u = W_e^\top$. This saves a matrix of $V \times H$, 23 million numbers in BERT-Base, and every
 #    token vector is trained from both sides (Press & Wolf 2017). The table belongs to the embeddings; the head
 #    *receives* it at each call.
-# 2. **An output bias** $b \in \mathbb{R}^V$: some tokens are frequent in every context.
+# 2. **An output bias** $b \in \mathbb{R}^V$, zeros at first: some tokens are frequent in every context.
 # 3. **Logits** (numbers before the softmax), not probabilities: softmax comes in the loss (07) or when you want to read
 #    them (5.10).
 #
@@ -423,7 +423,7 @@ heat_maps(
 #
 # $$(B, H) \to (B, 2)$$
 #
-# The head is this one layer, also in training: no dropout. Do not stop the gradient, because the pooler learns only from
+# The head is this one layer, also in training: no dropout. Do not use `ops.stop_gradient`: the pooler learns only from
 # here. Name the layer `self.dense`.
 
 # %% nbgrader={"grade": false, "grade_id": "nsp-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -748,8 +748,8 @@ if absent:
 
 # %% [markdown]
 # **See it.** The same pair of texts through your layers and through the library's own model, which reads the same
-# folder with different code. On the right is the difference, on the same colour scale. The rest is float32
-# rounding, a few millionths at most: your own code computes the outputs of the published model.
+# folder with different code. On the right is the difference; dark is as large as on the left. The rest is float32
+# rounding, a few hundred-thousandths at most: your own code computes the outputs of the published model.
 
 # %%
 tokenizer = load_tokenizer(folder)

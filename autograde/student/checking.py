@@ -140,13 +140,13 @@ def _hints(plan, verdict, failures):
     """One hint from the second failing try on, each time a more specific one.
 
     They explain the exercise as a whole. Where a sentence already names the mistake, or only a later part is wrong,
-    they would point elsewhere: then the last one comes after three failing tries.
+    they would point elsewhere: then the first one comes after three failing tries.
     """
     hints = plan["exercise"]["hints"]
     is_explained = verdict.advice or verdict.status == "partly"
     if verdict.status not in _FAILED or failures < (4 if is_explained else 2):
         return ()
-    level = min(failures - 1, len(hints))
+    level = progress_file.next_hint(plan["exercise"]["id"], failures, len(hints))
     return (f"Hint {level} of {len(hints)}: {hints[level - 1]}",)
 
 

@@ -54,9 +54,24 @@ def record(exercise: str, status: str, points: float, source: str, path: Path | 
             failures = 0
         elif status not in ("not attempted", "missing") and (not source or digest != entry.get("last")):
             failures += 1
-        entries[exercise] = {"points": points, "status": status, "failures": failures, "last": digest}
+        hints = {name: entry[name] for name in ("hint", "hint_after") if name in entry and failures}
+        entries[exercise] = {"points": points, "status": status, "failures": failures, "last": digest} | hints
         _write(path, entries)
     return failures
+
+
+def next_hint(exercise: str, failures: int, most: int, path: Path | None = None) -> int:
+    """Which hint is due, from 1: the first, after another failing attempt the one after the last that was shown."""
+    path = path or _own_file()
+    with home.locked(path.parent):
+        entries = load(path)
+        entry = entries.get(exercise, {})
+        shown = entry.get("hint") if isinstance(entry.get("hint"), int) else 0
+        if entry.get("hint_after") != failures or not shown:
+            shown = min(shown + 1, most)
+        entries[exercise] = entry | {"hint": shown, "hint_after": failures}
+        _write(path, entries)
+    return shown
 
 
 def merge(others: dict, path: Path | None = None) -> None:

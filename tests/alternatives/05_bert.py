@@ -382,7 +382,7 @@ class MlmHead(keras.layers.Layer):
         self.dense = SimpleNamespace(kernel=self.matrix, bias=self.offset)
         self.norm = LayerNorm()
         self.norm.build(hidden_shape)
-        self.bias = self.add_weight(shape=(self.vocab_size,))
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros")
 
     def call(self, hidden, table):
         x = gelu(hidden @ self.matrix + self.offset)
@@ -396,7 +396,7 @@ class MlmHead(keras.layers.Layer):
 
     def build(self, hidden_shape, table_shape=None):
         self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
-        self.bias = self.add_weight(shape=(self.vocab_size,))
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros")
 
     def call(self, hidden, table):
         x = self.norm(gelu(self.dense(hidden)))
@@ -426,7 +426,7 @@ class MlmHead(keras.layers.Layer):
     def build(self, hidden_shape, table_shape=None):
         self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
         self.norm.build(hidden_shape)
-        self.bias = self.add_weight(shape=(self.vocab_size,))
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros")
 
     def call(self, hidden, table):
         x = gelu(self.dense(hidden))
@@ -458,7 +458,7 @@ class MlmHead(keras.layers.Layer):
     def build(self, hidden_shape, table_shape=None):
         self.dense = keras.layers.Dense(hidden_shape[-1])
         self.norm = keras.layers.LayerNormalization(epsilon=1e-12)
-        self.bias = self.add_weight(shape=(self.pieces,), name="bias")
+        self.bias = self.add_weight(shape=(self.pieces,), initializer="zeros", name="bias")
 
     def call(self, hidden, table):
         x = self.norm(gelu(self.dense(hidden)))

@@ -423,6 +423,23 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(ops.matmul(hidden, self.dense.kernel) + ops.stop_gradient(self.dense.bias)))
         return ops.matmul(x, ops.transpose(table)) + self.bias
 
+# %% mlm-head: the bias begins with random numbers
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.norm = LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), name="bias")
+
+    def call(self, hidden, table):
+        x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(x, ops.transpose(table)) + self.bias
+
 # %% nsp-head: dropout in training
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):

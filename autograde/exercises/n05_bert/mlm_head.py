@@ -20,7 +20,7 @@ from autograde.exercises.spec import Case, Exercise, Part, Trial, layer, mistake
 
 
 def mlm_head(hidden, table, training=None, *, weights, config):
-    return norm(gelu(dense(hidden, weights, "dense")), weights, "norm") @ table.T + weights["bias"]
+    return norm(gelu(dense(hidden, weights, "dense")), weights, "norm") @ table.T + weights.get("bias", 0.0)
 
 
 def mlm_case(rng: Random, hidden: np.ndarray, vocabulary: int) -> Case:
@@ -45,7 +45,8 @@ def other_sizes(rng: Random) -> list[Case]:
 
 def weights_of_mlm_head(rng: Random) -> list[Trial]:
     case = mlm_case(rng, normal(rng, 2, 3, 4), 7)
-    return [*own_weights(case), in_training(case)]
+    new = replace(case, weights={role: array for role, array in case.weights.items() if role != "bias"})
+    return [*own_weights(case), in_training(case), Trial((new,))]
 
 
 def slopes_of_mlm_head(rng: Random) -> list[Trial]:
@@ -61,8 +62,8 @@ EXERCISE = Exercise(
     parts=(
         values(3, hidden_and_table, hidden=other_sizes),
         Part("weights", 0.5, weights_of_mlm_head,
-            "the head has other weights than those of its Dense, its LayerNorm and one bias, or `name` or "
-            "`trainable=False` has no effect"),
+            "the head has other weights than those of its Dense, its LayerNorm and one bias, the bias does not begin "
+            "with zeros, or `name` or `trainable=False` has no effect"),
         Part("gradients", 0.5, slopes_of_mlm_head,
             "weights or table cannot be trained: their gradients are wrong or missing"),
     ),
