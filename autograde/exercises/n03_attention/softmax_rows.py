@@ -57,7 +57,7 @@ EXERCISE = Exercise(
         Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),
     forbidden=Forbidden(
-        "In this exercise you write softmax yourself; use the library's version where it is not refused.",
+        "In this exercise you write softmax yourself. In other exercises you may use the ready-made one.",
         ("keras.ops.softmax", "keras.ops.log_softmax", "keras.activations.softmax", "keras.layers.Softmax",
          "tensorflow.nn.softmax", "tensorflow.nn.log_softmax", "tensorflow.sparse.softmax",
          "tensorflow.raw_ops.SparseSoftmax", "scipy.special.softmax", "scipy.special.log_softmax"),

@@ -8,7 +8,7 @@ from autograde.exercises.draws import Random, attention_weights, normal, some_se
 from autograde.exercises.spec import Case, Dropped, Forbidden, Slopes, Trial
 
 LIBRARY = Forbidden(
-    "In this exercise you build it yourself; use the library's version where it is not refused.",
+    "In this exercise you build it yourself. In other exercises you may use the ready-made one.",
 )
 READY_NORMS = (
     "keras.layers.LayerNormalization",

@@ -60,7 +60,7 @@ EXERCISE = Exercise(
         cases("short gradients", 1, small_gradients, "gradients that are short enough must not change", clipped_twice),
     ),
     forbidden=Forbidden(
-        "In this exercise you write it yourself; use the library's version where it is not refused.",
+        "In this exercise you write it yourself. In other exercises you may use the ready-made one.",
         ("tensorflow.clip_by_global_norm", "tensorflow.clip_by_norm"),
     ),
     hints=(

@@ -7,7 +7,7 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden
 
 READY_MADE = Forbidden(
-    "In this exercise you write it yourself; use the library's version where it is not refused.",
+    "In this exercise you write it yourself. In other exercises you may use the ready-made one.",
     ("scipy", "sklearn"),
 )
 
