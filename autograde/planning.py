@@ -100,8 +100,8 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
     """The trial whose call is made inside of `tf.function`: one of the first part that claims only a result.
 
     A part "gradients" gets it as a further trial: then code that leaves the tensors earns its values. Otherwise it
-    stays where it is. It is not the first one: an error that comes only there needs a right answer beside it. Raises
-    LookupError if there is none.
+    stays where it is. It is never the first trial: then the first answer, outside of `tf.function`, shows whether the
+    code works at all. Raises LookupError if no trial fits.
     """
     plain = (
         trial for trial in drawn[0][1:]

@@ -69,8 +69,8 @@ _BY_MESSAGE = {
         "`ops.sum(a * v, axis=-1)`."
     ),
     "Attempt to convert a value (None)": (
-        "Something is None where a tensor is needed. A gradient is None if the loss does not depend on the weight, or "
-        "was changed outside of the tape: are both losses added inside?"
+        "Expected a tensor, got None. A gradient is None if the loss does not depend on a weight. Did you compute the "
+        "whole loss inside of the tape, with both of its parts?"
     ),
     "Value for attr 'Tidx' of float": (
         "The second argument of `ops.max`, `ops.sum` and the like is an axis. `ops.maximum(a, b)` compares element by "

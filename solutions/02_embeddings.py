@@ -410,8 +410,8 @@ for length in (4, 6):
 # you need no loop: **how many `[SEP]` come before this token?**
 #
 # Short sequences are filled up with `[PAD]`. Long sequences are cut off, some of them before their second `[SEP]`, some even
-# before their first. Padding belongs to segment 0, also after the second `[SEP]`, and also where there is no second sentence at
-# all (the published tokenizer does the same).
+# before their first. Padding belongs to segment 0, as in the published tokenizer. This holds after the second `[SEP]`, and
+# in a sequence without a second sentence.
 
 # %% nbgrader={"grade": false, "grade_id": "segment-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:

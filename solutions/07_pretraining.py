@@ -483,8 +483,8 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 #
 # $$\eta(s) = \eta_\text{max} \cdot \max\!\left(0,\ \min\!\left(\frac{s + 1}{w},\ \frac{S - s}{S - w}\right)\right)$$
 #
-# `step` may be one number or a tensor of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no warm-up: take
-# care of the division by 0. (In the published script the decay begins at step 0, so its rate makes a small jump where
+# `step` is a tensor of one number or of many, so use `ops.minimum`, not `if`. With $w = 0$ there is no warm-up: avoid the
+# division by 0. (In the published script the decay begins at step 0, so its rate makes a small jump where
 # the warm-up ends. Ours has no jump.)
 
 # %% nbgrader={"grade": false, "grade_id": "learning-rate", "locked": false, "schema_version": 3, "solution": true, "task": false}

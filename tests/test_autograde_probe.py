@@ -253,3 +253,14 @@ def test_inside_of_a_graph_functions_and_layers_give_the_same_result():
     assert np.array_equal(graph["value"][1]["twice"], 2 * X)
     graph, eager = _layer(graph=True), _layer()
     assert np.array_equal(graph["value"], eager["value"]) and np.array_equal(graph["notes"]["again"], eager["value"])
+
+
+def test_too_many_layers_are_counted_instead_of_naming_a_false_shape():
+    source = (
+        "class Stack(keras.layers.Layer):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.parts = [keras.layers.Dense(3) for _ in range(3)]\n"
+        "    def call(self, x):\n        for part in self.parts:\n            x = part(x)\n        return x"
+    )
+    probe = {"kind": "layer", "name": "Stack", "roles": {"w": ["parts.*.kernel"]}}
+    got = _ask(source, probe=probe, weights={"w": np.ones((3, 6), "float32")})  # of two layers
+    assert got["error"]["message"] == "Stack has 3 weights `parts.*.kernel`; expected 2"

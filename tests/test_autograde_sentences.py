@@ -324,3 +324,21 @@ def test_two_numbers_that_must_be_equal_are_both_shown_as_the_students_own():
     )
     facts = dict(verdict_on("cls-head", source).facts)
     assert re.fullmatch(r"two numbers of this result must be equal, and are \S+ and \S+", facts["values"]), facts
+
+
+@pytest.mark.parametrize(
+    ("exercise", "source", "advice"),
+    [
+        ("choice-logits", "def choice_logits(hidden, v, choices):\n"
+         "    return ops.reshape(hidden[:, 0] @ v, (-1, choices))", "For a matrix times a vector"),
+        ("relu-ffn", "def relu_ffn(x, w_1, b_1, w_2, b_2):\n    return ops.max(0, x @ w_1 + b_1) @ w_2 + b_2",
+         "`ops.maximum(a, b)` compares"),
+        ("gather-positions", "def gather_positions(hidden, positions):\n"
+         "    return ops.take(hidden, positions + 99, axis=0)", "Is it the right table, and the right axis?"),
+        ("layer-norm", "def layer_norm(x, gamma, beta, epsilon=1e-12):\n    mean = np.mean(x, axis=-1, keepdims=True)\n"
+         "    return (x - mean) / np.sqrt(np.var(x, axis=-1, keepdims=True) + epsilon) * gamma + beta",
+         "The results are right, but not their gradient"),
+    ],
+)  # fmt: skip
+def test_errors_of_tensorflow_and_a_lost_gradient_have_advice(exercise, source, advice):
+    assert advice in " ".join(verdict_on(exercise, source).advice)

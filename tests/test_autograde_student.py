@@ -101,6 +101,15 @@ def test_hints_get_more_specific_with_each_different_failing_try_and_survive_a_r
     assert "Hint" not in repr(_scores(WRONG))  # begins anew after a pass
 
 
+def test_the_hints_wait_behind_a_sentence_that_names_the_mistake_and_none_is_left_out():
+    named = "return q @ ops.swapaxes(k, -1, -2)"  # without the root: a mistake with a name
+    for more in ("", " + 0.0", " * 1.0"):
+        assert "Hint" not in repr(_scores(named + more))
+    assert "Hint 1 of 3" in repr(_scores(WRONG))
+    assert "Hint 1 of 3" in repr(_scores(WRONG))  # the same code again is no new try
+    assert "Hint 2 of 3" in repr(_scores(WRONG + " + 1"))
+
+
 def test_no_hint_or_message_holds_a_line_of_the_solution():
     for exercise in catalogue.EXERCISES:
         solution = [line.strip() for line in cells.answer_cell(exercise).splitlines()]

@@ -308,7 +308,7 @@ class Exercise:
     tolerance: Tolerance = Tolerance()
     dtype: str = "float32"  # of the result
     returns: str = "tensor"  # the kind of thing that must come back (see `plain.describe`), or "anything"
-    in_graph: bool = False  # later notebooks call it inside of `tf.function`: so does a question of "gradients"
+    in_graph: bool = False  # ask one question inside of `tf.function`, as later notebooks call it
     forbidden: Forbidden = Forbidden()
     facts: Callable[[Case], dict] = lambda case: {}  # for the braces in hints
 
