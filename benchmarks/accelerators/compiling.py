@@ -37,6 +37,7 @@ def choose_kernels_of(card: Card) -> None:
     from jax._src.cudnn import fused_attention_stablehlo as cudnn  # Keras asks these functions, too
 
     from bertlab.layers import activations, attention
+    from bertlab.training.recipes import gradients
 
     def is_at_least(capability: str) -> bool:
         return card.capability >= tuple(int(part) for part in capability.split("."))
@@ -45,7 +46,8 @@ def choose_kernels_of(card: Card) -> None:
     cudnn.check_compute_capability = is_at_least
     cudnn.is_cuda_compute_capability_equal = lambda capability: False  # asked about a newer card only
     attention.has_fused_kernel = lambda: is_at_least("8.0")
-    activations.on_jax_gpu = lambda: card.kind == "cuda"
+    for module in (activations, gradients):
+        module.on_jax_gpu = lambda: card.kind == "cuda"
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ GELU multiplies its input by the probability that a standard normal variable is 
 using another one changes the hidden states by about 1e-3.
 """
 
+import math
+
 import keras
 from keras import ops
 
@@ -15,18 +17,47 @@ from bertlab.errors import ConfigError
 def gelu(x):
     """Exact GELU, x·Φ(x), through the error function. x: any shape.
 
-    On a GPU with JAX, in 16 bits, the backward pass computes it again: otherwise XLA keeps a float32 array for it.
+    On a GPU with JAX, in 16 bits, a shorter formula computes it: see `_gelu_in_16_bits`.
 
     Example:
         >>> round(float(gelu(ops.array(1.0))), 4)
         0.8413
     """
     in_16_bits = keras.backend.standardize_dtype(x.dtype) in ("float16", "bfloat16")
-    return keras.remat(_exact_gelu)(x) if in_16_bits and on_jax_gpu() else _exact_gelu(x)
+    return _gelu_in_16_bits(x) if in_16_bits and on_jax_gpu() else ops.gelu(x, approximate=False)
 
 
-def _exact_gelu(x):
-    return ops.gelu(x, approximate=False)
+@ops.custom_gradient
+def _gelu_in_16_bits(x):
+    """Exact GELU of a float16 or bfloat16 x, computed in float32; keeps only x for the gradient.
+
+    In 16 bits XLA's erf takes a GPU longer than to read x and write the result, and so does another array for the
+    gradient. Before it is rounded to 16 bits, the result differs from the exact one by less than 1e-6.
+    """
+
+    def gradient(*args, upstream=None):
+        """d(x·Φ(x))/dx = Φ(x) + x·φ(x)."""
+        dy = args[0] if upstream is None else upstream
+        again, phi, density = normal_distribution(x)
+        return ops.cast(ops.cast(dy, "float32") * (phi + again * density), x.dtype)
+
+    x32, phi, _ = normal_distribution(x)
+    return ops.cast(x32 * phi, x.dtype), gradient
+
+
+def normal_distribution(x):
+    """x in float32, and Φ(x) and φ(x), the standard normal distribution's cumulative probability and density.
+
+    Source: Abramowitz and Stegun, "Handbook of Mathematical Functions", formula 7.1.26, with the same exponential for
+    both. |error of Φ| ≤ 7.5e-8 before rounding.
+    """
+    x = ops.cast(x, "float32")
+    z = ops.abs(x) * math.sqrt(0.5)
+    t = 1.0 / (1.0 + 0.3275911 * z)
+    bell = ops.exp(-z * z)
+    polynomial = t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))))
+    tail = 0.5 * polynomial * bell  # Φ(−|x|)
+    return x, ops.where(x < 0, tail, 1.0 - tail), bell * (1.0 / math.sqrt(2.0 * math.pi))
 
 
 def gelu_tanh(x):

@@ -9,11 +9,12 @@ import keras
 from keras import ops
 
 from bertlab.errors import ConfigError
-from bertlab.training.recipes.optimizer import SummedRows, is_decayed
+from bertlab.training.recipes.gradients import FewKernels, SummedRows
+from bertlab.training.recipes.optimizer import is_decayed
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class LayerwiseAdamW(SummedRows, keras.optimizers.Adam):
+class LayerwiseAdamW(FewKernels, SummedRows, keras.optimizers.Adam):
     """Adam with decoupled weight decay and a factor on the learning rate of each variable.
 
     Args:

@@ -10,6 +10,7 @@ import keras
 from keras import ops
 
 from bertlab.errors import MissingDependencyError
+from bertlab.training.recipes.gradients import FewKernels, SummedRows
 
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 
@@ -23,24 +24,8 @@ def is_decayed(variable) -> bool:
     return variable.path.split("/")[-1] not in NOT_DECAYED
 
 
-class SummedRows:
-    """For an optimizer of Keras: adds up the gradients of a table's row before it clips them or takes their squares.
-
-    On TensorFlow the gradient of a lookup has an entry for each time that a row was read. Keras 3 takes each entry for
-    itself in the norm to clip by and in Adam's second moment: Σ g² in place of (Σ g)². Here a row has one gradient, as
-    on JAX and PyTorch, and as in the update of a batch in several parts. Adam's moments are dense anyway.
-    """
-
-    def apply(self, grads, trainable_variables=None):
-        if keras.backend.backend() == "tensorflow":
-            import tensorflow as tf
-
-            grads = [gradient if gradient is None else tf.convert_to_tensor(gradient) for gradient in grads]
-        return super().apply(grads, trainable_variables)
-
-
 @keras.saving.register_keras_serializable("bertlab")
-class AdamW(SummedRows, keras.optimizers.AdamW):
+class AdamW(FewKernels, SummedRows, keras.optimizers.AdamW):
     """Keras's AdamW, exact for tables that a batch reads in the same row several times."""
 
 
@@ -112,7 +97,7 @@ def muon(
         raise MissingDependencyError(
             f"Keras {keras.__version__} is too old for muon: install a newer one, or choose adamw"
         )
-    optimizer = type("Muon", (SummedRows, made), {})(
+    optimizer = type("Muon", (FewKernels, SummedRows, made), {})(
         learning_rate,
         adam_beta_1=beta_1,
         adam_beta_2=beta_2,
