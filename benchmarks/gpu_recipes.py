@@ -89,6 +89,8 @@ RECIPES = (
     Recipe("32,768 places per update", tokens=32_768),
     Recipe("rows of 128 only", short=0.0),
     Recipe("rate 4e-3", rate=4e-3),
+    Recipe("rate 4e-3, falls late", rate=4e-3, stable=0.8),
+    Recipe("rate 8e-3", rate=8e-3),
 )  # fmt: skip
 
 

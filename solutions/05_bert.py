@@ -274,8 +274,9 @@ check(Pooler)
 # \underbrace{\text{hidden}}_{(B, T, H)},\; \underbrace{\text{pooled}}_{(B, H)}$$
 #
 # The ones and zeros of `attention_mask` are not yet the mask that attention needs: that one also has an axis for the
-# queries (3.6). (The check builds your model some twenty times, which takes up to a minute.) Pass `training` on to the embeddings and the encoder, which contain the dropout, and give both the rate
-# `dropout`. Name the parts `self.embeddings`, `self.encoder`, `self.pooler`.
+# queries (3.6). Pass `training` on to the embeddings and the encoder, which contain the dropout, and give both the rate
+# `dropout`. Name the parts `self.embeddings`, `self.encoder`, `self.pooler`. (The check builds your model some twenty
+# times. That takes up to a minute; a line shows how far it is.)
 
 # %% nbgrader={"grade": false, "grade_id": "bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Bert(keras.layers.Layer):
@@ -467,7 +468,8 @@ check(NspHead)
 # | on request: MLM head | Dense $H \to H$, a LayerNorm, one bias per token (the table is counted already) |
 # | on request: NSP head | Dense $H \to 2$ |
 #
-# A Dense $a \to b$ has a matrix *and* a bias: $ab + b$.
+# A Dense $a \to b$ has a matrix *and* a bias: $ab + b$. The number of heads changes nothing: they divide the same four
+# matrices.
 
 # %% nbgrader={"grade": false, "grade_id": "parameter-count", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def parameter_count(
@@ -679,8 +681,8 @@ check(load_published)
 #
 # **The setting.** `bertlab-mini` comes with this course: a BERT of four layers and a vocabulary of 12,288, in the
 # published format, trained for less than five minutes on one GPU (an NVIDIA H200). You can also give a folder, or with a
-# network a name such as `"google-bert/bert-base-uncased"` (440 MB) or `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the
-# *tiny* of above); everything below then runs on that.
+# network and `pip install huggingface_hub` a name such as `"google-bert/bert-base-uncased"` (440 MB) or
+# `"google/bert_uncased_L-2_H-128_A-2"` (18 MB, the *tiny* of above); everything below then runs on that.
 
 # %% tags=["loading"]
 CHECKPOINT = "bertlab-mini"  # or a folder, or a published name

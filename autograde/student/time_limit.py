@@ -17,6 +17,7 @@ import threading
 from collections.abc import Iterator
 
 from autograde import probe, tracing
+from autograde.student.progress_line import counted
 from autograde.wording import TOO_LONG
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
@@ -33,10 +34,10 @@ def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS)
     """The answers to a plan's questions (see `probe`), each within its seconds.
 
     After the first one that takes too long no more questions are asked: it and the remaining ones get a TimeoutError
-    with the line that was running.
+    with the line that was running. A line shows the progress of a slow check.
     """
     answers = []
-    for question in questions:
+    for question in counted(questions):
         try:
             with limit(seconds):
                 answers += probe.answer([question], space)
