@@ -1,4 +1,4 @@
-"""One line that tells how far a slow check has come, such as that of a whole BERT."""
+"""One line that shows how far a slow check has come, such as that of a whole BERT."""
 
 import sys
 import time
