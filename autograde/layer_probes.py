@@ -109,6 +109,7 @@ def put_weights(layer, roles, weights):
         if places is None:
             have = _names_with_weights(layer) or "none (create them in `__init__` or `build`)"
             message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
+            message += _about_unused(layer, roles[role][0].split(".")[0])
             raise RefusedError(message, "no such weight")
         width, left_over = divmod(array.shape[-1], len(places))
         for index, variable in enumerate(places):
@@ -127,6 +128,13 @@ def _about_shape(layer: str, role: str, places: int, got: tuple, wanted: tuple) 
         return f"{layer} has {places} weights `{role}`; expected {of_each}"
     expected = wanted if places == 1 else (*wanted[:-1], wanted[-1] // places)
     return f"`{role}` of {layer} has shape {tuple(got)}; expected {tuple(expected)}"
+
+
+def _about_unused(layer, name: str) -> str:
+    """A sentence about a layer that exists, but got no weights, because nothing built or called it."""
+    part = getattr(layer, name, None)
+    unused = hasattr(part, "weights") and hasattr(part, "call") and not part.weights
+    return f". `self.{name}` exists, but has no weights: `call` did not use it" if unused else ""
 
 
 def _names_with_weights(layer):

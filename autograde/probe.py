@@ -61,7 +61,7 @@ An **answer** is a plain value, a dict:
     status   "ok" | "raised" | "missing" (no such name) | "not attempted" (the unchanged stub) | "refused" (no plain
              form, too large, weights that cannot be set)
     value    the result if "ok", otherwise None
-    error    None or {"type", "message", "line": number or None, "text": that line, "function"}: the student's own
+    error    None or {"type", "message", "line": number or None, "text": that line}: the student's own
              innermost line; "reason": why it was refused
     notes    facts beside the value: {"returned": "tensor" | "NumPy array" | "nothing" | …, "after": the arguments after
              the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a call
@@ -163,7 +163,7 @@ def _by_tensorflow(raised: NotImplementedError) -> bool:
 def _refusal(refused):
     reason = getattr(refused, "reason", "no plain form" if isinstance(refused, NotPlainError) else "too large")
     return {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE], "line": None, "text": "",
-            "function": "", "reason": reason}  # fmt: skip
+            "reason": reason}  # fmt: skip
 
 
 @contextlib.contextmanager

@@ -16,10 +16,9 @@ def describe_error(error: BaseException, namespace: dict, question: dict) -> dic
 
     base: the nearest class of Python's own that the error belongs to; a student may define a kind of ValueError.
     """
-    line, text, function = _student_line(error, namespace, question)
+    line, text = _student_line(error, namespace, question)
     base = next(own.__name__ for own in type(error).__mro__ if own.__module__ == "builtins")
-    return {"type": type(error).__name__, "base": base, "message": _message(error), "line": line, "text": text,
-            "function": function}  # fmt: skip
+    return {"type": type(error).__name__, "base": base, "message": _message(error), "line": line, "text": text}
 
 
 def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> str:
@@ -27,11 +26,16 @@ def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> st
 
     A student who skips an exercise has still attempted the next one, which uses it.
     """
-    thing = _thing(namespace, question)
     own = _student_frame(error, namespace, question)
-    if own is None or thing is None:
+    return "" if own is None else _other_function(own[0], namespace, question)
+
+
+def _other_function(frame, namespace, question) -> str:
+    """The name of the function or class that a frame belongs to; "" if it is the checked one."""
+    thing = _thing(namespace, question)
+    if thing is None:
         return ""
-    name, asked = own[0].f_code.co_qualname, getattr(thing, "__qualname__", "")
+    name, asked = frame.f_code.co_qualname, getattr(thing, "__qualname__", "")
     return "" if name == asked or name.startswith(f"{asked}.") else name.partition(".")[0]
 
 
@@ -54,12 +58,14 @@ def _student_frame(error, namespace, question):
 
 
 def _student_line(error, namespace, question):
+    """The number and the text of their innermost line, with the name of its function if it is not the checked one."""
     own = _student_frame(error, namespace, question)
     if own is None:
-        return None, "", ""
+        return None, ""
     frame, line = own
-    text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()
-    return line, text[:LONGEST_LINE], frame.f_code.co_name
+    text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()[:LONGEST_LINE]
+    other = _other_function(frame, namespace, question)
+    return line, f"{text}   (in `{other}`)" if other and other.isidentifier() else text
 
 
 def _thing(namespace, question):

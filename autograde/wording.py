@@ -17,6 +17,7 @@ _NOISE = (
     re.compile(r"\x1b\[\d+m"),
     re.compile(r" You can attempt the following resolutions to the problem.*", re.DOTALL),
     re.compile(r"\s*; NodeDef: .*", re.DOTALL),
+    re.compile(r"\s*If you are looking for numpy-related methods.*", re.DOTALL),
 )
 _MATMUL = re.compile(r"Matrix size-incompatible: In\[0\]: \[([\d,]+)\], In\[1\]: \[([\d,]+)\]")
 _BROADCAST = re.compile(r"Incompatible shapes: \[([\d,]*)\] vs\. \[([\d,]*)\]")
@@ -25,6 +26,7 @@ _SHORT = (bool, int, float, type(None))
 LONGEST_ARGUMENT = 160  # characters shown of a text, a list of texts or a dict
 
 _NUMPY = "Expected a tensor, got a NumPy array: gradients cannot flow through NumPy. Use `keras.ops`."
+_NUMPY_BOOLEANS = "Expected a tensor of booleans, got NumPy's. Use `keras.ops`, or `ops.convert_to_tensor` at the end."
 _NO_TENSORS = {
     "symbolic Keras tensor": (
         "Expected a tensor with values, got a symbolic tensor. Use the function's arguments, not `keras.Input`."
@@ -75,6 +77,25 @@ _BY_MESSAGE = {
     "Value for attr 'Tidx' of float": (
         "The second argument of `ops.max`, `ops.sum` and the like is an axis. `ops.maximum(a, b)` compares element by "
         "element."
+    ),
+    "Value for attr 'Tshape' of float": "A size is a float here. `/` makes floats; divide sizes with `//`.",
+    "Value for attr 'T' of bool": (
+        "Booleans are used as numbers here. Convert them with `ops.cast(mask, \"float32\")`, or choose with `ops.where`."
+    ),
+    "Tensor' object does not support item assignment": (
+        "A tensor cannot be changed in place. Compute a new one, for example with `ops.where(mask, a, b)`."
+    ),
+    "only integer scalar arrays can be converted to a scalar index": (
+        "Several numbers are used as one index here. To choose by a mask use `ops.where(mask, a, b)`, to look up rows "
+        "`ops.take`. A tensor cannot be changed in place."
+    ),
+    "looking for numpy-related methods": (
+        "A tensor does not have NumPy's attributes and methods. Use `keras.ops`: `ops.swapaxes(x, -1, -2)` for `.T`, "
+        "`ops.cast(x, ...)` for `.astype(...)`, `ops.reshape(x, ...)` for `.reshape(...)`."
+    ),
+    "must have compatible batch dimensions": (
+        "The axes before the last two differ. `ops.transpose(x)` turns all axes around; `ops.swapaxes(x, -1, -2)` swaps "
+        "the last two."
     ),
 }
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
@@ -261,7 +282,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if returned == "generator":
         return ["Your function returned a generator, because it uses `yield`. Collect the items and `return` them."]
     if wanted == "tensor" and returned in _NO_TENSORS:
-        return [_NO_TENSORS[returned]]
+        is_mask = _NO_TENSORS[returned] is _NUMPY and getattr(claim.get("expected"), "dtype", None) == bool
+        return [_NUMPY_BOOLEANS if is_mask else _NO_TENSORS[returned]]
     another_kind = returned != wanted != "anything" and answer.no_gradient is None
     if another_kind and (answer.status == "ok" or wanted != "tensor"):
         return [f"Expected {article(wanted)}, got {article(answer.type or returned)}.{_how(returned, wanted)}"]

@@ -171,8 +171,9 @@ row = np.array([[1.0, 2.0, 0.5, 1.8, -1.0]], "float32")
 heat_maps(
     [softmax_rows(ops.convert_to_tensor(row * size)) for size in (0.3, 1, 3, 10)],
     titles=["scores × 0.3", "× 1", "× 3", "× 10"],
-    alt="Four rows of weights from the same five scores; from nearly equal weights to all weight on the largest score",
+    alt="Four rows of weights from the same five scores; from nearly equal weights to 0.88 for the largest score",
     numbers=True,
+    largest=1.0,
 )
 
 # %% [markdown]
@@ -209,7 +210,7 @@ check(attention_scores)
 # %% [markdown]
 # **See it.** A sentence with random queries and keys of variance 1, for $d_\text{attn}$ = 4, 64 and 1024. The top row
 # is without scaling (your scores, multiplied back by $\sqrt{d_\text{attn}}$), the bottom row as you wrote it. Without
-# scaling, softmax puts nearly all the weight on one word.
+# scaling, softmax puts nearly all the weight on one word where $d_\text{attn}$ is large.
 
 # %%
 words = "the animal did not cross the street because it was tired".split()
@@ -304,7 +305,8 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("divided b
 # > 5: $S \leftarrow \frac{1}{\sqrt{d_\text{attn}}} Q K^\top$<br>
 # > 6: **return** $\tilde V = \text{softmax}_\text{row}(S)\, V$
 #
-# Use your functions: `add_to_rows`, `attention_scores`, `softmax_rows`.
+# Use your functions: `add_to_rows`, `attention_scores`, `softmax_rows`. (Add $b_k$, too, although no check can find
+# it: it adds the same number to all scores of a query, and softmax ignores that.)
 
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor) -> Tensor:
@@ -423,8 +425,11 @@ def causal_mask(tokens: int) -> Tensor:
 # %% nbgrader={"grade": true, "grade_id": "check-causal-mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(causal_mask)
 
+# %% [markdown]
+# **See it.** Each row is a query, each column a key. Dark cells are True: this row may see this column.
+
 # %%
-names = ["[START]", "The", "chef", "who", "[PAD]"]
+names = ["[CLS]", "The", "chef", "who", "[PAD]"]
 padding = padding_mask(ops.convert_to_tensor([[1, 1, 1, 1, 0]]))[0]
 heat_maps(
     [ops.broadcast_to(padding, (5, 5)), causal_mask(5), ops.logical_and(padding, causal_mask(5))],

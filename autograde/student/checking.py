@@ -157,11 +157,18 @@ def _failed_prerequisites(facts, verdict, source, space):
     entries, used = progress_file.load(), _names_in(source)
     failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
     return tuple(
-        f"Your code uses `{name}`, which failed its own check ({other['number']}): fix that one first."
+        f"Your code uses `{name}`, which failed its own check ({other['number']}): "
+        + (f"run `check({name})` again." if _is_changed(space, other, entries) else "fix that one first.")
         for other in failing
         for name in other["names"]
         if other["id"] != facts["id"] and name in used and _written_here(space, name)
     )
+
+
+def _is_changed(space, facts, entries) -> bool:
+    """Whether the text of an answer is another one than at its last check."""
+    source = _source_of(space.get(facts["names"][0]))
+    return bool(source) and progress_file.digest_of(source) != entries[facts["id"]].get("last")
 
 
 def _names_in(source) -> set[str]:
