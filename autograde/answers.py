@@ -62,7 +62,7 @@ class Failure:
     @property
     def signature(self) -> tuple:
         """By this a mistake that raises an error is recognised."""
-        return self.kind, self.shapes
+        return self.kind, self.shapes, self.reason
 
 
 @dataclass(frozen=True)

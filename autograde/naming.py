@@ -78,6 +78,7 @@ def without_code(error: dict | None) -> dict | None:
         "type": kind_of_error(error),
         "message": shapes,
         "digest": error.get("digest") or digest_of(error["message"]),
+        "reason": error.get("reason", ""),
     }
 
 

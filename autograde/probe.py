@@ -348,7 +348,10 @@ def _items(probe, question, namespace, notes):
         return result
     if not hasattr(result, "take"):  # a generator can be read once only
         raise RefusedError(f"expected a data set (`tf.data.Dataset`), got a {describe(result)}", "no plain form")
-    if (batches := int(result.cardinality())) >= 0:  # below 0 for one without end, or if TensorFlow cannot know it
+    if (batches := int(result.cardinality())) == 0:
+        words = "Your data set has no batch: does it hold the examples (`tf.data.Dataset.from_tensor_slices`)?"
+        raise RefusedError(words, "no plain form")
+    if batches > 0:  # below 0 for one without end, or if TensorFlow cannot know it
         raise RefusedError(f"Your data set ends after {batches} batches; expected one without end.", "ends")
     return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 

@@ -185,7 +185,7 @@ def next_sentence(given, result):
     first, second = map(_text, result[:2])
     label = result[2].item() if is_whole_number(result[2]) else result[2]
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
-        return Difference("type", f"expected two sentences and the label 0 or 1; yours is {shown(result)}")
+        return Difference("type", f"expected two sentences and the integer 0 or 1 as label; yours is {shown(result)}")
     if first != documents[document][sentence]:
         return Difference("other A", f"A is {shown(first)}, not sentence {sentence} of document {document}")
     is_next = second == documents[document][sentence + 1]

@@ -80,7 +80,7 @@ _BY_MESSAGE = {
     ),
     "Value for attr 'Tshape' of float": "A size is a float here. `/` makes floats; divide sizes with `//`.",
     "Value for attr 'T' of bool": (
-        "Booleans are used as numbers here. Convert them with `ops.cast(mask, \"float32\")`, or choose with `ops.where`."
+        'Booleans are used as numbers. Convert them with `ops.cast(mask, "float32")`, or choose with `ops.where`.'
     ),
     "Tensor' object does not support item assignment": (
         "A tensor cannot be changed in place. Compute a new one, for example with `ops.where(mask, a, b)`."
@@ -94,8 +94,8 @@ _BY_MESSAGE = {
         "`ops.cast(x, ...)` for `.astype(...)`, `ops.reshape(x, ...)` for `.reshape(...)`."
     ),
     "must have compatible batch dimensions": (
-        "The axes before the last two differ. `ops.transpose(x)` turns all axes around; `ops.swapaxes(x, -1, -2)` swaps "
-        "the last two."
+        "The axes before the last two differ. `ops.transpose(x)` turns all axes around; `ops.swapaxes(x, -1, -2)` "
+        "swaps the last two."
     ),
 }
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
@@ -282,7 +282,7 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if returned == "generator":
         return ["Your function returned a generator, because it uses `yield`. Collect the items and `return` them."]
     if wanted == "tensor" and returned in _NO_TENSORS:
-        is_mask = _NO_TENSORS[returned] is _NUMPY and getattr(claim.get("expected"), "dtype", None) == bool
+        is_mask = _NO_TENSORS[returned] is _NUMPY and getattr(claim.get("expected"), "dtype", "") == np.bool_
         return [_NUMPY_BOOLEANS if is_mask else _NO_TENSORS[returned]]
     another_kind = returned != wanted != "anything" and answer.no_gradient is None
     if another_kind and (answer.status == "ok" or wanted != "tensor"):

@@ -51,8 +51,8 @@ import tensorflow as tf
 
 # %% [markdown]
 # In this picture three tokens were chosen for prediction: one is masked, one was replaced by another token, and one is
-# unchanged. The model must predict all three without knowing which is which. At the end of the first part you draw it
-# with your own code.
+# unchanged. The model must predict all three without knowing which is which. After 6.4 you draw it with your own
+# code.
 
 # %%
 sentence = "[CLS] the man went to the store [SEP] he bought a gallon of milk [SEP]".split()
@@ -784,10 +784,10 @@ lines(
 )
 
 # %% [markdown]
-# **See it.** How fast is all this? A GPU that trains BERT-Base on 128 tokens processes a few hundred sequences per
-# second and must never wait. Making examples one by one in Python is slow; reading finished ones is not. So make them
-# once, or whole batches at a time as `bertlab` does, or in several processes. (Your numbers will differ from run to
-# run.)
+# **See it.** How fast is all this? A GPU that trains BERT-Base processes a few hundred to a few thousand sequences of 128
+# tokens per second and must never wait. Making examples one by one in Python is slow, here with only 20 tokens; reading
+# finished ones is not. So make them once, or whole batches at a time as `bertlab` does, or in several processes. (Your
+# numbers will differ from run to run.)
 
 # %%
 def per_second(step, rows_each: int, seconds: float = 0.4) -> float:

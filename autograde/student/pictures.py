@@ -89,7 +89,8 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
         axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=len(curves), frameon=False)  # beside the curves, never on them
+    columns = int(6.4 * _PER_INCH / (max(map(len, curves)) + 6))  # with their dashes they must fit side by side
+    figure.legend(loc="outside lower center", ncols=max(1, min(columns, len(curves))), frameon=False)
     _show(figure, alt)
 
 

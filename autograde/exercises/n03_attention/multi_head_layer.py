@@ -184,7 +184,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=other_shapes),
         cases("mask", 1, masked_layer, "with a mask the result is wrong", other_masks),
-        Part("gradients", 1, slopes_of_layer, "the gradients of the weights are wrong or missing, with or without a mask"),
+        Part("gradients", 1, slopes_of_layer,
+            "the gradients of the weights are wrong or missing, with or without a mask"),
         Part("each sentence independently", 1, batch_of_one, "a sentence must give the same result in any batch"),
     ),
     forbidden=WHOLE_ATTENTION,
