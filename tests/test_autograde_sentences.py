@@ -127,12 +127,53 @@ def test_an_argument_that_was_changed_is_named():
         ({"call": "self.query = keras.layers.Dense(4); return self.query(x)"}, "after it was built. Create them once"),
         ({"call": "return x"}, "MultiHeadAttention has no weight `query.kernel`; its weights: none"),
         ({"call": "return keras.layers.Dense(8)(x)"}, "has no weight `query.kernel`"),
+        ({"build": "self.query = keras.layers.Dense(4)"}, "`self.query` exists, but has no weights: `call` did not"),
         ({"call": "raise NotImplementedError()"}, "still the empty stub"),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_in_a_layer_has_its_own_words(parts, words):
     source = LAYER.format(**({"init": "super().__init__()", "build": "pass", "call": "return x"} | parts))
     assert words in str(verdict_on("multi-head-layer", source))
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("return q @ k.T", "`ops.swapaxes(x, -1, -2)` for `.T`"),
+        ("return q @ ops.transpose(k)", "`ops.transpose(x)` turns all axes around"),
+        ("return ops.reshape(q, (q.shape[0] / 1, -1))", "`/` makes floats; divide sizes with `//`"),
+        ("return (q > 0) @ ops.swapaxes(k > 0, -1, -2)", "Booleans are used as numbers"),
+        ("q[0] = 1.0", "A tensor cannot be changed in place. Compute a new one"),
+        ("return [1, 2][q > 0]", "Several numbers are used as one index"),
+    ],
+)  # fmt: skip
+def test_an_error_that_beginners_make_has_advice(line, words):
+    verdict = verdict_on("scores", f"def attention_scores(q, k):\n    {line}")
+    assert words in str(verdict), str(verdict)
+    assert "experimental_enable_numpy_behavior" not in str(verdict)
+
+
+def test_the_line_of_an_error_in_another_function_names_it():
+    source = "def shifted(k):\n    return k.nothing\n\ndef attention_scores(q, k):\n    return q @ shifted(k)"
+    facts = dict(verdict_on("scores", source).facts)
+    assert facts["where"] == "your line 2:  return k.nothing   (in `shifted`)"
+
+
+def test_a_mask_of_numpy_is_refused_for_its_type_and_not_for_its_gradient():
+    said = str(verdict_on("causal-mask", "def causal_mask(tokens):\n    return np.tri(tokens, dtype=bool)"))
+    assert "Expected a tensor of booleans, got NumPy's." in said and "gradients" not in said
+
+
+def test_a_generator_of_batches_is_not_taken_for_a_data_set_that_ends():
+    source = "def batches(examples, batch_size, seed):\n    while True:\n        yield examples"
+    said = str(verdict_on("batches", source))
+    assert "returned a generator, because it uses `yield`" in said and "repeat without end" not in said
+
+
+def test_a_data_set_without_a_batch_is_named():
+    answer = cells.answer_cell(catalogue.find("batches"))
+    empty = "import tensorflow as tf\n" + answer.replace("from_tensor_slices", "from_tensors")
+    assert answer not in empty and "Your data set has no batch" in str(verdict_on("batches", empty))
 
 
 def test_a_weight_of_another_shape_is_named_where_a_tuple_is_expected():

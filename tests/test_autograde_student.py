@@ -153,6 +153,8 @@ def test_an_answer_that_builds_on_a_failing_one_is_sent_there_first():
     uses_it = "def attention_scores(q, k):\n    return softmax_rows(q @ ops.swapaxes(k, -1, -2))"
     _check(wrong, "check(softmax_rows)")
     assert "uses `softmax_rows`, which failed its own check (3.3): fix that one first" in repr(_check(wrong + uses_it))
+    changed = wrong.replace("ops.exp(a)", "ops.exp(a) + 1") + uses_it
+    assert "failed its own check (3.3): run `check(softmax_rows)` again." in repr(_check(changed))
     assert "fix that one first" not in repr(_scores(WRONG))  # does not use it
     elsewhere = _check("softmax_rows = ops.exp\n" + uses_it)  # as one that `mybert` gave
     assert not elsewhere.verdict.passed and "fix that one first" not in repr(elsewhere)
