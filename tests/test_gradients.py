@@ -71,3 +71,13 @@ def test_vectors_of_one_size_share_an_array():
     arrays, places = gradients.joined_vectors(given)
     assert [tuple(array.shape) for array in arrays] == [(7, 3), (3, 3), (2, 5), (), (3, 5)]
     assert places == [(0, None), (1, 0), (2, 0), (3, None), (1, 1), (4, None), (2, 1), (1, 2)]
+
+
+@pytest.mark.parametrize("on_gpu", [False, True])
+def test_keras_clips_with_our_arrays_on_a_gpu_only(moved, monkeypatch, on_gpu):
+    """Fails if Keras gives another name to `_clip_gradients`, which training would not notice."""
+    arranged = gradients.joined_vectors
+    asked = []
+    monkeypatch.setattr(gradients, "joined_vectors", lambda given: asked.append(len(given)) or arranged(given))
+    moved("adamw", {"global_clipnorm": 1.0}, on_gpu)
+    assert asked == ([len(SHAPES)] * 3 if on_gpu else [])
