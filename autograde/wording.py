@@ -282,8 +282,8 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if returned == "generator":
         return ["Your function returned a generator, because it uses `yield`. Collect the items and `return` them."]
     if wanted == "tensor" and returned in _NO_TENSORS:
-        is_mask = _NO_TENSORS[returned] is _NUMPY and getattr(claim.get("expected"), "dtype", "") == np.bool_
-        return [_NUMPY_BOOLEANS if is_mask else _NO_TENSORS[returned]]
+        advice, has_booleans = _NO_TENSORS[returned], getattr(claim.get("expected"), "dtype", "") == np.bool_
+        return [_NUMPY_BOOLEANS if advice is _NUMPY and has_booleans else advice]
     another_kind = returned != wanted != "anything" and answer.no_gradient is None
     if another_kind and (answer.status == "ok" or wanted != "tensor"):
         return [f"Expected {article(wanted)}, got {article(answer.type or returned)}.{_how(returned, wanted)}"]

@@ -75,7 +75,8 @@ def _label(axis, shape, rows, columns):
 
 def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) -> None:
     """Curves over the same x, told apart by dash and marker as well as by colour. log: both axes logarithmic."""
-    figure, axes = _figure(6.4, 3.8, 1, 1)
+    width = 6.4  # inches
+    figure, axes = _figure(width, 3.8, 1, 1)
     axis = axes.flat[0]
     for (name, values), (colour, dash, marker) in zip(curves.items(), _LINES, strict=False):
         every = max(1, len(x_values) // 30)  # more markers would overlap
@@ -89,7 +90,7 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
         axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
-    columns = int(6.4 * _PER_INCH / (max(map(len, curves)) + 6))  # with their dashes they must fit side by side
+    columns = int(width * _PER_INCH / (max(map(len, curves)) + 6))  # as many names as fit side by side, with dashes
     figure.legend(loc="outside lower center", ncols=max(1, min(columns, len(curves))), frameon=False)
     _show(figure, alt)
 

@@ -4,13 +4,13 @@ import sys
 import time
 from collections.abc import Iterator
 
-PATIENCE = 3.0  # seconds without a line
+PATIENCE = 3.0  # seconds before the first line
 
 
 def counted(calls: list) -> Iterator:
     """Yields the calls of a check; before one that starts late, a line shows its number and the seconds until now.
 
-    The line replaces itself and stays at the end. Most checks are done before it would appear.
+    Each line replaces the one before, and the last one stays. Most checks end before the first line.
     """
     out, start, text = sys.stdout, time.monotonic(), ""
     try:

@@ -1,4 +1,4 @@
-"""How the optimizers handle the gradients before they use them: the same way on each backend, and quickly on a GPU."""
+"""Prepares gradients for the optimizers: the rows of a table alike on each backend, vectors for a fast update."""
 
 from collections import defaultdict
 
