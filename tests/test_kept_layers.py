@@ -1,6 +1,9 @@
 """Layers of the course's own programs, built once for many questions: they answer as new ones do."""
 
+import functools
+
 import numpy as np
+import pytest
 
 from autograde import probe
 from autograde.exercises import kept_layers
@@ -81,3 +84,37 @@ def test_what_was_drawn_before_does_not_change_the_answers_of_a_kept_layer():
         keras.utils.set_random_seed(seed)
         answers.append([one["value"] for one in kept_layers.answers(asked, {"Dropped": keras.layers.Dropout})])
     assert encode(answers[0]) == encode(answers[1])
+
+
+DRAWING = {"kind": "function", "name": "draw"}
+
+
+def _drawn(seed=None):
+    """Two numbers of one kernel that counts what it has drawn, and one of Keras, which counts by itself."""
+    import keras
+    import tensorflow as tf
+
+    counting = [tf.random.uniform((), seed=seed) for _ in range(2)]
+    return tf.stack([*counting, keras.random.uniform(())])
+
+
+@pytest.mark.parametrize("seed", [None, 5])
+def test_a_seed_acts_on_kernels_that_count_what_they_have_drawn(seed):
+    asked = [{"probe": DRAWING, "arguments": [], "keywords": {}, "seed": one} for one in (1, 2, 1, 1)]
+    namespace = {"draw": functools.partial(_drawn, seed)}
+    kept = [one["value"] for one in kept_layers.answers(asked, namespace)]
+    assert encode(kept) == encode([one["value"] for one in probe.answer(asked, namespace)])
+    assert encode(kept[0]) == encode(kept[2]) == encode(kept[3]) and encode(kept[0]) != encode(kept[1])
+
+
+def test_seeds_empty_the_cache_of_kernels_once_where_no_kernel_counts(monkeypatch):
+    import keras
+    from tensorflow.python.eager.context import Context
+
+    emptied, plainly = [], Context._set_global_seed
+    monkeypatch.setattr(Context, "_set_global_seed", lambda own, seed: emptied.append(seed) or plainly(own, seed))
+    asked = [{"probe": DRAWING, "arguments": [], "keywords": {}, "seed": one} for one in (1, 2, 1)]
+    kept_layers.answers(asked, {"draw": lambda: keras.random.uniform(())})
+    assert len(emptied) == 1
+    kept_layers.answers(asked, {"draw": _drawn})
+    assert len(emptied) == 4  # at the start, and after each question that drew
