@@ -29,7 +29,7 @@ def layer_answer(probe, question, namespace, notes, build):
     if probe["kind"] == "weights":
         return notes["weights"]
     put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
-    return _call_layer(layer, arguments, keywords, notes, probe.get("twice", True), question.get("graph", False))
+    return _call_layer(layer, arguments, keywords, notes, probe.get("twice", True), question)
 
 
 def _built_layer(probe, arguments, keywords, namespace, notes, build):
@@ -62,16 +62,13 @@ def trainable(probe, question, namespace, notes, build):
     return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
 
 
-def _call_layer(layer, arguments, keywords, notes, twice, graph):
-    """The result of a call. twice: notes also that of an equal call, so that the two can be compared.
-
-    graph: call it inside of `tf.function`.
-    """
+def _call_layer(layer, arguments, keywords, notes, twice, question):
+    """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
     call, before = layer, list(getattr(layer, "weights", []))
     if keywords.get("training") and not _takes_training(layer):
         call = _in_training(layer)
         keywords = {name: value for name, value in keywords.items() if name != "training"}
-    call = in_graph(call) if graph else call
+    call = in_graph(call, question.get("unknown_batch", False)) if question.get("graph") else call
     result = call_with_notes(call, arguments, keywords, notes)
     if twice:
         again = call(*arguments, **keywords)

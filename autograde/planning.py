@@ -154,10 +154,11 @@ def _named_arguments(exercise):
 def _claims(exercise, trial, questions, graph):
     """Adds a trial's calls to the questions and yields its claims, with indices into that list.
 
-    graph: its calls are made inside of `tf.function`.
+    graph: its calls are made inside of `tf.function`; there a layer does not know the size of the batch, as in `fit`.
     """
     first = len(questions)
     more = {"graph": True} if graph else {}
+    more |= {"unknown_batch": True} if graph and exercise.probe["kind"] == "layer" else {}
     for case in trial.cases:
         questions.append(as_question(exercise, case) | more | ({} if questions else _of_the_first(exercise, case)))
     common = {"rtol": exercise.tolerance.rtol, "atol": exercise.tolerance.atol, "returns": exercise.returns}

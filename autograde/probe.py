@@ -11,6 +11,7 @@ A **question** is a plain value (see `values`), a dict:
      "first": [array, …],              optional: the arguments of an earlier call; a layer builds itself in it
      "seed": 7,                        optional: random seed, set before the layer is made or the function called
      "graph": True,                    optional: call the function or the built layer inside of `tf.function`
+     "unknown_batch": True,            optional, with "graph": a layer does not know the size of the batch there
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
 **Probes** by kind:

@@ -4,7 +4,7 @@ import contextlib
 import logging
 
 from autograde.errors import AutogradeError
-from autograde.plain_values import to_plain, to_tensors
+from autograde.plain_values import is_tensor, to_plain, to_tensors
 
 # In the arguments of a composition's call:
 RESULT = "result of"  # {RESULT: 0}: what its first call returned
@@ -51,20 +51,39 @@ def with_results(value, results):
     return value
 
 
-def in_graph(thing):
+def in_graph(thing, unknown_batch: bool = False):
     """The function or layer as Keras's `fit` calls it: inside of `tf.function` and without AutoGraph.
 
-    There a tensor has a shape and a dtype, but no numbers yet.
+    There a tensor has a shape and a dtype, but no numbers yet. unknown_batch: the size of its first axis is not known
+    either, if it is that of the first argument.
     """
     import tensorflow as tf
 
-    function = tf.function(lambda *arguments, **keywords: thing(*arguments, **keywords), autograph=False)
+    def traced(*arguments, **keywords):
+        if unknown_batch:
+            arguments, keywords = _without_size((arguments, keywords), arguments[0].shape[0])
+        return thing(*arguments, **keywords)
+
+    function = tf.function(traced, autograph=False)
 
     def call(*arguments, **keywords):
         with _without_warnings():
             return function(*arguments, **keywords)
 
     return call
+
+
+def _without_size(value, batch: int):
+    """The same arguments; tensors whose first axis has this size have None there."""
+    import tensorflow as tf
+
+    if type(value) is dict:
+        return {name: _without_size(item, batch) for name, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_without_size(item, batch) for item in value)
+    if is_tensor(value) and value.shape.rank and value.shape[0] == batch:
+        return tf.compat.v1.placeholder_with_default(value, (None, *value.shape[1:]))
+    return value
 
 
 @contextlib.contextmanager

@@ -40,9 +40,17 @@ def rates(claim, answers) -> Difference | None:
         return happened
     for event, tries, probability, (lowest, highest) in _expectations(claim):
         if not lowest <= happened[event] <= highest:
+            if _is_always_the_same(claim, answers[claim["answer"]].value):
+                every = f"all {claim['calls']} calls, each with another seed, gave the same result"
+                return Difference("always the same", f"{every}: draw from `rng` only")
             usual = f"expected about {tries * probability:.0f}, by chance between {lowest} and {highest}"
             return Difference("rate", f"{event}: {happened[event]} times in {tries}; {usual}")
     return None
+
+
+def _is_always_the_same(claim, results) -> bool:
+    """Whether many calls, each with a generator of another seed, gave one and the same result."""
+    return claim["calls"] > _FEW and len(set(map(_key, results))) == 1
 
 
 def _expectations(claim):

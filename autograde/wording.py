@@ -43,6 +43,10 @@ _NO_NUMBERS = (
     "`len(...)`, `float(...)`, `.numpy()` and NumPy's functions cannot read it. Use `keras.ops`; instead of `if`, "
     "`ops.where`."
 )
+_NO_BATCH_SIZE = (
+    "Keras's `fit` does not know the batch size in advance, and neither does this call: `x.shape[0]` is None. Take sizes "
+    "from `ops.shape(x)`."
+)
 ONLY_TOGETHER = (
     "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
     "change what an earlier one returned, or do two layers share weights?"
@@ -118,6 +122,7 @@ def call_text(names: list[str], question: dict) -> str:
     is_second = "first" in question and question["probe"]["kind"] == "layer"
     before = ", after a call with other arguments" if is_second else ""
     graph = ", inside of tf.function" if question.get("graph") else ""
+    graph += " with an unknown batch size" if question.get("unknown_batch") else ""
     return made + ", ".join(f"{name} {_kind_text(value)}" for name, value in given) + more + chance + before + graph
 
 
@@ -247,8 +252,11 @@ def error_advice(answer: Answer, question: dict) -> list[str]:
             f"A look-up got the index {no_index[1]}; expected 0 to {int(no_index[2]) - 1}. Is it the right table, and "
             "the right axis? Is the number an index at all?"
         ]
+    if question.get("unknown_batch") and "None" in failure.message:
+        return [_NO_BATCH_SIZE]
     if _needs_numbers(failure, question):
-        return [_NO_NUMBERS]
+        batch = question.get("unknown_batch") and not failure.type  # without a message it may be this as well
+        return [_NO_NUMBERS, _NO_BATCH_SIZE] if batch else [_NO_NUMBERS]
     mixed = _MIXED.search(failure.message)
     if mixed:
         return [f"Two dtypes are mixed here, {mixed[1]} and {mixed[2]}. Convert one with `ops.cast(x, ...)`."]

@@ -525,8 +525,8 @@ heat_maps(
 # `super().__init__`.
 #
 # Keras trains a model inside of `tf.function`. There a tensor has a shape, but no numbers yet: do without `if` or `for`
-# over a tensor, `len(...)`, `float(...)` and `.numpy()`. The check of a layer, here and in later notebooks, makes one of
-# its calls there.
+# over a tensor, `len(...)`, `float(...)` and `.numpy()`. The batch size is not known there either, and `x.shape[0]` is
+# None: take sizes from `ops.shape(x)`. The check of a layer, here and in later notebooks, makes one of its calls there.
 
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class BertEmbeddings(keras.layers.Layer):

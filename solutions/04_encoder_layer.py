@@ -143,7 +143,7 @@ heat_maps(
 # Name them `self.gamma` and `self.beta`: the check puts its own values there, and notebook 05 will put BERT's.
 # `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand them on to `super().__init__` here and in
 # all classes below. As in 2.8, the check of a layer makes one of its calls inside of `tf.function`, where a tensor has
-# no numbers yet.
+# no numbers yet and the batch size is unknown.
 
 # %% nbgrader={"grade": false, "grade_id": "layer-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LayerNorm(keras.layers.Layer):

@@ -101,7 +101,7 @@ blocks(
 # Name the parts `self.dense` ($W_f, b_f$), `self.norm` ($\gamma, \beta$, your `LayerNorm`) and `self.unembedding`
 # ($W_u$, made with `self.add_weight`; the algorithm has no bias there). `**kwargs` holds Keras's own arguments, such as
 # `name` and `trainable`: hand them on to `super().__init__` here and in all classes below. As in 2.8, the check of a
-# layer makes one of its calls inside of `tf.function`, where a tensor has no numbers yet.
+# layer makes one of its calls inside of `tf.function`, where a tensor has no numbers yet and the batch size is unknown.
 
 # %% nbgrader={"grade": false, "grade_id": "final-layers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FinalLayers(keras.layers.Layer):

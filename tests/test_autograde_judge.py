@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from autograde import planning, rendering, shortcuts
 from autograde.compare import Tolerance
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, cells
 from autograde.judge import judge
 from autograde.verdict import Verdict
 
@@ -44,6 +44,21 @@ def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
     assert verdict_on("multi-head-layer", hidden_layer).status == "refused"
     hidden = "f = getattr(ops, 'soft' + 'max')\ndef softmax_rows(a):\n    return f(a)"
     assert verdict_on("softmax-rows", hidden).status == "refused"
+
+
+def test_a_layer_that_needs_the_batch_size_in_advance_is_told_so_by_check_and_by_the_grader():
+    exercise = catalogue.find("pooler")
+    own = "hidden = ops.reshape(hidden, hidden.shape)\n        first = hidden[:, 0]"
+    code = cells.answer_cell(exercise).replace("first = hidden[:, 0]", own)
+    shown, hidden, right = (
+        judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source, reveal)
+        for source, reveal in ((code, True), (code, False), (code.replace("hidden.shape", "ops.shape(hidden)"), True))
+    )
+    assert "inside of tf.function with an unknown batch size" in str(shown)
+    assert "hidden = ops.reshape(hidden, hidden.shape)" in str(shown)
+    for verdict in (shown, hidden):
+        assert not verdict.passed and "does not know the batch size" in " ".join(verdict.advice)
+    assert right.passed
 
 
 def test_code_that_fails_only_inside_of_a_graph_is_told_so_by_check_and_by_the_grader():

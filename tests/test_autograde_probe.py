@@ -246,6 +246,18 @@ def test_inside_of_a_graph_a_tensor_has_no_numbers(body, kind):
     assert (got["status"], got["error"]["type"], got["error"]["line"]) == ("raised", kind, 2)
 
 
+@pytest.mark.parametrize("take", ["x.shape", "ops.shape(x)"])
+def test_inside_of_a_graph_a_layer_may_not_know_the_size_of_the_batch(take):
+    body = f"ops.reshape(self.dense(x), ({take}[0], -1))"
+    known, unknown = (_layer(body=body, graph=True, **more) for more in ({}, {"unknown_batch": True}))
+    assert np.array_equal(known["value"], _layer()["value"])
+    if take == "x.shape":
+        assert (unknown["status"], unknown["error"]["line"]) == ("raised", 9)
+        assert "None" in unknown["error"]["message"]
+    else:
+        assert np.array_equal(unknown["value"], known["value"])
+
+
 def test_inside_of_a_graph_functions_and_layers_give_the_same_result():
     function = "def f(x, by):\n    return ops.softmax(x * by, axis=-1), {'twice': 2 * x}"
     graph, eager = (_ask(function, keywords={"by": 2}, **more) for more in ({"graph": True}, {}))

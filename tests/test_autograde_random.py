@@ -163,6 +163,14 @@ def test_chance_that_does_not_come_from_the_generator_is_told():
     assert verdict.points == 0 and "draw from `rng` only" in str(verdict)
 
 
+def test_a_generator_made_inside_of_the_function_is_told():
+    exercise = catalogue.find("choose-positions")
+    source = cells.answer_cell(exercise).replace("rng.choice", "np.random.default_rng(0).choice")
+    verdict = judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source)
+    assert verdict.status == "partly"
+    assert "calls, each with another seed, gave the same result: draw from `rng` only" in str(verdict)
+
+
 def test_a_count_outside_of_chance_is_shown_with_what_chance_allows():
     source = "def mask_tokens(ids, places, m, others, rng):\n    new = list(ids)\n    for t in places:\n"
     source += "        new[t] = m if rng.random() < 0.6 else new[t]\n    return new"

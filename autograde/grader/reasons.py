@@ -22,6 +22,7 @@ _KINDS = {
     "dtype": "A result has another dtype than expected.",
     "nan": "A result has NaN where a number is expected.",
     "rate": "Over many calls, something happens more or less often than it should.",
+    "always the same": "Calls with generators of different seeds all gave the same result: draw from `rng` only.",
     "own chance": "Two calls with generators of the same seed differ: draw from `rng` only.",
     "mutated": "An argument was changed.",
     "unstable": "Two equal calls gave different results.",

@@ -355,7 +355,7 @@ class MultiHeadAttention(keras.layers.Layer):
             setattr(self, name, dense)
 
     def call(self, x, attention_mask=None):
-        batch, tokens, hidden = x.shape
+        batch, tokens, hidden = ops.shape(x)
         size = hidden // self.num_heads
         q, k, v = (
             ops.reshape(dense(x), (batch, tokens, self.num_heads, size)) for dense in (self.query, self.key, self.value)

@@ -108,8 +108,7 @@ class LayerNorm(keras.layers.Layer):
         self.gamma, self.beta = (self.add_weight(shape=(x_shape[-1],), initializer=start(one)) for one in (1.0, 0.0))
 
     def call(self, x):
-        rows = [layer_norm(row, self.gamma, self.beta, self.epsilon) for row in ops.unstack(x, axis=0)]
-        return ops.stack(rows)
+        return ops.map(lambda row: layer_norm(row, self.gamma, self.beta, self.epsilon), x)
 
 # %% layer-norm-layer: variables
 class LayerNorm(keras.layers.Layer):

@@ -68,7 +68,7 @@ class FinalLayers(keras.layers.Layer):
         self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="w_u")
 
     def call(self, x):
-        batch, tokens, d_e = x.shape
+        batch, tokens, d_e = ops.shape(x)
         rows = self.norm(gelu(self.dense(ops.reshape(x, (-1, d_e)))))
         return ops.reshape(ops.softmax(ops.dot(rows, self.unembedding)), (batch, tokens, self.vocab_size))
 
@@ -339,7 +339,7 @@ class Bert(keras.layers.Layer):
         self.pooler = Pooler()
 
     def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        batch, tokens = token_ids.shape
+        tokens = token_ids.shape[1]
         pairs = ops.ones((tokens, 1), "int32") * attention_mask[:, None]
         hidden = self.encoder(
             self.embeddings(token_ids, token_type_ids, training=training),
@@ -359,12 +359,12 @@ class Bert(keras.layers.Layer):
         self.pooler = Pooler()
 
     def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        texts = []
-        for place in range(token_ids.shape[0]):
-            ids, segments, real = (t[place : place + 1] for t in (token_ids, token_type_ids, attention_mask))
+        def hidden_of(text):
+            ids, segments, real = (part[None] for part in text)
             x = self.embeddings(ids, segments, training=training)
-            texts.append(self.encoder(x, attention_mask=padding_mask(real), training=training))
-        hidden = ops.concatenate(texts, axis=0)
+            return self.encoder(x, attention_mask=padding_mask(real), training=training)[0]
+
+        hidden = ops.map(hidden_of, (token_ids, token_type_ids, attention_mask))
         return hidden, self.pooler(hidden)
 
 # %% mlm-head: bare weights

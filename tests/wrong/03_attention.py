@@ -332,7 +332,7 @@ class MultiHeadAttention(keras.layers.Layer):
         self.query, self.key, self.value, self.out = query, key, value, out
 
     def split_heads(self, x):
-        x = ops.reshape(x, (*x.shape[:2], self.num_heads, -1))
+        x = ops.reshape(x, (*ops.shape(x)[:2], self.num_heads, x.shape[2] // self.num_heads))
         return ops.transpose(x, (0, 2, 1, 3))
 
     def call(self, x, attention_mask=None):
@@ -340,7 +340,7 @@ class MultiHeadAttention(keras.layers.Layer):
         if attention_mask is not None:
             scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
         found = ops.matmul(softmax_rows(scores), self.split_heads(value(x)))
-        return out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape))
+        return out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x)))
 
 # %% multi-head-layer: the root by float of a tensor, which fails inside tf.function
 class MultiHeadAttention(keras.layers.Layer):
@@ -354,7 +354,7 @@ class MultiHeadAttention(keras.layers.Layer):
             dense.build(x_shape)
 
     def split_heads(self, x):
-        x = ops.reshape(x, (*x.shape[:2], self.num_heads, -1))
+        x = ops.reshape(x, (*ops.shape(x)[:2], self.num_heads, x.shape[2] // self.num_heads))
         return ops.transpose(x, (0, 2, 1, 3))
 
     def call(self, x, attention_mask=None):
@@ -363,7 +363,7 @@ class MultiHeadAttention(keras.layers.Layer):
         if attention_mask is not None:
             scores = ops.where(attention_mask[:, None], scores, MASKED_SCORE)
         found = ops.matmul(softmax_rows(scores), value)
-        return self.out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape))
+        return self.out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x)))
 
 # %% multi-head-layer: its dtype not handed on
 class MultiHeadAttention(keras.layers.Layer):
@@ -447,6 +447,33 @@ class MultiHeadAttention(keras.layers.Layer):
         weights = self.drop(softmax_rows(scores), training=training) if attention_mask is not None else softmax_rows(scores)
         found = ops.matmul(weights, v)
         side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
+        return self.out(side_by_side)
+
+# %% multi-head-layer: the batch size from x.shape
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+    def build(self, x_shape):
+        hidden = x_shape[-1]
+        self.query = keras.layers.Dense(hidden, name="query")
+        self.key = keras.layers.Dense(hidden, name="key")
+        self.value = keras.layers.Dense(hidden, name="value")
+        self.out = keras.layers.Dense(hidden, name="out")
+        for projection in (self.query, self.key, self.value, self.out):
+            projection.build(x_shape)
+    def split_heads(self, x):
+        batch, tokens, hidden = x.shape
+        x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
+        return ops.transpose(x, (0, 2, 1, 3))
+    def call(self, x, attention_mask=None):
+        q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
+        scores = attention_scores(q, k)
+        if attention_mask is not None:
+            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)
+        weights = softmax_rows(scores)
+        found = ops.matmul(weights, v)
+        side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape)
         return self.out(side_by_side)
 
 # %% cross-attention: keys and values remembered by shapes

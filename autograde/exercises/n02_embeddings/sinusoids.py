@@ -76,6 +76,9 @@ EXERCISE = Exercise(
         mistake("a-frequency-per-column", cell=A_FREQUENCY_PER_COLUMN,
             hint="Every column has its own frequency in your table. A sine and its cosine have the same: the "
                  "exponent counts pairs (2i), also in column 2i + 1."),
+        mistake("exponent-doubled-twice", "2 * pair / d_e", "4 * pair / d_e",
+            hint="Your exponent is 4i / d_e; the formula has 2i / d_e. The columns 0, 2, 4, … are 2i already: do not "
+                 "double them again."),
         mistake("exponent-not-doubled", "2 * pair / d_e", "pair / d_e",
             hint="Your exponent is i / d_e; the formula has 2i / d_e. With yours the slowest hand only reaches 1 / "
                  "√10000."),

@@ -61,6 +61,12 @@ EXERCISE = Exercise(
             "ops.swapaxes(softmax_rows(ops.swapaxes(attention_scores(q, k), -1, -2)), -1, -2)",
             hint="Your weights sum to 1 down each column. The weights of each token must sum to 1: softmax along "
                  "the rows."),
+        mistake("scaled-twice", "softmax_rows(attention_scores(q, k))",
+            "softmax_rows(attention_scores(q, k) / ops.shape(k)[-1] ** 0.5)",
+            hint="You divide the scores by √d_attn twice: your `attention_scores` has already done it."),
+        mistake("unscaled", "attention_scores(q, k)", "ops.matmul(q, ops.swapaxes(k, -1, -2))",
+            hint="You take the products of queries and keys as they are. Line 5 divides them by √d_attn: call your "
+                 "`attention_scores`."),
         mistake("no-biases",
             "add_to_rows(ops.matmul(x, w_q), b_q)", "ops.matmul(x, w_q)",
             "add_to_rows(ops.matmul(x, w_k), b_k)", "ops.matmul(x, w_k)",

@@ -141,6 +141,13 @@ EXERCISE = Exercise(
         mistake("penalty-added", "ops.where(mask, scores, MASKED_SCORE)", "scores + ops.where(mask, 0.0, MASKED_SCORE)",
             hint="You add −10⁹ to the scores. In float32 neighbours of −10⁹ are 64 apart, so large scores leave a "
                  "trace: a query that may see no key then prefers some. Put −10⁹ in place of the score."),
+        mistake("scaled-twice", "scores = attention_scores(q, k)",
+            "scores = attention_scores(q, k) / ops.shape(k)[-1] ** 0.5",
+            hint="You divide the scores by √d_attn twice: your `attention_scores` has already done it."),
+        mistake("shares-per-key", "softmax_rows(scores)",
+            "ops.swapaxes(softmax_rows(ops.swapaxes(scores, -1, -2)), -1, -2)",
+            hint="Your weights sum to 1 for each key. The weights of each query must sum to 1: softmax along the "
+                 "rows."),
         mistake("inverted", "ops.where(mask, scores, MASKED_SCORE)", "ops.where(mask, MASKED_SCORE, scores)",
             hint="You hide exactly the visible keys. True means: may be seen."),
         mistake("mask-ignored", "    scores = ops.where(mask, scores, MASKED_SCORE)\n", "",

@@ -206,6 +206,12 @@ EXERCISE = Exercise(
             "attention_scores(q, k)", "ops.matmul(q, ops.swapaxes(k, -1, -2)) / ops.shape(x)[-1] ** 0.5",
             hint="You divide by √{hidden}, the root of the hidden size. A head's vectors have {d} numbers, so it is "
                  "√{d}."),
+        mistake("scaled-twice",
+            "attention_scores(q, k)", "attention_scores(q, k) / (ops.shape(q)[-1] ** 0.5)",
+            hint="You divide the scores by √{d} twice: your `attention_scores` has already done it."),
+        mistake("unscaled", "attention_scores(q, k)", "ops.matmul(q, ops.swapaxes(k, -1, -2))",
+            hint="You take the products of queries and keys as they are. Divide them by √{d}, as your "
+                 "`attention_scores` does."),
         mistake("split-without-transpose",
             "(batch, tokens, self.num_heads, hidden // self.num_heads)",
             "(batch, self.num_heads, tokens, hidden // self.num_heads)",

@@ -219,6 +219,9 @@ EXERCISE = Exercise(
                  "padding."),
         mistake("mask-turned-round", "padding_mask(attention_mask)", "padding_mask(1 - attention_mask)",
             hint="You hide the tokens and show the padding. 1 means: a token of the text."),
+        mistake("mask-from-the-ids", "padding_mask(attention_mask)",
+            'padding_mask(ops.cast(ops.not_equal(token_ids, 0), "int32"))',
+            hint="You hide the tokens with the id 0. Only `attention_mask` tells what is padding: use it."),
         mistake("segments-left-out", "self.embeddings(token_ids, token_type_ids, training=training)",
             "self.embeddings(token_ids, ops.zeros_like(token_ids), training=training)",
             hint="Every token counts as segment A: `token_type_ids` marks which tokens belong to B. Pass it to the "

@@ -110,6 +110,10 @@ EXERCISE = Exercise(
         mistake("reshaped-instead", 'value.T if path.endswith("kernel") else value', "value.reshape(variable.shape)",
             hint="You reshape the kernel to the size you need. The numbers keep their order in memory, so rows and "
                  "columns are mixed up; transpose it (`.T`)."),
+        mistake("turned-where-shapes-differ", 'value.T if path.endswith("kernel") else value',
+            "value if value.shape == tuple(variable.shape) else value.T",
+            hint="You transpose only where the shapes differ. A square kernel has the same shape either way, so it "
+                 "stays in the orientation of the file: decide by the path, which ends with `kernel`."),
         mistake("tables-turned-too", 'value.T if path.endswith("kernel") else value', "value.T",
             hint="You transpose everything that has two axes. A table is (vocabulary, H) on both sides: transpose "
                  "only kernels."),

@@ -82,6 +82,10 @@ EXERCISE = Exercise(
             hint="Every token is a separate word in your result. Tokens with ## continue the word before them."),
         mistake("special-tokens-too", "if piece in SPECIAL:", "if False:",
             hint="[CLS], [SEP] or [PAD] count as words in your result. They are never predicted: skip them."),
+        mistake("unknown-is-special",
+            'SPECIAL = ("[CLS]", "[SEP]", "[PAD]")', 'SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "[UNK]")',
+            hint="You skip [UNK]. It stands for a word of the text, so it is a word. Only [CLS], [SEP] and [PAD] "
+                 "belong to no word."),
         mistake("across-the-separator", " and words[-1][-1] == t - 1", "",
             hint="A word extends across [SEP]: the rest of a truncated word joins the last word of the other "
                  "segment. The positions of a word must be adjacent."),
