@@ -175,6 +175,8 @@ def _fault_of(answer, question, claim, strict) -> Difference | None:
         return Difference("raised", answer.status)
     if not _is_of_kind(answer, question, claim["returns"], strict):
         returned = answer.type or answer.returned
+        if returned == "nothing":
+            return Difference("type", "yours returned nothing")
         return Difference("type", f"yours is {article(returned)}; expected {article(claim['returns'])}")
     if answer.after is not None and not exactly_same(list(question["arguments"]), answer.after):
         return Difference("mutated", "your function changed an argument")

@@ -5,8 +5,8 @@ is started: `nbgrader autograde` and formgrader's Autograde button still process
 
 - `SubmissionExporter` reads a submitted file, even a damaged one, and gives nbgrader the released notebook with the
   student's answers in it;
-- `GradeInRoom` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts the
-  verdicts into the notebook that formgrader shows;
+- `GradeInSandbox` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts
+  the verdicts into the notebook that formgrader shows;
 - `FeedbackExporter` makes `nbgrader generate_feedback` and formgrader's button write the page of `autograde feedback`.
 
 If no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader runs in
@@ -46,7 +46,7 @@ class SubmissionExporter(NotebookExporter):
         return self.from_notebook_node(nbformat.from_dict(clean), resources, **keywords)
 
 
-class GradeInRoom(NbGraderPreprocessor):
+class GradeInSandbox(NbGraderPreprocessor):
     """Replaces nbgrader's Execute, SaveAutoGrades and AssignLatePenalties."""
 
     def preprocess(self, nb, resources):
@@ -64,6 +64,9 @@ class GradeInRoom(NbGraderPreprocessor):
             follow(assignment.course, assignment.name, assignment.templates, book, penalty)
         template = assignment.templates[path.stem].edition(one.result.variant)
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
+
+
+GradeInRoom = GradeInSandbox  # its older name, in the nbgrader_config.py of courses made before
 
 
 class FeedbackExporter(HTMLExporter):

@@ -158,7 +158,8 @@ def _claims(exercise, trial, questions, graph):
     """
     first = len(questions)
     more = {"graph": True} if graph else {}
-    more |= {"unknown_batch": True} if graph and exercise.probe["kind"] == "layer" else {}
+    if graph and exercise.probe["kind"] == "layer" and exercise.unknown_batch:
+        more |= {"unknown_batch": True}
     for case in trial.cases:
         questions.append(as_question(exercise, case) | more | ({} if questions else _of_the_first(exercise, case)))
     common = {"rtol": exercise.tolerance.rtol, "atol": exercise.tolerance.atol, "returns": exercise.returns}

@@ -25,7 +25,10 @@ SHOWN = 3  # number of arguments that are listed, if there are many, and all lat
 _SHORT = (bool, int, float, type(None))
 LONGEST_ARGUMENT = 160  # characters shown of a text, a list of texts or a dict
 
-_NUMPY = "Expected a tensor, got a NumPy array: gradients cannot flow through NumPy. Use `keras.ops`."
+_NUMPY = (
+    "Expected a tensor, got a NumPy array. Compute with `keras.ops`: NumPy knows no gradients and does not work inside "
+    "of `tf.function`."
+)
 _NUMPY_BOOLEANS = "Expected a tensor of booleans, got NumPy's. Use `keras.ops`, or `ops.convert_to_tensor` at the end."
 _NO_TENSORS = {
     "symbolic Keras tensor": (
@@ -44,8 +47,8 @@ _NO_NUMBERS = (
     "`ops.where`."
 )
 _NO_BATCH_SIZE = (
-    "Keras's `fit` does not know the batch size in advance, and neither does this call: `x.shape[0]` is None. Take sizes "
-    "from `ops.shape(x)`."
+    "Keras's `fit` does not know the batch size in advance, and neither does this call: `x.shape[0]` is None. Take "
+    "sizes from `ops.shape(x)`."
 )
 ONLY_TOGETHER = (
     "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
@@ -75,8 +78,12 @@ _BY_MESSAGE = {
         "`ops.sum(a * v, axis=-1)`."
     ),
     "Attempt to convert a value (None)": (
-        "Expected a tensor, got None. A gradient is None if the loss does not depend on a weight. Did you compute the "
-        "whole loss inside of the tape, with both of its parts?"
+        "Expected a tensor, got None. Is an argument missing in a call, or does one of your functions return nothing? "
+        "A gradient is None if the loss does not depend on a weight."
+    ),
+    "'IndexedSlices'": (
+        "The gradient of an embedding table is a list of rows, `IndexedSlices`. `tf.convert_to_tensor(gradient)` adds "
+        "the rows of equal tokens and makes a tensor of it."
     ),
     "Value for attr 'Tidx' of float": (
         "The second argument of `ops.max`, `ops.sum` and the like is an axis. `ops.maximum(a, b)` compares element by "

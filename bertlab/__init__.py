@@ -8,6 +8,7 @@ import importlib
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AlbertConfig": "bertlab.families",
     "Backbone": "bertlab.models",
     "BertConfig": "bertlab.families",
     "BertEncoder": "bertlab.models",
@@ -16,15 +17,30 @@ _HOMES = {
     "BertForQuestionAnswering": "bertlab.models",
     "BertForSequenceClassification": "bertlab.models",
     "BertForTokenClassification": "bertlab.models",
+    "BytePairTokenizer": "bertlab.bpe",
+    "BytePairVocabulary": "bertlab.bpe",
     "DistilBertConfig": "bertlab.families",
+    "ElectraConfig": "bertlab.families",
+    "ElmoConfig": "bertlab.families",
+    "GeneratorAndDiscriminator": "bertlab.models",
+    "Gpt2Config": "bertlab.families",
+    "GptConfig": "bertlab.families",
+    "MarianConfig": "bertlab.families",
+    "ModernBertConfig": "bertlab.families",
+    "MultiTaskModel": "bertlab.models",
     "MultipleChoiceClassifier": "bertlab.models",
     "PreTrainingModel": "bertlab.models",
+    "Predictor": "bertlab.predict",
     "QuestionAnswerer": "bertlab.models",
+    "ReplacedTokenDetector": "bertlab.models",
     "RobertaConfig": "bertlab.families",
     "SequenceClassifier": "bertlab.models",
+    "SequenceToSequenceModel": "bertlab.models",
     "TokenClassifier": "bertlab.models",
+    "TransformerConfig": "bertlab.families",
     "Vocabulary": "bertlab.wordpiece",
     "WordPieceTokenizer": "bertlab.wordpiece",
+    "XLNetConfig": "bertlab.families",
 }
 __all__ = [*_HOMES, "__version__"]
 

@@ -190,10 +190,10 @@ sentence_vector = multiplied
 check(sentence_vector)
 
 # %% [markdown]
-# The check shows the line of your code that raised the error and explains it in plain words. This was also the second
-# failed attempt, so a **hint** appeared: 1 of 3, the most general one. Each further attempt with *different* code shows
-# a more specific hint; none of them is the solution. If `check` recognises your mistake, it names the mistake at once
-# instead of giving a hint.
+# The check shows the line of your code that raised the error; the commonest errors it also explains. This was also the
+# second failed attempt, so a **hint** appeared: 1 of 3, the most general one. Each further attempt with *different* code
+# shows a more specific hint; none of them is the solution. If `check` recognises your mistake, it names the mistake at
+# once, and the hints wait until the fourth failed attempt.
 #
 # ## 0.1 A sentence as one vector · 2 points · ~6 minutes
 #

@@ -614,7 +614,7 @@ for least in (1, 5):
 # On real text the difference is larger. Two vocabularies are learned from the 1,200 most frequent words of the first
 # half and measured on words of the second half: *coverage* is the fraction of words that are a single token, and
 # *tokens per word* determines how long a text becomes. Because merges happen in order, a shorter vocabulary is the
-# beginning of a longer one, so one run gives the whole curve. (It takes about a quarter of a minute in plain Python.)
+# beginning of a longer one, so one run gives the whole curve. (It takes about half a minute in plain Python.)
 
 # %%
 training_words = dict(seen.most_common(1200))
@@ -642,14 +642,14 @@ print("the first merges with min_count 2: ", *learnt_pieces[2][smallest : smalle
 print("the first merges with min_count 10:", *learnt_pieces[10][smallest : smallest + 10])
 
 # %% [markdown]
-# The same sentence as the vocabulary grows: letters, then syllables, then words.
+# The same sentence as the vocabulary grows: first letters, then parts of words, then words.
 
 # %%
 line = "the default method returns the number of arguments"
 grown = {size: tokenize(line, numbered(learnt_pieces[10][:size])) for size in sizes[::3]}
 colour_pieces(
     list(grown.values()),
-    labels=[f"{size} tokens" for size in grown],
+    labels=[f"vocabulary of {size}" for size in grown],
     alt="; ".join(f"with a vocabulary of {size} the sentence is {len(pieces)} tokens" for size, pieces in grown.items()),
 )
 
@@ -754,8 +754,8 @@ check(truncate_pair)
 # all inputs.
 #
 # - `token_ids`: the ids of the tokens;
-# - `token_type_ids`: 0 from `[CLS]` to the first `[SEP]`, which belongs to the first text; 1 from there to the last
-#   `[SEP]`; 0 on padding;
+# - `token_type_ids`: 0 from `[CLS]` to the first `[SEP]`, which belongs to the first text; 1 for the second text and
+#   its `[SEP]`; 0 on padding;
 # - `attention_mask`: 1 on tokens, 0 on padding.
 #
 # Subtract the special tokens from the length before you shorten anything. A single text that is too long loses its end,
@@ -802,9 +802,9 @@ input_table(
     {
         "token": [names[number] for number in packed["token_ids"]],
         "token_ids": packed["token_ids"],
-        "segment": [f"E_{'AB'[segment]}" for segment in packed["token_type_ids"]],
+        "token_type_ids": packed["token_type_ids"],
         "position": [f"E_{place}" for place in range(13)],
-        "mask": packed["attention_mask"],
+        "attention_mask": packed["attention_mask"],
     },
     alt="[CLS] my dog is cute [SEP] in segment A, he likes play ##ing [SEP] in segment B, then two [PAD] with mask 0",
 )

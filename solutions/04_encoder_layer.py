@@ -634,8 +634,8 @@ check(Encoder)
 
 # %% [markdown]
 # **See it: why all these parts?** Your own parts in five arrangements, 24 layers deep, every matrix random with
-# variance 1 / (number of inputs), and a loss at the end (this cell and the next take about 20 seconds each). Left: the gradient at the input of each layer, relative to
-# layer 24. Right: how much the words of a sentence still differ from each other, relative to the spread of all numbers.
+# variance 1 / (number of inputs), and a loss at the end (this cell and the next take about 20 seconds each). Left: the
+# gradient at the input of each layer, relative to layer 24. Right: how much the words of a sentence still differ from each other, relative to the spread of all numbers.
 
 # %%
 import warnings

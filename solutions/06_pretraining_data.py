@@ -130,10 +130,11 @@ print(f"seed {seed}:  x̃ = {tuple(hidden)}   T̃ = {{{counted_from_1}}} counted
 #
 # ## 6.2 How many predictions · 2 points · ~5 minutes
 #
-# Training runs on arrays of one shape, so every example has the same maximum number of predictions, `most`. BERT
-# predicts 15 % of the tokens, rounded, but at least one and at most `most`:
+# Training runs on arrays of one shape, so every example has the same maximum number of predictions: $P_\text{max}$ in
+# the formula, `max_predictions` in the code. BERT predicts 15 % of the tokens, rounded, but at least one and at most
+# $P_\text{max}$:
 #
-# $$P = \min(\text{most},\; \max(1,\; \text{round}(0.15\, n)))$$
+# $$P = \min(P_\text{max},\; \max(1,\; \text{round}(0.15\, n)))$$
 #
 # The argument `share` stands for the 0.15.
 #
@@ -144,15 +145,15 @@ print(f"seed {seed}:  x̃ = {tuple(hidden)}   T̃ = {{{counted_from_1}}} counted
 #   under, gives 5 and 11.) This course rounds as Python 3 does.
 
 # %% nbgrader={"grade": false, "grade_id": "number-of-predictions", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def number_of_predictions(tokens: int, most: int = 20, share: float = 0.15) -> int:
+def number_of_predictions(tokens: int, max_predictions: int = 20, share: float = 0.15) -> int:
     """The number of predicted tokens in one example.
 
     tokens: number of tokens, with [CLS] and [SEP], without [PAD]
-    most: maximum number of predictions, at least 1
+    max_predictions: maximum number of predictions, at least 1
     share: fraction of the tokens to predict
     """
     ### BEGIN SOLUTION
-    return min(most, max(1, round(share * tokens)))
+    return min(max_predictions, max(1, round(share * tokens)))
     ### END SOLUTION
 
 # %% nbgrader={"grade": true, "grade_id": "check-number-of-predictions", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
@@ -316,8 +317,8 @@ token_boxes(
 # ## 6.5 Which tokens form a word · 3 points · ~8 minutes
 #
 # A token that begins with `##` continues the word before it. But truncation may have split a word, so that a `##` token
-# directly follows `[CLS]` or `[SEP]`: it then begins a new word. (⚠ The published script joins it to the last word of
-# the *other* segment.) Only the tokens in `SPECIAL` belong to no word: `[UNK]` is a word like any other.
+# directly follows `[CLS]` or `[SEP]`, or nothing at all: it then begins a new word. (⚠ The published script joins it to
+# the last word of the *other* segment.) Only the tokens in `SPECIAL` belong to no word: `[UNK]` is a word like any other.
 
 # %% nbgrader={"grade": false, "grade_id": "whole-words", "locked": false, "schema_version": 3, "solution": true, "task": false}
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
@@ -512,16 +513,16 @@ check(truncate_at_random)
 # ## 6.9 One example · 4 points · ~8 minutes
 #
 # One dict contains one training example. Three lists have the length of the sequence (`length`), three the length of
-# the predictions (`most`); unused elements are filled with zeros.
+# the predictions (`max_predictions`); unused elements are filled with zeros.
 #
 # | key | elements | meaning |
 # |---|---|---|
 # | `input_ids` | `length` | the ids that the model sees: *after* masking |
 # | `token_type_ids` | `length` | 0 for [CLS] A [SEP], 1 for B [SEP] |
 # | `attention_mask` | `length` | 1 for a token, 0 for padding |
-# | `masked_lm_positions` | `most` | positions of the predictions |
-# | `masked_lm_ids` | `most` | labels: the original ids at these positions |
-# | `masked_lm_weights` | `most` | 1.0 for a prediction, 0.0 for padding |
+# | `masked_lm_positions` | `max_predictions` | positions of the predictions |
+# | `masked_lm_ids` | `max_predictions` | labels: the original ids at these positions |
+# | `masked_lm_weights` | `max_predictions` | 1.0 for a prediction, 0.0 for padding |
 # | `next_sentence_labels` | – | one number, 0 = IsNext |
 #
 # Without the weights the padding would count as predictions of token 0 at position 0.
@@ -529,7 +530,7 @@ check(truncate_at_random)
 # %% nbgrader={"grade": false, "grade_id": "make-example", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def make_example(
     original_ids: list[int], masked_ids: list[int], token_type_ids: list[int], positions: list[int], label: int,
-    length: int, most: int,
+    length: int, max_predictions: int,
 ) -> dict:  # fmt: skip
     """One training example, padded to fixed sizes. The id of [PAD] is 0.
 
@@ -539,7 +540,7 @@ def make_example(
     """
     ### BEGIN SOLUTION
     filling = length - len(masked_ids)
-    unused = most - len(positions)
+    unused = max_predictions - len(positions)
     return {
         "input_ids": masked_ids + [0] * filling,
         "token_type_ids": token_type_ids + [0] * filling,
@@ -570,7 +571,8 @@ for first, second, places, label in lecture:
     pieces = f"[CLS] {first} [SEP] {second} [SEP]".split()
     seen = [number["[MASK]" if t in places else piece] for t, piece in enumerate(pieces)]
     segments = [int(t > pieces.index("[SEP]")) for t in range(len(pieces))]
-    example = make_example([number[piece] for piece in pieces], seen, segments, places, label, length=18, most=3)
+    ids = [number[piece] for piece in pieces]
+    example = make_example(ids, seen, segments, places, label, length=18, max_predictions=3)
     print(" ".join(vocabulary[token] for token in example["input_ids"]))
     print("   ", "NotNext" if example["next_sentence_labels"] else "IsNext",
           "  predict", [vocabulary[token] for token in example["masked_lm_ids"]], "at", example["masked_lm_positions"],
@@ -602,7 +604,7 @@ print(tokenize("penguins are flightless birds", number))
 
 # %%
 special, regular = [0, 2, 3], list(range(5, len(vocabulary)))
-LENGTH, MOST = 20, 4
+LENGTH, MAX_PREDICTIONS = 20, 4
 
 
 def unmasked_row(which: int, place: int, rng: np.random.Generator) -> tuple[list[int], list[int], int]:
@@ -615,7 +617,7 @@ def unmasked_row(which: int, place: int, rng: np.random.Generator) -> tuple[list
 
 def mask_row(ids: list[int], rng: np.random.Generator) -> tuple[list[int], list[int]]:
     """BERT's rule on one sequence: the ids after masking, and the positions."""
-    places = choose_positions(ids, special, number_of_predictions(len(ids), MOST), rng)
+    places = choose_positions(ids, special, number_of_predictions(len(ids), MAX_PREDICTIONS), rng)
     return mask_tokens(ids, places, number["[MASK]"], regular, rng), places
 
 
@@ -628,7 +630,7 @@ def make_examples(copies: int, seed: int) -> dict[str, np.ndarray]:
             for place in range(len(sentences) - 1):
                 ids, segments, label = unmasked_row(which, place, rng)
                 seen, places = mask_row(ids, rng)
-                rows.append(make_example(ids, seen, segments, places, label, LENGTH, MOST))
+                rows.append(make_example(ids, seen, segments, places, label, LENGTH, MAX_PREDICTIONS))
     kinds = dict.fromkeys(rows[0], "int32") | {"masked_lm_weights": "float32"}
     return {key: np.array([row[key] for row in rows], kind) for key, kind in kinds.items()}
 

@@ -54,9 +54,9 @@ from tensorflow import Tensor
 from mybert.bert import Bert, MlmHead, NspHead
 
 # %% [markdown]
-# This picture shows one sequence of a batch. Above each column is the input token, below it the loss of predicting the
-# original token at a masked position. At all other positions there is nothing to predict, so there is no loss. (These
-# two losses are invented; at the end such a picture comes from your model.)
+# This picture shows one sequence of a batch: in each cell the loss of predicting the original token at a masked position,
+# below it the input token. At all other positions there is nothing to predict, and the loss is 0. (These two losses are
+# invented; at the end such a picture comes from your model.)
 
 # %%
 words = "[CLS] the [MASK] sat [SEP] it [MASK] [SEP] [PAD]".split()
@@ -254,8 +254,9 @@ heat_maps(
 # Pass `training` on to `self.bert`: dropout acts inside of it, for both results, and nowhere else. (If you select from
 # the logits of `MlmHead` instead of from its input, the numbers are the same: that is allowed, but it takes longer.)
 #
-# Name the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. The
-# table is `self.bert.embeddings.token.embeddings`.
+# Name the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. As in
+# notebook 05, `MlmHead(vocab_size)` and `NspHead()` make the heads. The table is
+# `self.bert.embeddings.token.embeddings`.
 
 # %% nbgrader={"grade": false, "grade_id": "pretraining-model", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PreTrainingModel(keras.Model):
@@ -337,20 +338,20 @@ print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f
 # Now and then the gradient of a batch is ten times as long as usual, and one such step can destroy the progress of an
 # hour. BERT limits the *length* (the norm) of the gradient: all its tensors together are one long vector $g$, and if
 # $\lVert g \rVert$ is greater than 1, the whole vector is scaled to length 1. Its direction stays (Pascanu, Mikolov &
-# Bengio 2013). The limit is $c$ in the formula and `most` in the code; BERT has $c = 1$.
+# Bengio 2013). The limit is $c$ in the formula and `max_norm` in the code; BERT has $c = 1$.
 #
 # $$\lVert g \rVert = \sqrt{\sum_i \sum_{\text{all entries}} g_i^2} \qquad g_i \leftarrow g_i \cdot \frac{c}{\max(\lVert g \rVert,\, c)}$$
 
 # %% nbgrader={"grade": false, "grade_id": "clip-gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def clip_gradients(gradients: list[Tensor], most: float = 1.0) -> list[Tensor]:
-    """Scales gradients down to a common length of at most `most`.
+def clip_gradients(gradients: list[Tensor], max_norm: float = 1.0) -> list[Tensor]:
+    """Scales gradients down to a common length of at most `max_norm`.
 
     gradients: a list of tensors of any shapes
     returns a list of tensors of the same shapes
     """
     ### BEGIN SOLUTION
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
-    factor = most / ops.maximum(length, most)
+    factor = max_norm / ops.maximum(length, max_norm)
     return [gradient * factor for gradient in gradients]
     ### END SOLUTION
 

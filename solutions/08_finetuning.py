@@ -105,7 +105,7 @@ def task_of(shape: str, train: int, validation: int = 250):
     if not task.train:
         raise ValueError(f"{name}: expected training examples, found none")
     splits = ((task.train, train), (task.validation, validation))
-    mixed = ([rows[i] for i in np.random.default_rng(8).permutation(len(rows))[:most]] for rows, most in splits)
+    mixed = ([rows[i] for i in np.random.default_rng(8).permutation(len(rows))[:count]] for rows, count in splits)
     return task.labels, *mixed  # shuffled, because published examples are often sorted
 
 
@@ -331,13 +331,13 @@ heat_maps(
 # model relies.
 
 # %%
-def surest_mistakes(texts, truth, logits, names, most=4):
+def surest_mistakes(texts, truth, logits, names, max_mistakes=4):
     """Prints the wrong predictions with the largest probabilities."""
     shares = np.exp(logits - logits.max(axis=1, keepdims=True))
     shares /= shares.sum(axis=1, keepdims=True)
     given = shares.argmax(axis=1)
     wrong = [row for row in np.argsort(-shares.max(axis=1)) if given[row] != truth[row]]
-    for row in wrong[:most]:
+    for row in wrong[:max_mistakes]:
         text = textwrap.shorten(texts[row], 150, placeholder=" …")
         print(f"{shares[row].max():4.0%} {names[given[row]]}, but it is {names[truth[row]]}:")
         print(textwrap.fill(text, 90, initial_indent="     ", subsequent_indent="     "), end="\n\n")
@@ -1058,11 +1058,11 @@ if TASKS["question"] != "parameters":  # most paragraphs of SQuAD are too long f
 _, questions, held_out_questions = task_of("question", ROWS * spare, HELD_OUT * spare)
 
 
-def encode_questions(rows, most: int):
+def encode_questions(rows, max_questions: int):
     """Packed inputs with may_answer, the spans of the answers, the spans of the paragraphs, and the examples kept."""
     kept, targets, places = [], [], []
     for number, row in enumerate(rows):
-        if len(kept) == most:
+        if len(kept) == max_questions:
             break
         context, starts = row.context, row.answer_starts
         if TASKS["question"] == "parameters" and number % 4 == 3:  # a question that this text does not answer

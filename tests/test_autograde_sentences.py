@@ -335,8 +335,8 @@ def test_all_numbers_among_many_arguments_are_shown():
 def test_a_float_where_a_whole_number_is_expected_is_called_by_its_type():
     rounded = verdict_on(
         "number-of-predictions",
-        "def number_of_predictions(tokens, most=20, share=0.15):\n"
-        "    return min(most, max(1, round(share * tokens, 0)))",
+        "def number_of_predictions(tokens, max_predictions=20, share=0.15):\n"
+        "    return min(max_predictions, max(1, round(share * tokens, 0)))",
     )
     assert not rounded.passed and "such as 4.0, is a `float`: use `//` or `int(...)`." in str(rounded)
 

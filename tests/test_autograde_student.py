@@ -101,6 +101,14 @@ def test_hints_get_more_specific_with_each_different_failing_try_and_survive_a_r
     assert "Hint" not in repr(_scores(WRONG))  # begins anew after a pass
 
 
+def test_a_change_in_a_helper_is_another_try():
+    code = "def scale(x):\n    return x / {}\n\n"
+    code += "def attention_scores(q, k):\n    return scale(q @ ops.swapaxes(k, -1, -2))"
+    shown = [repr(_check(code.format(divisor))) for divisor in ("3.0", "3.0", "5.0", "7.0")]
+    assert ["Hint" in words for words in shown] == [False, False, True, True]
+    assert "Hint 2 of 3" in shown[-1]
+
+
 def test_the_hints_wait_behind_a_sentence_that_names_the_mistake_and_none_is_left_out():
     named = "return q @ ops.swapaxes(k, -1, -2)"  # without the root: a mistake with a name
     for more in ("", " + 0.0", " * 1.0"):

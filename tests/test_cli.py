@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from warm import run_module
 
+from autograde.cli import cli as autograde_cli
 from bertlab.cli import COMMANDS, cli
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.records import ExampleFiles
@@ -51,6 +52,22 @@ def test_every_command_has_a_short_help_with_an_example(name):
         subcommands = cli.get_command(None, name).commands
         shown += "".join(CliRunner().invoke(cli, [name, sub, "--help"]).output for sub in subcommands)
     assert f"bertlab {name}" in shown.split("Example", 1)[1]
+
+
+def _commands(group, path=()):
+    """Every command of a group with the path to it."""
+    for name in group.list_commands(None):
+        command, own = group.get_command(None, name), (*path, name)
+        yield from _commands(command, own) if hasattr(command, "list_commands") else [(own, command)]
+
+
+@pytest.mark.parametrize("program", [cli, autograde_cli], ids=["bertlab", "autograde"])
+def test_every_option_has_a_help(program):
+    options = [
+        (*path, option.name) for path, command in _commands(program) for option in command.params
+        if option.param_type_name == "option" and not option.hidden and not option.help
+    ]  # fmt: skip
+    assert not options
 
 
 def test_help_starts_without_loading_a_backend():

@@ -29,9 +29,9 @@ def test_the_number_of_predictions_rounds_a_tie_to_the_even_number(names):
 
 def test_the_number_of_predictions_is_the_published_scripts_for_every_length(names):
     for tokens in range(1, 513):
-        for most in (20, 77):
-            published = min(most, max(1, int(round(tokens * 0.15))))
-            assert names["number_of_predictions"](tokens, most) == published
+        for max_predictions in (20, 77):
+            published = min(max_predictions, max(1, int(round(tokens * 0.15))))
+            assert names["number_of_predictions"](tokens, max_predictions) == published
 
 
 @pytest.mark.parametrize(

@@ -1,21 +1,47 @@
-"""The examples in the docstrings of what the library offers: each is there, and gives what it shows."""
+"""The examples in the docstrings of what the library offers: each is there, and gives what it shows.
 
+An example is run if it has `>>>`; of other code the names and the arguments of its calls are checked.
+"""
+
+import ast
 import doctest
 import importlib
+import inspect
 import pkgutil
+import textwrap
 
 import keras
 import numpy as np
 import pytest
 
 import bertlab.tokenizer
-from bertlab import analysis, baselines, checkpoints, families, features, layers, minimal, models
+from bertlab import (
+    analysis,
+    baselines,
+    bpe,
+    checkpoints,
+    export,
+    families,
+    features,
+    generation,
+    layers,
+    minimal,
+    models,
+    predict,
+    wordpiece,
+)
 from bertlab.models import outline
-from bertlab.training import word2vec
+from bertlab.training import finetuning, objectives, word2vec
 
-# What the examples may use without importing it.
+# Packages whose public classes and functions all have an example: one that is run, or one of either kind.
+RUN = (layers, models, checkpoints)
+SHOWN = (bpe, export, families, generation, predict, wordpiece, finetuning, objectives)
+
+# What the examples may use without importing it, beside what their module has.
 GLOBALS = {"keras": keras, "ops": keras.ops, "np": np} | {
-    name: getattr(package, name) for package in (layers, models, checkpoints, families) for name in package.__all__
+    name: getattr(package, name)
+    for package in (layers, models, checkpoints, families, wordpiece, objectives)
+    for name in package.__all__
 }
 
 
@@ -26,23 +52,39 @@ def modules_of(package):
 
 
 MODULES = [
-    *(
-        module
-        for package in (analysis, baselines, features, layers, models, checkpoints, families, word2vec)
-        for module in modules_of(package)
-    ),
+    *(module for package in (*RUN, *SHOWN, analysis, baselines, features, word2vec) for module in modules_of(package)),
     importlib.import_module("bertlab.config"),
     families,
     minimal,
+    objectives,
     outline,
     bertlab.tokenizer,
 ]
 TESTS = [
     test
     for module in MODULES
-    for test in doctest.DocTestFinder(recurse=True).find(module, extraglobs=GLOBALS)
+    for test in doctest.DocTestFinder(recurse=True).find(module, globs=GLOBALS | vars(module))
     if test.examples
 ]
+
+
+def public(package):
+    things = {getattr(package, name) for name in package.__all__ if callable(getattr(package, name))}
+    return sorted(things, key=lambda thing: thing.__name__)
+
+
+def shown_code(thing):
+    """The code below `Example:` in a docstring; the empty text if there is none."""
+    before, _, code = (inspect.getdoc(thing) or "").partition("\nExample:\n")
+    return textwrap.dedent(code)
+
+
+SHOWN_CODE = {
+    f"{thing.__module__}.{thing.__name__}": (thing, code)
+    for package in SHOWN
+    for thing in public(package)
+    if (code := shown_code(thing)) and ">>>" not in code
+}
 
 
 @pytest.mark.parametrize("test", {test.name: test for test in TESTS}.values(), ids=lambda test: test.name)
@@ -53,9 +95,25 @@ def test_an_example_gives_what_it_shows(test, tmp_path, monkeypatch):
     assert not printed, "".join(printed)
 
 
-@pytest.mark.parametrize("package", [layers, models, checkpoints], ids=lambda package: package.__name__)
+@pytest.mark.parametrize("name", SHOWN_CODE)
+def test_code_that_is_not_run_calls_what_there_is(name):
+    thing, code = SHOWN_CODE[name]
+    known = GLOBALS | vars(importlib.import_module(thing.__module__))
+    nodes = list(ast.walk(ast.parse(code)))
+    for node in nodes:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            exec(ast.unparse(node), known)
+    made = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    calls = [(ast.unparse(node.func), node) for node in nodes if isinstance(node, ast.Call)]
+    for function, call in calls:
+        if "(" in function or function.partition(".")[0] in made:
+            continue  # a method of what an earlier call gave
+        inspect.signature(eval(function, known)).bind(*call.args, **{one.arg: one.value for one in call.keywords})
+    assert thing.__name__ in {function.partition(".")[0] for function, _ in calls}
+
+
+@pytest.mark.parametrize("package", [*RUN, *SHOWN], ids=lambda package: package.__name__)
 def test_everything_public_has_an_example(package):
-    tested = {test.name for test in TESTS}
-    public = {getattr(package, name) for name in package.__all__}
-    lacking = [thing.__name__ for thing in public if f"{thing.__module__}.{thing.__name__}" not in tested]
+    having = {test.name for test in TESTS} | (set(SHOWN_CODE) if package in SHOWN else set())
+    lacking = [thing.__name__ for thing in public(package) if f"{thing.__module__}.{thing.__name__}" not in having]
     assert not lacking

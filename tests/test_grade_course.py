@@ -103,7 +103,7 @@ def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     converter = Autograde(config=config)
     names = [*converter.sanitize_preprocessors, *converter.autograde_preprocessors]
     assert Execute not in names
-    assert [name if isinstance(name, str) else name.__name__ for name in names][-1].endswith("GradeInRoom")
+    assert [name if isinstance(name, str) else name.__name__ for name in names][-1].endswith("GradeInSandbox")
     assert config.CourseDirectory.course_id == "bert 'n' co"
     factory = ExchangeFactory(config=config)
     assert (factory.collect, factory.release_feedback) == (CollectSafely, ReleaseSafely)

@@ -10,7 +10,7 @@ from autograde.errors import SandboxError
 
 
 @click.command()
-@click.option("--out", default="build/demo/class", show_default=True,
+@click.option("--out", default="build/demo/class", show_default=True, help="Folder for the course and its pages.",
               type=click.Path(file_okay=False, path_type=Path))  # fmt: skip
 def demo(out):
     """Make a course in OUT with twelve invented students, grade their notebooks and write the pages.

@@ -11,7 +11,7 @@ from autograde.cli.options import course_option, results_of, templates_of
 @click.command()
 @click.argument("assignment")
 @course_option
-@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
+@click.option("--student", "students", multiple=True, help="Write the pages of only this student; repeat for more.")
 @click.option("--zip", "system", type=click.Choice(("canvas", "moodle")),
               help="Also pack the feedback of all students as this system takes it back in bulk.")  # fmt: skip
 @click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),

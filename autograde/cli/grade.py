@@ -25,7 +25,7 @@ from autograde.texts import one_line
 @click.command()
 @click.argument("assignment", required=False)
 @course_option
-@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
+@click.option("--student", "students", multiple=True, help="Grade only this student; repeat for more.")
 @click.option("--resume/--again", default=True, show_default=True,
               help="Resume where an earlier run stopped, or grade everything again.")  # fmt: skip
 @scheduler_option

@@ -19,7 +19,7 @@ _PORTS = {"starttls": 587, "tls": 465, "none": 25}
 @click.option("--user", help=f"Log in with this name; the password is asked for, or read from ${PASSWORD}.")
 @click.option("--security", type=click.Choice(tuple(_PORTS)), default="starttls", show_default=True,
               help="Encrypt the connection; none is for a server on this machine.")  # fmt: skip
-@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
+@click.option("--student", "students", multiple=True, help="Mail only this student; repeat for more.")
 @click.option("--again", multiple=True, help="Send to this student although one was sent; repeat for more.")
 @click.option("--dry-run", "folder", type=click.Path(file_okay=False, path_type=Path),
               help="Send nothing; write each e-mail to this folder as STUDENT.eml.")  # fmt: skip

@@ -23,7 +23,7 @@ from autograde.cli.options import course_option
 @click.argument("exercise")
 @click.argument("assignment")
 @course_option
-@click.option("--student", "students", multiple=True, help="Only this student; repeat for more.")
+@click.option("--student", "students", multiple=True, help="Grade only this student; repeat for more.")
 @scheduler_option
 @grading_options
 def regrade(exercise, assignment, course, students, scheduler, workers, cell_seconds, trust, as_json):

@@ -16,9 +16,9 @@ def with_zeros(x: np.ndarray, row: int = 0) -> np.ndarray:
     return x
 
 
-def whole_numbers(rng: Random, most: int, *shape: int) -> np.ndarray:
-    """int32 below `most`."""
-    return rng.integers(0, most, size=shape).astype("int32")
+def whole_numbers(rng: Random, high: int, *shape: int) -> np.ndarray:
+    """int32 below `high`."""
+    return rng.integers(0, high, size=shape).astype("int32")
 
 
 def some_seen(rng: Random, *shape: int) -> np.ndarray:

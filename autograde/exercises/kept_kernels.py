@@ -1,8 +1,8 @@
 """Seeds without their price: TensorFlow's kernels are made again only where a seed can matter to them.
 
-`tf.random.set_seed` empties TensorFlow's cache of kernels, because a kernel that draws random numbers counts what it has
-drawn. Every operation then makes its kernel again: a third of the time of a plan with many seeded questions about a
-layer. Keras draws with operations that keep no count. The instructor's side only.
+`tf.random.set_seed` empties TensorFlow's cache of kernels, because a kernel that draws random numbers counts what it
+has drawn. Every operation then makes its kernel again: a third of the time of a plan with many seeded questions about
+a layer. Keras draws with operations that keep no count. The instructor's side only.
 """
 
 import contextlib
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 def kernels_kept() -> Iterator[None]:
     """Inside the block a seed empties TensorFlow's cache of kernels only after a kernel that counts was asked for.
 
-    Every such operation gets its seeds from `get_seed`. The first seed of the block empties the cache: nobody knows what
-    ran before. Where TensorFlow is not loaded, nothing changes.
+    Every such operation gets its seeds from `get_seed`. The first seed of the block empties the cache: nobody knows
+    what ran before. Where TensorFlow is not loaded, nothing changes.
     """
     if "tensorflow" not in sys.modules:
         yield

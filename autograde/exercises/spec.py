@@ -309,6 +309,7 @@ class Exercise:
     dtype: str = "float32"  # of the result
     returns: str = "tensor"  # the kind of thing that must come back (see `plain.describe`), or "anything"
     in_graph: bool = False  # ask one question inside of `tf.function`, as later notebooks call it
+    unknown_batch: bool = True  # and there, of a layer, with a batch size that is not known in advance
     forbidden: Forbidden = Forbidden()
     facts: Callable[[Case], dict] = lambda case: {}  # for the braces in hints
 
@@ -346,9 +347,9 @@ def random_function() -> dict:
     return {"kind": "seeded", "tensors": False}
 
 
-def stream(most: int) -> dict:
-    """Calls a function and takes the first `most` items of its result, for example of a data set."""
-    return {"kind": "items", "most": most, "tensors": False}
+def stream(max_items: int) -> dict:
+    """Calls a function and takes the first `max_items` items of its result, for example of a data set."""
+    return {"kind": "items", "most": max_items, "tensors": False}
 
 
 def filling() -> dict:

@@ -28,7 +28,7 @@ c.CourseDirectory.course_id = {course_id!r}
 # Submissions are run by `autograde`, in a sandbox, never in a kernel. Do not add nbgrader's Execute again.
 c.Autograde.exporter_class = "autograde.nbgrader_plugin.SubmissionExporter"
 c.Autograde.sanitize_preprocessors = []
-c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInRoom"]
+c.Autograde.autograde_preprocessors = ["autograde.nbgrader_plugin.GradeInSandbox"]
 
 # Collect only a student's own ordinary files from the exchange, and follow no links. One student's files stop nobody.
 c.ExchangeFactory.collect = "autograde.nbgrader_exchange.CollectSafely"

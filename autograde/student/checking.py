@@ -72,7 +72,7 @@ def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
         verdict = judge(plan, lambda questions: time_limit.answer_in_time(questions, space, seconds), source)
-    failures = progress_file.record(facts["id"], verdict.status, verdict.points, source)
+    failures = progress_file.record(facts["id"], verdict.status, verdict.points, _with_helpers(source, space))
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
     advice = *_failed_prerequisites(facts, verdict, source, space), *_hints(plan, verdict, failures)
     return Outcome(verdict.with_advice(*advice), kept)
@@ -136,6 +136,12 @@ def _source_of(thing) -> str:
         return "\n".join(textwrap.dedent(_source_of(method)) for method in methods if inspect.isfunction(method))
 
 
+def _with_helpers(source: str, space: dict) -> str:
+    """An answer's text and that of the student's own functions it names: a change in one of them is another try."""
+    helpers = [space[name] for name in sorted(_names_in(source)) if _written_here(space, name)]
+    return "\n".join([source, *(_source_of(helper) for helper in helpers if inspect.isfunction(helper))])
+
+
 def _hints(plan, verdict, failures):
     """One hint from the second failing try on, each time a more specific one.
 
@@ -168,7 +174,7 @@ def _failed_prerequisites(facts, verdict, source, space):
 def _is_changed(space, facts, entries) -> bool:
     """Whether the text of an answer is another one than at its last check."""
     source = _source_of(space.get(facts["names"][0]))
-    return bool(source) and progress_file.digest_of(source) != entries[facts["id"]].get("last")
+    return bool(source) and progress_file.digest_of(_with_helpers(source, space)) != entries[facts["id"]].get("last")
 
 
 def _names_in(source) -> set[str]:

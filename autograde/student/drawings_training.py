@@ -9,13 +9,14 @@ from autograde.student.pictures import _LINES, Drawing, _figure, _in_notebook, _
 _GREY = "#8a8a8a"
 
 
-def clipped_arrows(before: np.ndarray, after: np.ndarray, most: float = 1.0) -> None:
+def clipped_arrows(before: np.ndarray, after: np.ndarray, max_norm: float = 1.0) -> None:
     """Gradients of two numbers as arrows from the origin, before and after clipping: (n, 2) each."""
     figure, axes = _figure(8.4, 4.2, 1, 2)
     turn = np.linspace(0, 2 * np.pi, 100)
-    reach = 1.1 * max(np.abs(before).max(), most)
+    reach = 1.1 * max(np.abs(before).max(), max_norm)
     for axis, arrows, title in zip(axes.flat, (before, after), ("before", "after clip_gradients")):
-        axis.plot(most * np.cos(turn), most * np.sin(turn), color=_GREY, linestyle=":", label=f"length {most:g}")
+        circle = max_norm * np.cos(turn), max_norm * np.sin(turn)
+        axis.plot(*circle, color=_GREY, linestyle=":", label=f"length {max_norm:g}")
         for x, y in arrows:
             axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": _LINES[0][0], "lw": 1.6})
         axis.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from bertlab.families.abilities import check_attends
+
 
 def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray]:
     """The tokens of a text, [CLS] and [SEP] included, and each head's weights: (layers, A, T, T) float32.
@@ -11,8 +13,6 @@ def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray
     Raises ConfigError for a model without attention.
     """
     from keras import ops
-
-    from bertlab.models.base import check_attends
 
     check_attends(encoder.config)
     vocabulary = tokenizer.vocabulary

@@ -12,6 +12,7 @@ import numpy as np
 
 from bertlab.analysis.diagnostics import token_ids
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_fills_masks
 from bertlab.wordpiece.encoding import text_segments, with_specials
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
@@ -86,8 +87,6 @@ def associations(
 def _at_target(model, tokenizer, template: str, attribute: str) -> np.ndarray:
     """The probability of every token at the target's [MASK], (V,); other [MASK]s may be in the sentence."""
     from keras import ops
-
-    from bertlab.models.base import check_fills_masks
 
     check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary

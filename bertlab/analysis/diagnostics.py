@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_fills_masks
 from bertlab.wordpiece.encoding import text_segments, with_specials
 
 
@@ -31,8 +32,6 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
     Raises DataError, with the number of the text, for a text without exactly one [MASK] or with too many tokens.
     """
     from keras import ops
-
-    from bertlab.models.base import check_fills_masks
 
     check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary

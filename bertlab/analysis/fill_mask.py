@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_fills_masks
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,6 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPre
     model that predicts the neighbours of a token.
     """
     from keras import ops
-
-    from bertlab.models.base import check_fills_masks
 
     check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_attends
 
 
 @contextmanager
@@ -54,7 +55,6 @@ def _of_kernel(gates: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 def all_open(encoder) -> np.ndarray:
     """Gates that change nothing: ones, (L, A) float32. Raises ConfigError for a model without attention."""
-    from bertlab.models.base import check_attends
 
     check_attends(encoder.config)
     layers = encoder.encoder.layers_

@@ -14,6 +14,7 @@ import numpy as np
 from bertlab.analysis.fill_mask import TokenPrediction
 from bertlab.analysis.readings import read_text
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_fills_masks
 
 
 def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
@@ -62,7 +63,6 @@ def logit_lens(
         for layer, blanks in enumerate(logit_lens(model, tokenizer, "He opened the [MASK] and went in.")):
             print(layer, blanks[0][0])
     """
-    from bertlab.models.base import check_fills_masks
 
     check_fills_masks(model.config)
     reading = read_text(model.backbone, tokenizer, text)

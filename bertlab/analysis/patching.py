@@ -19,6 +19,7 @@ import numpy as np
 from bertlab.analysis.diagnostics import token_ids
 from bertlab.analysis.readings import TextReading, read_text
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_fills_masks
 
 
 @dataclass(frozen=True)
@@ -71,8 +72,6 @@ def logit_difference(model, tokenizer, position: int, first: str, second: str) -
     Raises DataError for a word of several tokens or a model without a masked-LM head.
     """
     from keras import ops
-
-    from bertlab.models.base import check_fills_masks
 
     check_fills_masks(model.config)
     one, other = token_ids(tokenizer, [first, second])

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_fills_masks
 from bertlab.wordpiece.encoding import text_segments, with_specials
 
 MASKINGS = ("token", "word-left-to-right")
@@ -73,7 +74,6 @@ def pseudo_log_likelihood(
     """
     if masking not in MASKINGS:
         raise DataError(f"unknown masking {masking!r}; choose one of {', '.join(MASKINGS)}")
-    from bertlab.models.base import check_fills_masks
 
     check_fills_masks(model.config)
     if model.config.causal:

@@ -14,6 +14,7 @@ import numpy as np
 
 from bertlab.analysis.pseudo_likelihood import MASKINGS, TokenRow, pseudo_log_likelihood, token_rows
 from bertlab.errors import DataError
+from bertlab.families.abilities import check_predicts_neighbours, predicts_neighbours
 from bertlab.wordpiece.encoding import text_segments
 
 
@@ -25,7 +26,6 @@ def sentence_scores(
     Arguments as in `pseudo_log_likelihood`. Raises what these two raise, and DataError for another masking than
     "token" with a model that needs no masks.
     """
-    from bertlab.models.base import predicts_neighbours
 
     if not predicts_neighbours(model.config):
         return pseudo_log_likelihood(model, tokenizer, texts, masking=masking, batch_size=batch_size)
@@ -58,7 +58,6 @@ def directions_log_likelihood(
     Raises DataError, with the number of the text, for a text without tokens or with more than the model reads;
     ConfigError for a model that predicts no neighbours.
     """
-    from bertlab.models.base import check_predicts_neighbours
 
     check_predicts_neighbours(model.config)
     rows = token_rows(tokenizer, texts, model.config.max_tokens)

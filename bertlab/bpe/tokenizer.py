@@ -67,7 +67,7 @@ class BytePairTokenizer(BaseTokenizer):
         >>> from bertlab.bpe.learner import learn
         >>> tokenizer = BytePairTokenizer(learn(["low lower lowest"] * 9, size=268))
         >>> tokenizer.tokenize("a lower ☃")
-        ['a', 'Ġlow', 'er', 'Ġ', 'â', 'ĺ', 'ĥ']
+        ['a', 'Ġlower', 'Ġ', 'â', 'ĺ', 'ĥ']
         >>> tokenizer.decode(tokenizer.encode("a lower ☃"))
         'a lower ☃'
     """

@@ -24,7 +24,12 @@ _MERGES_HEADER = "#version: 0.2"
 
 @dataclass(frozen=True)
 class SpecialTokens:
-    """The texts of the special tokens, by what BERT calls them."""
+    """The texts of the special tokens, by what BERT calls them.
+
+    Example:
+        >>> SpecialTokens(mask="[MASK]")
+        SpecialTokens(pad='<pad>', unk='<unk>', cls='<s>', sep='</s>', mask='[MASK]')
+    """
 
     pad: str = "<pad>"
     unk: str = "<unk>"
@@ -75,6 +80,12 @@ class BytePairVocabulary(TokenTable):
         nfc: whether texts are brought into Unicode's form NFC.
 
     Raises VocabularyError for repeated or missing tokens, or a merge of unknown tokens.
+
+    Example:
+        >>> special = ["<pad>", "<unk>", "<s>", "</s>", "<mask>"]
+        >>> vocabulary = BytePairVocabulary([*special, *BytePairVocabulary.alphabet, "lo"], [("l", "o")])
+        >>> len(vocabulary), vocabulary.index("lo"), vocabulary.mask_id
+        (262, 261, 4)
     """
 
     alphabet: tuple[str, ...] = byte_characters()  # which all have to be tokens

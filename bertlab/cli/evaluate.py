@@ -16,7 +16,7 @@ from bertlab.data.tasks.load import SPLITS
 @click.option("--data", type=click.Path(path_type=Path), help="Folder of held-out examples, for a pre-trained model.")
 @click.option("--rows", type=click.IntRange(1), help="Maximum number of rows to evaluate. [4096; of ROWS all]")
 @click.option("--batch-size", default=64, show_default=True, type=click.IntRange(1), help="Rows in a batch.")
-@click.option("--task", help="Of a model of several tasks, the one that ROWS belong to.")
+@click.option("--task", help="Task that ROWS belong to, if MODEL was trained for several.")
 @click.option("--split", type=click.Choice(SPLITS), help="Split of ROWS. [test if it has labels, else validation]")
 @file_options(without=("shape", "labels", "regression"))
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path),

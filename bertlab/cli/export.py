@@ -18,7 +18,7 @@ from bertlab.errors import ConfigError
     type=click.Path(path_type=Path),
     help="Folder for the SavedModel, or the .onnx file; for the two .onnx files of an encoder-decoder, a folder.",
 )
-@click.option("--task", help="Of a model of several tasks, the one to export.")
+@click.option("--task", help="Task to export, if the model was trained for several.")
 @click.option("--onnx", is_flag=True, help="Export an ONNX file (needs tf2onnx), which takes ids instead of strings.")
 @click.option("--encoder", is_flag=True, help="With --onnx: leave out the fine-tuned head or the decoder.")
 @click.option(

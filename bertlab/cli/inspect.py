@@ -8,6 +8,7 @@ from bertlab import checkpoints
 from bertlab.backend import load_backend
 from bertlab.checkpoints.opening import open_checkpoint
 from bertlab.checkpoints.packaged import MINI
+from bertlab.families.abilities import predicts_neighbours
 
 TEXT = "He opened the [MASK] and went into the house."
 WITHOUT_MASK = "He opened the door and went into the house."  # for a model that predicts nothing at [MASK]
@@ -57,7 +58,6 @@ def inspect(model, texts, treebank, sentences, senses, out):
     examples = read_senses(senses) if senses else []
     load_backend()
     from bertlab.analysis.inspection import inspect_model, write_page
-    from bertlab.models.base import predicts_neighbours
 
     bert = checkpoints.load(model, _kind(model))
     tokenizer = checkpoints.load_tokenizer(model)

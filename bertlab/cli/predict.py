@@ -15,10 +15,10 @@ LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not g
 @click.argument("model", type=click.Path(exists=True, file_okay=False))
 @click.argument("lines", type=click.File("rb"), default="-")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object for each line, with all probabilities.")
-@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1))
+@click.option("--batch-size", default=32, show_default=True, type=click.IntRange(1), help="Rows in a batch.")
 @click.option(
     "--task",
-    help="Of a model of several tasks, the one to predict. With --out: predict the test set of this "
+    help="Task to predict, if MODEL was trained for several. With --out: predict the test set of this "
     "GLUE task instead of LINES, in its submission format.",
 )
 @click.option("--data-dir", type=click.Path(), help="With --out: folder with the task's official files.")

@@ -28,6 +28,13 @@ def export_encoder_decoder(model, folder: str | Path, start_id: int | None = Non
     needs to choose the tokens, as JSON: "decoder_start_token_id" and "eos_token_id", "suppress_tokens", the ids that
     are never written, and "max_length", the largest number of tokens that each side can have.
     Raises ConfigError where the folder cannot be made; other errors as in `export_onnx`.
+
+    Example:
+        from bertlab import checkpoints
+
+        model, tokenizer = checkpoints.load("run/checkpoint"), checkpoints.load_tokenizer("run/checkpoint")
+        ends = tokenizer.vocabulary.targets
+        export_encoder_decoder(model, "exported", start_id=ends.cls_id, end_id=ends.sep_id)
     """
     from bertlab.layers import padding_mask
 
@@ -51,6 +58,10 @@ def quantize_encoder_decoder(full: str | Path, folder: str | Path) -> Path:
     """Writes both files of the folder `full` with int8 weights into another folder, and returns it.
 
     Errors as in `quantize_int8` and `export_encoder_decoder`.
+
+    Example:
+        full = export_encoder_decoder(model, "exported")
+        quantize_encoder_decoder(full, "exported-int8")
     """
     full, folder = Path(full), _made(folder)
     for name in (ENCODER_FILE, DECODER_FILE):

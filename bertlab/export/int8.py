@@ -22,6 +22,12 @@ def export_int8(model, path: str | Path, full: str | Path, labels=()) -> Path:
 
     full: the file with float32 weights, which is written first and stays. Other arguments and errors as in
     `export_onnx`; raises MissingDependencyError without the optional package onnxruntime, too.
+
+    Example:
+        from bertlab import checkpoints
+
+        model = checkpoints.load("bertlab-mini", "encoder")
+        export_int8(model, "encoder-int8.onnx", full="encoder.onnx")
     """
     _onnxruntime("onnxruntime.quantization")  # which may be missing, before the work
     return quantize_int8(export_onnx(model, full, labels), path)
@@ -52,6 +58,14 @@ class OnnxModel:
         path: the file.   config: the model's configuration.
 
     Raises MissingDependencyError without the optional package onnxruntime.
+
+    Example:
+        from bertlab import checkpoints
+
+        model, tokenizer = checkpoints.load("bertlab-mini", "encoder"), checkpoints.load_tokenizer("bertlab-mini")
+        small = OnnxModel(export_int8(model, "encoder-int8.onnx", full="encoder.onnx"), model.config)
+        outputs = small.predict_on_batch(tokenizer.encode_packed(["A small house.", "A dog."]))
+        print(outputs["sequence_output"].shape)
     """
 
     def __init__(self, path: str | Path, config):

@@ -32,6 +32,11 @@ def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
 
     labels: names of the classes, kept in the file's metadata as JSON under "labels".
     Raises MissingDependencyError without the optional package tf2onnx, ConfigError with another Keras backend.
+
+    Example:
+        from bertlab import checkpoints
+
+        export_onnx(checkpoints.load("bertlab-mini", "encoder"), "encoder.onnx")
     """
     from bertlab.models import MultipleChoiceClassifier
 

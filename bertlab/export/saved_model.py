@@ -50,6 +50,11 @@ def export_saved_model(predictor, folder: str | Path) -> Path:
                           includes the whole word
 
     Raises ConfigError for another backend than TensorFlow, MissingDependencyError without TensorFlow Text.
+
+    Example:
+        from bertlab.predict import Predictor
+
+        export_saved_model(Predictor.load("runs/reviews"), "exported")
     """
     import keras
 

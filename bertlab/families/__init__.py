@@ -53,7 +53,12 @@ __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of"
 
 
 def model_types() -> tuple[str, ...]:
-    """The model_type of each family."""
+    """The model_type of each family.
+
+    Example:
+        >>> model_types()[:3]
+        ('albert', 'bert', 'distilbert')
+    """
     return tuple(_FILES)
 
 
@@ -70,7 +75,12 @@ def family(model_type: str) -> Family:
 
 
 def family_of(config: ModelConfig) -> Family:
-    """The family that a configuration belongs to, in the variant that it describes."""
+    """The family that a configuration belongs to, in the variant that it describes.
+
+    Example:
+        >>> family_of(XLNetConfig()).two_streams
+        True
+    """
     found = family(config.model_type)
     return found.variant(config) or found
 
@@ -91,6 +101,11 @@ def config_from_huggingface(values: dict, where: str = "config.json") -> ModelCo
     """The configuration in the content of a Hugging Face `config.json` or an original `bert_config.json`.
 
     Raises ConfigError, with `where`.
+
+    Example:
+        >>> values = BertConfig.named("mini").to_huggingface()
+        >>> values["num_hidden_layers"], config_from_huggingface(values).num_layers
+        (4, 4)
     """
     if not isinstance(values, dict):
         raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
@@ -102,7 +117,13 @@ def config_from_huggingface(values: dict, where: str = "config.json") -> ModelCo
 
 
 def load_config(path: str | Path) -> ModelConfig:
-    """Reads a `config.json` or `bert_config.json`. Raises ConfigError with the file's name."""
+    """Reads a `config.json` or `bert_config.json`. Raises ConfigError with the file's name.
+
+    Example:
+        >>> XLNetConfig.named("large").save("config.json")
+        >>> load_config("config.json").model_type
+        'xlnet'
+    """
     return config_from_huggingface(read_json(path), str(path))
 
 

@@ -148,6 +148,10 @@ class Family:
     layer_numbers: config → for each layer with weights of its own the numbers that its names contain, one by one: a
         damaged config may name a billion layers.
     variant: config → the family with other names or layers, where models of this config have such; else None.
+
+    Example:
+        >>> family("bert").next_sentence, family("roberta").next_sentence
+        (True, False)
     """
 
     config: type[ModelConfig]

@@ -18,6 +18,14 @@ def beam_search(
     """The best continuation found of one prompt, and its score: the log-probability divided by length^length_penalty.
 
     reader: of K rows with the same prompt.   end_id: the token that ends a text, which counts as part of it.
+
+    Example:
+        >>> from bertlab.generation.reading import WholeReader
+        >>> config = BertConfig(vocab_size=9, hidden_size=8, num_layers=1, num_heads=1, causal=True)
+        >>> reader = WholeReader(PreTrainingModel(config, next_sentence=False), [[2, 7]] * 3, length=6)
+        >>> ids, score = beam_search(reader, beams=3, max_new_tokens=4)
+        >>> len(ids), score < 0
+        (4, True)
     """
     search = BeamSearch(beams, max_new_tokens, end_id, lambda length: length**length_penalty)
     run_searches(reader, [search])

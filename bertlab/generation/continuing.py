@@ -29,8 +29,8 @@ def generate(
     Example:
         >>> from bertlab.models import PreTrainingModel
         >>> model = PreTrainingModel(BertConfig.named("tiny", vocab_size=100, causal=True), next_sentence=False)
-        >>> continued = generate(model, [[2, 17], [2]], GenerationSettings(max_new_tokens=3))
-        >>> [len(ids) for ids in continued]
+        >>> settings = GenerationSettings(max_new_tokens=3, cache=False)  # with a cache it first compiles
+        >>> [len(ids) for ids in generate(model, [[2, 17], [2]], settings)]
         [3, 3]
     """
     settings = settings or GenerationSettings()
@@ -95,6 +95,13 @@ def generate_text(model, tokenizer, texts: Sequence[str], settings: GenerationSe
 
     A masked model writes exactly max_new_tokens, by `mask_predict`. For others a row begins with the
     tokenizer's [CLS], unless the same token also ends a text, as in GPT-2.
+
+    Example:
+        from bertlab import checkpoints
+
+        model, tokenizer = checkpoints.load("gpt2", "pretraining"), checkpoints.load_tokenizer("gpt2")
+        settings = GenerationSettings(max_new_tokens=30, sampling=True, top_p=0.9)
+        print(generate_text(model, tokenizer, ["The bank is situated on"], settings)[0])
     """
     settings, vocabulary = settings or GenerationSettings(), tokenizer.vocabulary
     front = [] if vocabulary.cls_id == vocabulary.sep_id else [vocabulary.cls_id]

@@ -19,8 +19,8 @@ from keras import ops
 
 from bertlab.errors import ConfigError, DataError
 from bertlab.families import family_of
+from bertlab.families.abilities import check_fills_masks
 from bertlab.generation.compiling import traced
-from bertlab.models.base import check_fills_masks
 
 TURNS = 10  # with more, Ghazvininejad et al. 2019 saw little change (section 5.1)
 

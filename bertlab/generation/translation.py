@@ -117,6 +117,12 @@ def translate_text(model, tokenizer, texts: Sequence[str], settings: Translation
     """The targets of texts. Arguments and errors as in `translate`.
 
     A source ends with the tokenizer's [SEP]; a target begins with its [CLS] and ends with [SEP], as in training.
+
+    Example:
+        from bertlab import checkpoints
+
+        model, tokenizer = checkpoints.load("run/checkpoint"), checkpoints.load_tokenizer("run/checkpoint")
+        print(translate_text(model, tokenizer, ["where is the station?"], TranslationSettings(beams=4))[0])
     """
     vocabulary, ends = tokenizer.vocabulary, tokenizer.vocabulary.targets
     for number, text in enumerate(texts, 1):

@@ -61,6 +61,12 @@ def load_labelled(name_or_path: str | Path, info: TaskInfo, **options) -> TaskDa
     """A task (see `load_task`) whose labels are those of a fine-tuned model, in the model's order.
 
     Raises DataError for a task of another type or with other labels.
+
+    Example:
+        >>> info = TaskInfo("films", "sentence", labels=("bad", "good"), metrics=("accuracy",))
+        >>> rows = [{"text": "A fine film.", "label": "good"}, {"text": "It is too long.", "label": "bad"}]
+        >>> [row.label for row in load_labelled(rows, info).train]
+        [1, 0]
     """
     own = {}
     fixed = has_fixed_format(name_or_path, **{name: options[name] for name in ("source", "data_dir", "columns")

@@ -5,7 +5,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class LabelPrediction:
-    """A class, its probability, and those of all classes by name, most likely first."""
+    """A class, its probability, and those of all classes by name, most likely first.
+
+    Example:
+        >>> LabelPrediction("good", 0.75, {"good": 0.75, "bad": 0.25}).line.split()
+        ['good', '0.7500']
+    """
 
     label: str
     probability: float
@@ -18,7 +23,14 @@ class LabelPrediction:
 
 @dataclass(frozen=True)
 class LabelsPrediction:
-    """The labels whose probability is more than one half (multi-label), and the probabilities of all by name."""
+    """The labels whose probability is more than one half (multi-label), and the probabilities of all by name.
+
+    Example:
+        >>> LabelsPrediction(["funny"], {"funny": 0.75, "long": 0.25}).line
+        'funny 0.7500'
+        >>> LabelsPrediction([], {"funny": 0.25, "long": 0.25}).line
+        '(no label)'
+    """
 
     labels: list[str]
     probabilities: dict[str, float]
@@ -31,7 +43,12 @@ class LabelsPrediction:
 
 @dataclass(frozen=True)
 class NumberPrediction:
-    """A number (regression)."""
+    """A number (regression).
+
+    Example:
+        >>> NumberPrediction(3.5).line
+        '3.5000'
+    """
 
     value: float
 
@@ -42,7 +59,13 @@ class NumberPrediction:
 
 @dataclass(frozen=True)
 class ChoicePrediction:
-    """The index of the most likely choice, its text, and the probabilities of all in the order they were given."""
+    """The index of the most likely choice, its text, and the probabilities of all in the order they were given.
+
+    Example:
+        >>> prediction = ChoicePrediction(1, "It barked.", [0.25, 0.75])
+        >>> prediction.probabilities[prediction.choice]
+        0.75
+    """
 
     choice: int
     text: str
@@ -55,7 +78,12 @@ class ChoicePrediction:
 
 @dataclass(frozen=True)
 class TagPrediction:
-    """A tag for each word, and its probability."""
+    """A tag for each word, and its probability.
+
+    Example:
+        >>> TagPrediction(["Paris", "is", "nice"], ["B-LOC", "O", "O"], [0.75, 0.5, 0.5]).line
+        'Paris/B-LOC is nice'
+    """
 
     words: list[str]
     tags: list[str]
@@ -69,7 +97,14 @@ class TagPrediction:
 
 @dataclass(frozen=True)
 class AnswerPrediction:
-    """The answer and its position: context[start:end]. No answer: the empty text, start and end None."""
+    """The answer and its position: context[start:end]. No answer: the empty text, start and end None.
+
+    Example:
+        >>> context = "The capital is Paris."
+        >>> answer = AnswerPrediction("Paris", start=15, end=20, probability=0.75, id="1")
+        >>> context[answer.start : answer.end]
+        'Paris'
+    """
 
     text: str
     start: int | None

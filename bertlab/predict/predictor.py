@@ -46,6 +46,11 @@ class Predictor:
         info: the task that the model was fine-tuned for.
         batch_size: rows read together.
         jit_compile: compile with XLA: slow at first, then faster; for many inputs.
+
+    Example:
+        predictor = Predictor.load("runs/reviews")
+        for prediction in predictor(["A fine film.", "It is too long."]):
+            print(prediction.label, prediction.probability)
     """
 
     def __init__(self, model, tokenizer, info: TaskInfo, batch_size: int = 32, jit_compile: bool = False):

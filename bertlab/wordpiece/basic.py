@@ -42,6 +42,10 @@ class BasicTokenizer:
     lowercase: lower-case every character (uncased vocabularies).
     strip_accents: decompose (NFD) and drop nonspacing marks; None: the same as `lowercase`.
     split_cjk: make each Chinese character a word.
+
+    Example:
+        >>> [word.text for word in BasicTokenizer().words("Zoë's house")]
+        ['zoe', "'", 's', 'house']
     """
 
     def __init__(self, lowercase: bool = True, strip_accents: bool | None = None, split_cjk: bool = True):

@@ -14,7 +14,14 @@ from bertlab.wordpiece.vocabulary import Vocabulary
 
 
 class Encoding(NamedTuple):
-    """The n tokens of one text. Offsets count characters of the original text: token i is text[start:end]."""
+    """The n tokens of one text. Offsets count characters of the original text: token i is text[start:end].
+
+    Example:
+        >>> tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "un", "##able", "!"]))
+        >>> encoding = tokenizer.encode_with_offsets("Unable!")
+        >>> encoding.pieces, encoding.offsets.tolist(), encoding.word_ids.tolist()
+        (['un', '##able', '!'], [[0, 2], [2, 6], [6, 7]], [0, 0, 1])
+    """
 
     ids: np.ndarray  # (n,) int32
     pieces: list[str]
@@ -23,7 +30,12 @@ class Encoding(NamedTuple):
 
 
 class Ragged(NamedTuple):
-    """Rows of different lengths: row i is values[row_splits[i]:row_splits[i + 1]]."""
+    """Rows of different lengths: row i is values[row_splits[i]:row_splits[i + 1]].
+
+    Example:
+        >>> Ragged(np.array([7, 8, 9]), np.array([0, 2, 2, 3])).to_list()
+        [[7, 8], [], [9]]
+    """
 
     values: np.ndarray  # (N,) int32
     row_splits: np.ndarray  # (rows + 1,) int64
@@ -38,7 +50,14 @@ class Ragged(NamedTuple):
 
 
 class RaggedEncoding(NamedTuple):
-    """A batch of texts; row i of each array is [row_splits[i]:row_splits[i + 1]]."""
+    """A batch of texts; row i of each array is [row_splits[i]:row_splits[i + 1]].
+
+    Example:
+        >>> tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "un", "##able", "!"]))
+        >>> batch = tokenizer.encode_batch_with_offsets(["Unable", "!"])
+        >>> batch.values.tolist(), batch.row_splits.tolist(), batch.offsets.tolist()
+        ([5, 6, 7], [0, 2, 3], [[0, 2], [2, 6], [0, 1]])
+    """
 
     values: np.ndarray  # (N,) int32 ids
     row_splits: np.ndarray  # (rows + 1,) int64

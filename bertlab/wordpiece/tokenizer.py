@@ -46,6 +46,13 @@ class WordPieceTokenizer(BaseTokenizer):
 
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is two brackets and a word;
     True, and it is the special token.
+
+    Example:
+        >>> tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "un", "##aff", "##able", "!"]))
+        >>> tokenizer.tokenize("Unaffable!"), tokenizer.encode("Unaffable!")
+        (['un', '##aff', '##able', '!'], [5, 6, 7, 8])
+        >>> tokenizer.decode([5, 6, 7, 8])
+        'unaffable!'
     """
 
     kind = "WordPiece"

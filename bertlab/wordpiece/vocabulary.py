@@ -21,6 +21,11 @@ class Vocabulary(TokenTable):
 
     pieces: all tokens, in the order of their ids.   where: the words before the number of a token in error messages.
     Raises VocabularyError for an empty, repeated or missing special token.
+
+    Example:
+        >>> vocabulary = Vocabulary([*SPECIAL_TOKENS, "the", "house"])
+        >>> len(vocabulary), vocabulary.index("house"), vocabulary.mask_id
+        (7, 6, 4)
     """
 
     def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token"):

@@ -42,7 +42,7 @@ def refuse_accounts_of_the_system(names: list[str]) -> None:
 
 
 def passwords_of(names: list[str], file: Path) -> dict[str, str]:
-    """name → password, the known ones and new ones; the file is written anew, readable for root alone."""
+    """name → password, the known ones and new ones; the file is written again, readable for root alone."""
     known = {}
     if file.exists():
         with file.open(encoding="utf-8", newline="") as lines:

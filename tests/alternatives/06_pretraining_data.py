@@ -47,38 +47,38 @@ def mask_each(token_ids, mask_id, p, rng):
     return list(row.values()), [t for t in row if row[t] == mask_id]
 
 # %% number-of-predictions: formatted
-def number_of_predictions(tokens, most=20, share=0.15):
-    return max(1, min(int(f"{share * tokens:.0f}"), most))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return max(1, min(int(f"{share * tokens:.0f}"), max_predictions))
 
 # %% number-of-predictions: middle of three
-def number_of_predictions(tokens, most=20, share=0.15):
-    return sorted([1, int(round(share * tokens)), most])[1]
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return sorted([1, int(round(share * tokens)), max_predictions])[1]
 
 # %% number-of-predictions: numpy clip
-def number_of_predictions(tokens, most=20, share=0.15):
-    return int(np.clip(np.rint(share * tokens), 1, most))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return int(np.clip(np.rint(share * tokens), 1, max_predictions))
 
 # %% number-of-predictions: step by step
-def number_of_predictions(tokens, most=20, share=0.15):
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
     wanted = round(tokens * share)
     if wanted < 1:
         wanted = 1
-    if wanted > most:
-        wanted = most
+    if wanted > max_predictions:
+        wanted = max_predictions
     return wanted
 
 # %% number-of-predictions: tensorflow
-def number_of_predictions(tokens, most=20, share=0.15):
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
     wanted = tf.round(tf.constant(share * tokens, "float64"))
-    return int(tf.clip_by_value(wanted, 1, most))
+    return int(tf.clip_by_value(wanted, 1, max_predictions))
 
 # %% number-of-predictions: ties by hand
-def number_of_predictions(tokens, most=20, share=0.15):
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
     exact = share * tokens
     whole = int(exact)
     rest = exact - whole
     up = rest > 0.5 or (rest == 0.5 and whole % 2 == 1)
-    return min(most, (whole + up) or 1)
+    return min(max_predictions, (whole + up) or 1)
 
 # %% choose-positions: draw until enough
 def choose_positions(token_ids, special_ids, count, rng):
@@ -443,14 +443,14 @@ def truncate_at_random(first, second, room, rng):
     return first[a:b], second[c:d]
 
 # %% make-example: append until full
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     ids, types, mask = list(masked_ids), list(token_type_ids), [1 for _ in masked_ids]
     while len(ids) < length:
         ids.append(0)
         types.append(0)
         mask.append(0)
     where, what, weights = [], [], []
-    for slot in range(most):
+    for slot in range(max_predictions):
         real = slot < len(positions)
         where.append(positions[slot] if real else 0)
         what.append(original_ids[positions[slot]] if real else 0)
@@ -459,7 +459,7 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
             "masked_lm_ids": what, "masked_lm_weights": weights, "next_sentence_labels": label}  # fmt: skip
 
 # %% make-example: helper that fills
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     def fill(items, size, with_what=0):
         return items + [with_what] * (size - len(items))
 
@@ -467,13 +467,13 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     example["input_ids"] = fill(masked_ids, length)
     example["token_type_ids"] = fill(token_type_ids, length)
     example["attention_mask"] = fill([1] * len(original_ids), length)
-    example["masked_lm_positions"] = fill(positions, most)
-    example["masked_lm_ids"] = fill([original_ids[place] for place in positions], most)
-    example["masked_lm_weights"] = fill([1.0] * len(positions), most, 0.0)
+    example["masked_lm_positions"] = fill(positions, max_predictions)
+    example["masked_lm_ids"] = fill([original_ids[place] for place in positions], max_predictions)
+    example["masked_lm_weights"] = fill([1.0] * len(positions), max_predictions, 0.0)
     return example
 
 # %% make-example: numpy pad
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     def padded(values, size, kind=int):
         return np.pad(np.array(values, kind), (0, size - len(values))).tolist()
 
@@ -481,16 +481,16 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
         input_ids=padded(masked_ids, length),
         token_type_ids=padded(token_type_ids, length),
         attention_mask=padded(np.ones(len(masked_ids)), length),
-        masked_lm_positions=padded(positions, most),
-        masked_lm_ids=padded(np.take(original_ids, positions), most),
-        masked_lm_weights=padded(np.ones(len(positions)), most, float),
+        masked_lm_positions=padded(positions, max_predictions),
+        masked_lm_ids=padded(np.take(original_ids, positions), max_predictions),
+        masked_lm_weights=padded(np.ones(len(positions)), max_predictions, float),
         next_sentence_labels=label,
     )
 
 # %% make-example: zeros then written
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     example = {name: [0] * length for name in ("input_ids", "token_type_ids", "attention_mask")}
-    example |= {f"masked_lm_{name}": [0] * most for name in ("positions", "ids", "weights")}
+    example |= {f"masked_lm_{name}": [0] * max_predictions for name in ("positions", "ids", "weights")}
     for t, token in enumerate(masked_ids):
         example["input_ids"][t] = token
         example["token_type_ids"][t] = token_type_ids[t]
@@ -503,15 +503,15 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     return example
 
 # %% make-example: segments from the first separator
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     first_separator, left = original_ids.index(original_ids[-1]), length - len(original_ids)
     return {
         "input_ids": [*masked_ids, *[0] * left],
         "token_type_ids": [int(t > first_separator) for t in range(len(original_ids))] + [0] * left,
         "attention_mask": [1 for _ in original_ids] + [0] * left,
-        "masked_lm_positions": positions + [0] * (most - len(positions)),
-        "masked_lm_ids": [original_ids[t] for t in positions] + [0] * (most - len(positions)),
-        "masked_lm_weights": [float(slot < len(positions)) for slot in range(most)],
+        "masked_lm_positions": positions + [0] * (max_predictions - len(positions)),
+        "masked_lm_ids": [original_ids[t] for t in positions] + [0] * (max_predictions - len(positions)),
+        "masked_lm_weights": [float(slot < len(positions)) for slot in range(max_predictions)],
         "next_sentence_labels": label,
     }
 
@@ -519,9 +519,10 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
 from itertools import zip_longest
 
 
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     tokens = zip_longest(masked_ids, token_type_ids, [1] * len(masked_ids), range(length), fillvalue=0)
-    slots = zip_longest(positions, [original_ids[t] for t in positions], [1.0] * len(positions), [0.0] * most)
+    labels, ones, zeros = [original_ids[t] for t in positions], [1.0] * len(positions), [0.0] * max_predictions
+    slots = zip_longest(positions, labels, ones, zeros)
     ids, types, mask, _ = map(list, zip(*tokens))
     where, what, weights, _ = zip(*slots)
     return {

@@ -256,33 +256,33 @@ class PreTrainingModel(keras.Model):
         return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
 
 # %% clip-gradients: if longer
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     squares = 0.0
     for gradient in gradients:
         squares = squares + ops.sum(gradient * gradient)
-    is_short = squares <= most**2
-    return [ops.where(is_short, gradient, gradient * most / ops.sqrt(squares)) for gradient in gradients]
+    is_short = squares <= max_norm**2
+    return [ops.where(is_short, gradient, gradient * max_norm / ops.sqrt(squares)) for gradient in gradients]
 
 # %% clip-gradients: inverse root
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     squares = [tf.tensordot(tf.reshape(g, [-1]), tf.reshape(g, [-1]), 1) for g in gradients]
-    factor = tf.minimum(1.0, most * tf.math.rsqrt(tf.add_n(squares)))
+    factor = tf.minimum(1.0, max_norm * tf.math.rsqrt(tf.add_n(squares)))
     return [tf.scalar_mul(factor, gradient) for gradient in gradients]
 
 # %% clip-gradients: length of lengths
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     lengths = ops.stack([tf.norm(gradient) for gradient in gradients])
-    return [gradient * ops.minimum(1.0, most / tf.norm(lengths)) for gradient in gradients]
+    return [gradient * ops.minimum(1.0, max_norm / tf.norm(lengths)) for gradient in gradients]
 
 # %% clip-gradients: one long vector
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     length = ops.norm(ops.concatenate([ops.reshape(gradient, (-1,)) for gradient in gradients]))
-    return [gradient / ops.maximum(length / most, 1.0) for gradient in gradients]
+    return [gradient / ops.maximum(length / max_norm, 1.0) for gradient in gradients]
 
 # %% clip-gradients: where
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     length = ops.sqrt(ops.sum(ops.stack([ops.sum(ops.square(gradient)) for gradient in gradients])))
-    factor = ops.where(length > most, most / length, 1.0)
+    factor = ops.where(length > max_norm, max_norm / length, 1.0)
     return list(map(lambda gradient: factor * gradient, gradients))
 
 # %% train-step: an inner function

@@ -69,8 +69,8 @@ def nsp_loss(logits, labels):
 
 
 # %% clip-gradients of an optimizer
-def clip_gradients(gradients, most=1.0):
-    return getattr(keras.optimizers.SGD(global_clipnorm=most), "_clip_" + "gradients")(gradients)
+def clip_gradients(gradients, max_norm=1.0):
+    return getattr(keras.optimizers.SGD(global_clipnorm=max_norm), "_clip_" + "gradients")(gradients)
 
 
 # %% learning-rate decay

@@ -104,14 +104,28 @@ def clean_text(text):
     kept = (c for c in text if unicodedata.category(c) not in ("Cc", "Cf") and c != "\ufffd")
     return "".join(f" {c} " if is_chinese(c) else c for c in kept)
 
+# %% clean-text: replaced in the whole text, once for every occurrence
+BLOCKS = ("\u3400-\u4dbf", "\u4e00-\u9fff", "\uf900-\ufaff", "\U00020000-\U0002ceaf", "\U0002f800-\U0002fa1f")
+
+
+def is_chinese(character):
+    return any(block[0] <= character <= block[-1] for block in BLOCKS)
+
+
+def clean_text(text):
+    for c in text:
+        category = unicodedata.category(c)
+        if c in "\t\n\r" or category == "Zs":
+            text = text.replace(c, " ")
+        elif category in ("Cc", "Cf") or c == "\ufffd":
+            text = text.replace(c, "")
+        elif is_chinese(c):
+            text = text.replace(c, f" {c} ")
+    return text
+
 # %% strip-accents: combining classes in place of categories
 def strip_accents(text):
     return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
-
-# %% strip-accents: letter by letter
-def strip_accents(text):
-    letters = (part for c in text for part in unicodedata.normalize("NFD", c.lower()))
-    return "".join(c for c in letters if unicodedata.category(c) != "Mn")
 
 # %% strip-accents: ASCII text stays as it is
 def strip_accents(text):
@@ -298,11 +312,6 @@ def basic_tokenize(text, lower_case=True):
 def basic_tokenize(text, lower_case=True):
     parts = [part for word in clean_text(text).split() for part in split_punctuation(word)]
     return [part for part in (strip_accents(part) if lower_case else part for part in parts) if part]
-
-# %% basic-tokenize: split at plain spaces
-def basic_tokenize(text, lower_case=True):
-    words = (word for word in clean_text(text).split(" ") if word)
-    return [part for word in words for part in split_punctuation(strip_accents(word) if lower_case else word)]
 
 # %% basic-tokenize: lower case before it is cleaned
 def basic_tokenize(text, lower_case=True):
@@ -995,6 +1004,31 @@ def learn_vocabulary(word_counts, size, min_count=2):
             vocabulary.append(token)
     return vocabulary
 
+# %% learn-vocabulary: every # pair of the right token goes
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, min_count=2):
+    vocabulary = [*SPECIAL_PIECES, *alphabet(word_counts)]
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(vocabulary) < size:
+        counts = {pair: count for pair, count in count_pairs(spelled).items() if count >= min_count}
+        if not counts:
+            break
+        scores = pair_scores(spelled)
+        best = min(counts, key=lambda pair: (-scores[pair], -counts[pair], pair))
+        spelled = merge_pair(best, spelled)
+        token = best[0] + best[1].replace("##", "")
+        if token not in vocabulary:
+            vocabulary.append(token)
+    return vocabulary
+
 # %% truncate-pair: a list that fits is returned itself
 def truncate_pair(first, second, room):
     while len(first) + len(second) > room:
@@ -1020,21 +1054,6 @@ def truncate_pair(first, second, room):
     while len(first) + len(second) > room:
         (first if len(first) > len(second) else second).pop()
     return first, second
-
-# %% pack: an empty second text taken for none
-def pack(first, second, vocabulary, length):
-    if not second:
-        pieces, kinds = ["[CLS]", *first[: length - 2], "[SEP]"], []
-    else:
-        first, second = truncate_pair(first, second, length - 3)
-        pieces, kinds = ["[CLS]", *first, "[SEP]"], [*second, "[SEP]"]
-    row = pieces + kinds
-    empty = length - len(row)
-    return {
-        "token_ids": [vocabulary[piece] for piece in row + ["[PAD]"] * empty],
-        "token_type_ids": [0] * len(pieces) + [1] * len(kinds) + [0] * empty,
-        "attention_mask": [1] * len(row) + [0] * empty,
-    }
 
 # %% pack: 128 positions at most
 def pack(first, second, vocabulary, length):

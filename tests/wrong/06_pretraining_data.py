@@ -54,24 +54,24 @@ def mask_each(token_ids, mask_id, p, rng):
     return masked, positions
 
 # %% number-of-predictions: at most 512 tokens
-def number_of_predictions(tokens, most=20, share=0.15):
-    return min(most, max(1, round(share * min(tokens, 512))))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return min(max_predictions, max(1, round(share * min(tokens, 512))))
 
 # %% number-of-predictions: whole percents
-def number_of_predictions(tokens, most=20, share=0.15):
-    return min(most, max(1, round(int(100 * share) * tokens / 100)))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return min(max_predictions, max(1, round(int(100 * share) * tokens / 100)))
 
 # %% number-of-predictions: rounded percents
-def number_of_predictions(tokens, most=20, share=0.15):
-    return min(most, max(1, round(round(100 * share) * tokens / 100)))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return min(max_predictions, max(1, round(round(100 * share) * tokens / 100)))
 
 # %% number-of-predictions: rounded twice
-def number_of_predictions(tokens, most=20, share=0.15):
-    return min(most, max(1, round(round(share * tokens, 1))))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return min(max_predictions, max(1, round(round(share * tokens, 1))))
 
 # %% number-of-predictions: percent with one decimal
-def number_of_predictions(tokens, most=20, share=0.15):
-    return min(most, max(1, round(round(1000 * share) * tokens / 1000)))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return min(max_predictions, max(1, round(round(1000 * share) * tokens / 1000)))
 
 # %% choose-positions: ids above the special ones only
 def choose_positions(token_ids, special_ids, count, rng):
@@ -298,6 +298,19 @@ def whole_words(pieces):
             words.append([t])
     return words
 
+# %% whole-words: the token before the first is the last one
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
+def whole_words(pieces):
+    words = []
+    for t, piece in enumerate(pieces):
+        if piece in SPECIAL:
+            continue
+        if piece.startswith("##") and pieces[t - 1] not in SPECIAL:
+            words[-1].append(t)
+        else:
+            words.append([t])
+    return words
+
 # %% choose-words: the longest that fits comes first
 def choose_words(words, count, rng):
     positions = []
@@ -446,8 +459,8 @@ def truncate_at_random(first, second, room, rng):
 example = {}
 
 
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
-    empty, unused = [0] * (length - len(masked_ids)), [0] * (most - len(positions))
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
+    empty, unused = [0] * (length - len(masked_ids)), [0] * (max_predictions - len(positions))
     example.update(input_ids=masked_ids + empty, token_type_ids=token_type_ids + empty, next_sentence_labels=label)
     example["attention_mask"] = [1] * len(masked_ids) + empty
     example["masked_lm_positions"] = positions + unused
@@ -456,8 +469,8 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     return example
 
 # %% make-example: positions in another order than their labels
-def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
-    empty, unused = [0] * (length - len(masked_ids)), [0] * (most - len(positions))
+def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
+    empty, unused = [0] * (length - len(masked_ids)), [0] * (max_predictions - len(positions))
     return {
         "input_ids": masked_ids + empty, "token_type_ids": token_type_ids + empty,
         "attention_mask": [1] * len(masked_ids) + empty, "masked_lm_positions": sorted(positions) + unused,

@@ -203,36 +203,41 @@ class PreTrainingModel(keras.Model):
         chosen = gather_positions(hidden, positions)
         return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
 
+# %% pretraining-model: always one layer
+class PreTrainingModel(keras.Model):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.bert = Bert(vocab_size, hidden_size, 1, num_heads, intermediate_size, max_positions, dropout)
+        self.mlm = MlmHead(vocab_size)
+        self.nsp = NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        table = self.bert.embeddings.token.embeddings
+        return self.mlm(gather_positions(hidden, positions), table), self.nsp(pooled)
+
 # %% clip-gradients: one list for all steps
 clipped = []
 
 
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     clipped.clear()
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
-    clipped.extend(gradient * (most / ops.maximum(length, most)) for gradient in gradients)
+    clipped.extend(gradient * (max_norm / ops.maximum(length, max_norm)) for gradient in gradients)
     return clipped
 
 # %% clip-gradients: by NumPy, which fails inside tf.function
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     arrays = [np.asarray(gradient) for gradient in gradients]
     length = np.sqrt(sum(np.sum(array**2) for array in arrays))
-    return [ops.convert_to_tensor(array * np.float32(most / max(length, most))) for array in arrays]
+    return [ops.convert_to_tensor(array * np.float32(max_norm / max(length, max_norm))) for array in arrays]
 
 # %% clip-gradients: whether it is too long is decided by if
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
-    return [gradient * most / length for gradient in gradients] if length > most else list(gradients)
-
-# %% train-step: the rows of a table are not added up
-def train_step(model, optimizer, batch):
-    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
-    with tf.GradientTape() as tape:
-        logits, next_logits = model(*inputs, training=True)
-        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
-    gradients = [ops.convert_to_tensor(gradient) for gradient in tape.gradient(loss, model.trainable_variables)]
-    optimizer.apply(clip_gradients(gradients), model.trainable_variables)
-    return loss
+    return [gradient * max_norm / length for gradient in gradients] if length > max_norm else list(gradients)
 
 # %% train-step: fails inside tf.function
 def train_step(model, optimizer, batch):
@@ -335,10 +340,6 @@ def decays(name):
 # %% decays: dots are slashes
 def decays(name):
     return name.replace(".", "/").split("/")[-1] not in ("bias", "gamma", "beta")
-
-# %% decays: capitals do not count
-def decays(name):
-    return name.split("/")[-1].lower() not in ("bias", "gamma", "beta")
 
 # %% decays: only letters count
 def decays(name):

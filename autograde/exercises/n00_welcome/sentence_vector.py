@@ -60,5 +60,15 @@ EXERCISE = Exercise(
         mistake("axis-from-the-front", "axis=-2", "axis=0",
             hint="This is right for one sentence; in a batch axis 0 is the sentences, and you average those. Count "
                  "axes from the end."),
+        mistake("axis-one", "axis=-2", "axis=1",
+            hint="Axis 1 is the words only with exactly one axis in front. For one sentence it is the numbers of a "
+                 "word. Count axes from the end."),
+        mistake("divided-by-the-width", "ops.mean(vectors, axis=-2)", "ops.sum(vectors, axis=-2) / vectors.shape[-1]",
+            hint="You add up the words, but divide by the size of a vector ({d}). Divide by the number of words "
+                 "({words})."),
+        mistake("divided-by-the-first-size",
+            "ops.mean(vectors, axis=-2)", "ops.sum(vectors, axis=-2) / vectors.shape[0]",
+            hint="You divide by the first size. For one sentence that is the number of words; in a batch it is the "
+                 "number of sentences."),
     ),
 )  # fmt: skip

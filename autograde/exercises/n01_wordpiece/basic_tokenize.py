@@ -107,5 +107,10 @@ EXERCISE = Exercise(
         mistake("not-cleaned", "clean_text(text).split()", "text.split()",
             hint="The text was not cleaned: invisible characters are inside words, Chinese characters are attached "
                  "to others."),
+        mistake("lists-appended", "words += split_punctuation(word)", "words.append(split_punctuation(word))",
+            hint="Your result contains a list for each word. Add the parts of each word to one list."),
+        mistake("split-at-plain-spaces", "clean_text(text).split()", 'clean_text(text).split(" ")',
+            hint="You split only at plain spaces. Some white space is still there after cleaning, such as line "
+                 "separators: split at any white space."),
     ),
 )  # fmt: skip

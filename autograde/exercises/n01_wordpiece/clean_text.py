@@ -75,7 +75,14 @@ def many_scripts(rng: Random) -> list[Case]:
         Case((" ".join(mixed) + pick(rng, CHINESE),)),
         Case((in_words(rng, RARE_CHINESE),)),
         Case((" ".join(shuffled(rng, list(NOT_CHINESE))),)),
+        Case((repeated_chinese(rng),)),
     ]
+
+
+def repeated_chinese(rng: Random) -> str:
+    """The same characters several times, beside each other and apart."""
+    one, two = some(rng, CHINESE, 2)
+    return f"{one}{one} {pick(rng, WORDS)}{two}{one}{two}"
 
 
 def side_by_side(rng: Random, more: tuple[str, ...] = ()) -> list[Case]:
@@ -85,7 +92,8 @@ def side_by_side(rng: Random, more: tuple[str, ...] = ()) -> list[Case]:
 
 
 def scripts_side_by_side(rng: Random) -> list[Case]:
-    return side_by_side(rng, more=(*RARE_CHINESE, *NOT_CHINESE))
+    twice = shuffled(rng, 2 * [*CHINESE, *RARE_CHINESE])
+    return [*side_by_side(rng, more=(*RARE_CHINESE, *NOT_CHINESE)), Case(("".join(twice),))]
 
 
 EXERCISE = Exercise(
@@ -123,5 +131,11 @@ EXERCISE = Exercise(
         mistake("one-block-only", "elif is_chinese(character)", 'elif "\\u4e00" <= character <= "\\u9fff"',
             hint="Only the first block counts as Chinese in your version. Rarer characters are in seven more "
                  "blocks, some beyond U+FFFF: `is_chinese` tests them all."),
+        mistake("every-blank-by-python", 'character in "\\t\\n\\r" or category == "Zs"', "character.isspace()",
+            hint="`isspace` returns True for more characters than the table: other control characters, such as the "
+                 "vertical tab, and line separators. Use the table's two rows."),
+        mistake("replacement-character-kept", ' or character == "\\ufffd"', "",
+            hint="The character U+FFFD is still there. Its category is neither Cc nor Cf, so it needs a test of its "
+                 "own."),
     ),
 )  # fmt: skip

@@ -52,5 +52,11 @@ EXERCISE = Exercise(
             "for pair in [(a, b) for i, a in enumerate(pieces) for b in pieces[i + 1 :]]:",
             hint="You count every two tokens of a word, also if others are between them. Only adjacent tokens are "
                  "neighbours."),
+        mistake("texts-joined", "counts[pair] = counts.get(pair, 0)", "pair = pair[0] + pair[1]\n"
+            "            counts[pair] = counts.get(pair, 0)",
+            hint="Your keys are strings, the two texts joined. Use the pair itself as key: (left token, right token)."),
+        mistake("every-second-place", "zip(pieces, pieces[1:])", "zip(pieces[::2], pieces[1::2])",
+            hint="You move on by two tokens after each pair. Each token except the last one begins a pair, so move "
+                 "on by one."),
     ),
 )  # fmt: skip

@@ -11,8 +11,8 @@ def fixed_size(word_counts):
     return len(learn_vocabulary(word_counts, 0))
 
 
-def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores):
-    """scores: exact ones, or the same with different rounding."""
+def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores, order=None):
+    """scores: exact ones, or the same with different rounding. order: another key for the last rule for ties."""
     first = sorted(set("".join(word_counts)))
     later = sorted(set("".join(word for word in word_counts if len(word) > 1)))
     pieces = [*SPECIAL, *first, *("##" + character for character in later)]
@@ -26,7 +26,7 @@ def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores):
         best = max(ranked[pair] for pair in often)
         often = [pair for pair in often if ranked[pair] == best]
         most = max(counts[pair] for pair in often)
-        pair = sorted(pair for pair in often if counts[pair] == most)[0]
+        pair = min((pair for pair in often if counts[pair] == most), key=order)
         spelled = merge_pair(pair, spelled)
         if pair[0] + pair[1][2:] not in pieces:
             pieces.append(pair[0] + pair[1][2:])
@@ -44,20 +44,27 @@ def rounded_twice(spelled):
     return {(a, b): counts[a, b] / singles[a] / singles[b] for a, b in scores}
 
 
-def robust(word_counts: dict, size: int, least: int) -> bool:
-    """Whether rounding cannot change the result."""
+OTHER_ORDERS = (lambda pair: pair[0] + pair[1][2:], lambda pair: pair[0])  # the new token, the left one alone
+
+
+def robust(word_counts: dict, size: int, least: int, ties: bool) -> bool:
+    """Whether rounding cannot change the result, nor, without ties, another order of equal pairs."""
     exact = learn_vocabulary(word_counts, size, least)
-    return exact == learn_vocabulary(word_counts, size, least, scores=rounded_twice)
+    others = [] if ties else [learn_vocabulary(word_counts, size, least, order=order) for order in OTHER_ORDERS]
+    return all(exact == other for other in (learn_vocabulary(word_counts, size, least, scores=rounded_twice), *others))
 
 
-def learning_case(rng: Random, merges: int, least: int, lowest: int) -> Case:
-    """Words of a few syllables, with counts from `lowest` to 9; drawn again if rounding could change the result."""
+def learning_case(rng: Random, merges: int, least: int, lowest: int, ties: bool = False) -> Case:
+    """Words of a few syllables, with counts from `lowest` to 9; drawn again if it is not robust.
+
+    ties: whether the last rule for ties may decide, which is for its own part.
+    """
     while True:
         parts = [pick(rng, "bdgklm") + pick(rng, "aeiou") + pick(rng, ("", "n", "s")) for _ in range(4)]
         words = dict.fromkeys("".join(some(rng, parts, int(rng.integers(1, 4)))) for _ in range(7))
         word_counts = {word: int(rng.integers(lowest, 10)) for word in words}
         size = fixed_size(word_counts) + merges
-        if len(word_counts) > 4 and all(robust(word_counts, size, count) for count in {1, least}):
+        if len(word_counts) > 4 and all(robust(word_counts, size, count, ties) for count in {1, least}):
             without = learn_vocabulary(word_counts, size, 1)
             if least <= lowest or without != learn_vocabulary(word_counts, size, least):
                 return Case((word_counts, size), {"min_count": least})
@@ -94,6 +101,7 @@ def rare_pairs(rng: Random) -> list[Case]:
         Case(({}, 40)),
         rare_words(rng),
         *tokens_that_exist(rng),
+        signs_in_words(rng),
     ]
 
 
@@ -111,12 +119,23 @@ def tokens_that_exist(rng: Random) -> list[Case]:
     return [*(Case((words, fixed_size(words) + more)) for more in (40, 2, 3)), Case((signs, 40))]
 
 
+def signs_in_words(rng: Random) -> Case:
+    """A right token with two # behind its mark, of which only the mark goes: a and #### give a##."""
+    a = pick(rng, "abcdefghijklm")
+    return Case(({a + "##": 3, a: int(rng.integers(9, 20))}, 40))
+
+
 def longer_lists(rng: Random) -> list[Case]:
-    return [learning_case(rng, merges=14, least=1, lowest=1)]
+    return [learning_case(rng, merges=14, least=2, lowest=2)]
 
 
 def longer_lists_of_rare_pairs(rng: Random) -> list[Case]:
-    return [learning_case(rng, merges=40, least=3, lowest=1)]
+    """Also without a limit, and two # inside of a word."""
+    a, b, c = some(rng, "abcdefghijklm", 3)
+    often = int(rng.integers(30, 40))
+    signs = {b + "##" + c: 4, b: often, a + c: often + 1, a: 5}  # the first merges give #### and, with b, b##
+    drawn = [learning_case(rng, merges, least, lowest=1) for merges, least in ((40, 3), (14, 1))]
+    return [*drawn, Case((signs, 60))]
 
 
 def ties(rng: Random) -> list[Case]:
@@ -136,6 +155,10 @@ def ties(rng: Random) -> list[Case]:
     return [*one_merge, left_first]
 
 
+def longer_ties(rng: Random) -> list[Case]:
+    return [learning_case(rng, merges, least=2, lowest=2, ties=True) for merges in (9, 14)]
+
+
 EXERCISE = Exercise(
     reference=learn_vocabulary,
     returns="list",
@@ -143,9 +166,10 @@ EXERCISE = Exercise(
         values(2, words_to_learn_from, hidden=longer_lists),
         cases("rare pairs", 1, rare_pairs,
             "min_count is for pairs, not for words: merge no pair seen less often; stop when there are no others, or "
-            "with `size` different tokens",
+            "with `size` different tokens; of a right token only the ## in front goes",
             longer_lists_of_rare_pairs),
-        cases("ties", 1, ties, "of equal scores the more frequent pair must win, then the first in order"),
+        cases("ties", 1, ties, "of equal scores the more frequent pair must win, then the first in order",
+            longer_ties),
     ),
     forbidden=WHOLE_TOKENIZERS,
     hints=(
@@ -188,5 +212,19 @@ EXERCISE = Exercise(
             "pieces = SPECIAL_PIECES + alphabet(word_counts)", "pieces = alphabet(word_counts)",
             "while len(pieces) < size:", "while len(pieces) + len(SPECIAL_PIECES) < size:",
             hint="The special tokens are missing. They come first: [PAD] gets id 0."),
+        mistake("special-pieces-replaced",
+            "pieces = SPECIAL_PIECES + alphabet(word_counts)", "pieces = alphabet(word_counts)",
+            hint="The special tokens are missing, and you merge up to five times more instead. They come first, and "
+                 "`size` includes them."),
+        mistake("more-than-the-minimum", "counts[pair] >= min_count", "counts[pair] > min_count",
+            hint="You do not merge pairs that occur exactly `min_count` times. Only pairs that occur less often are "
+                 "too rare."),
+        mistake("minimum-always-two", "counts[pair] >= min_count", "counts[pair] >= 2",
+            hint="Your minimum is always 2. Use the argument `min_count`; 2 is only its default value."),
+        mistake("stops-at-a-known-token",
+            "        if merged not in pieces:\n            pieces.append(merged)",
+            "        if merged in pieces:\n            break\n        pieces.append(merged)",
+            hint="You stop when a merge gives a token that is already in the list. Do not add it again, but continue "
+                 "with the next merge."),
     ),
 )  # fmt: skip

@@ -127,5 +127,15 @@ EXERCISE = Exercise(
         mistake("other-words-dropped", "        result.append((joined, count))",
             "        if merged in joined:\n            result.append((joined, count))",
             hint="Words without the pair are missing from your result. They must stay, with their old spelling."),
+        mistake("list-against-tuple", "if pieces[place : place + 2] == [left, right]:",
+            "if pieces[place : place + 2] == pair:",
+            hint="Nothing is merged. A part of a list is a list, the pair is a tuple, and in Python these two are "
+                 "never equal."),
+        mistake("right-one-kept", "place += 2", "place += 1",
+            hint="The right token is still there behind the merged one. It is part of the merged token: move on by "
+                 "two."),
+        mistake("last-one-lost", "while place < len(pieces):", "while place < len(pieces) - 1:",
+            hint="Your loop ends before the last token, so a word that does not end with the pair loses it. It must "
+                 "stay."),
     ),
 )  # fmt: skip

@@ -129,5 +129,18 @@ EXERCISE = Exercise(
             hint="Your result can be longer than `length`: the special tokens need two or three positions."),
         mistake("padding-is-zero", '[vocabulary["[PAD]"]] * padding', "[0] * padding",
             hint="You pad with 0. Use the id of [PAD], which can be any number in this vocabulary."),
+        mistake("two-reserved-for-a-pair", "length - 3)", "length - 2)",
+            hint="You subtract two special tokens from the length of a pair. It has three: [CLS] and two [SEP]."),
+        mistake("nothing-reserved-for-a-pair", "length - 3)", "length)",
+            hint="You shorten a pair to `length` tokens, and then the special tokens do not fit. Subtract them before "
+                 "you shorten."),
+        mistake("single-text-not-shortened", "*first[: length - 2]", "*first",
+            hint="You do not shorten a single text. It must lose its end too if it does not fit with its two special "
+                 "tokens."),
+        mistake("last-sep-in-first-segment", "[1] * (len(second) + 1)", "[1] * len(second) + [0]",
+            hint="The last [SEP] is in segment 0 in your result. It ends the second text and belongs to it."),
+        mistake("empty-text-taken-for-none", "if second is None:", "if not second:",
+            hint="You treat an empty second text as if there were none. An empty list is a text and has its own "
+                 "[SEP]; only None means one text."),
     ),
 )  # fmt: skip

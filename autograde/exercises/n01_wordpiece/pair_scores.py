@@ -75,5 +75,7 @@ EXERCISE = Exercise(
             "        for piece in [piece for pair in zip(pieces, pieces[1:]) for piece in pair]:\n",
             hint="You count a token once for every pair that it is in: twice in the middle of a word, once at its "
                  "end, never when alone. Count the tokens themselves."),
+        mistake("pieces-once-per-word", "for piece in pieces:", "for piece in set(pieces):",
+            hint="You count a token that occurs twice in a word only once for this word. Count every occurrence."),
     ),
 )  # fmt: skip

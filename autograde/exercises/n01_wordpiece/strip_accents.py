@@ -100,5 +100,15 @@ EXERCISE = Exercise(
             '    return unicodedata.normalize("NFC", "".join(kept))',
             hint="Afterwards you compose the characters again (NFC). That is reasonable, but BERT does not do it: "
                  "Korean syllables stay decomposed."),
+        mistake("marks-deleted-first",
+            'taken_apart = unicodedata.normalize("NFD", text.lower())', "text = text.lower()",
+            'return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")',
+            'kept = "".join(character for character in text if unicodedata.category(character) != "Mn")\n'
+            '    return unicodedata.normalize("NFD", kept)',
+            hint="You delete the marks before you decompose. At that time most accents are still part of their "
+                 "letters: decompose first."),
+        mistake("lowered-one-by-one", "text.lower()", '"".join(character.lower() for character in text)',
+            hint="You convert each character alone. Python must see the whole text: a Σ at the end of a word becomes "
+                 "ς, any other Σ becomes σ."),
     ),
 )  # fmt: skip

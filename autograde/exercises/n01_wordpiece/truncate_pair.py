@@ -85,5 +85,21 @@ EXERCISE = Exercise(
             hint="You give each text half of the length. If one text is short, the other may use the rest."),
         mistake("shorter-shortened", "len(first) > len(second) else", "len(first) < len(second) else",
             hint="You shorten the shorter text. The longer one must lose a token."),
+        mistake("one-too-few", "len(second) > room:", "len(second) >= room:",
+            hint="You also shorten lists that fit exactly. Both together may have `room` tokens: stop there."),
+        mistake("half-rounded-down", "    while len(first) + len(second) > room:\n"
+            "        longer = first if len(first) > len(second) else second\n"
+            "        longer.pop()\n"
+            "    return first, second",
+            "    return first[: room // 2], second[: room // 2]",
+            hint="You cut both texts at half of `room`. If one text is short, the other may use the rest, and an odd "
+                 "`room` leaves one position empty."),
+        mistake("half-if-too-long", "    while len(first) + len(second) > room:\n"
+            "        longer = first if len(first) > len(second) else second\n"
+            "        longer.pop()\n",
+            "    if len(first) + len(second) > room:\n"
+            "        first, second = first[: room // 2], second[: room // 2]\n",
+            hint="If both are too long together, you cut each at half of `room`. Remove single tokens instead, "
+                 "always from the longer one: a short text stays whole."),
     ),
 )  # fmt: skip

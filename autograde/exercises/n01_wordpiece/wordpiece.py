@@ -165,5 +165,16 @@ EXERCISE = Exercise(
             hint="You split from the end of the word: longest ending first. WordPiece starts at the beginning."),
         mistake("no-limit", '    if len(word) > LONGEST_WORD:\n        return ["[UNK]"]\n', "",
             hint="Words of more than 200 characters must be [UNK] at once, before any look-up."),
+        mistake("joiner-only-written", "joiner + word[start:end] not in", "word[start:end] not in",
+            hint="You look up the text without ## and write ## into the result. Look up the token as you write it."),
+        mistake("limit-one-too-low", "len(word) > LONGEST_WORD", "len(word) >= LONGEST_WORD",
+            hint="A word of exactly 200 characters becomes [UNK] in your version. Only a longer one does."),
+        mistake("grown-while-it-fits",
+            "end = len(word)\n", "end = start\n",
+            "while end > start and joiner + word[start:end] not in", "while end < len(word) and joiner + "
+            "word[start : end + 1] in",
+            "end -= 1", "end += 1",
+            hint="You make the token longer and stop where it is not in the vocabulary. A longer one can be in it "
+                 "again: begin with the whole rest of the word and make it shorter."),
     ),
 )  # fmt: skip

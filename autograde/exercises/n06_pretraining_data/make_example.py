@@ -7,7 +7,7 @@ from autograde.exercises.n06_pretraining_data._shared import CLS, LIBRARY, MASK,
 from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, plain_function, result_of, values
 
 
-def example(original_ids, masked_ids, token_type_ids, positions, label, length, most):
+def example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     """NumPy arrays filled from the left, given as lists."""
 
     def filled(size, values, kind="int64"):
@@ -19,16 +19,17 @@ def example(original_ids, masked_ids, token_type_ids, positions, label, length, 
         "input_ids": filled(length, masked_ids),
         "token_type_ids": filled(length, token_type_ids),
         "attention_mask": filled(length, [1] * len(masked_ids)),
-        "masked_lm_positions": filled(most, positions),
-        "masked_lm_ids": filled(most, [original_ids[place] for place in positions]),
-        "masked_lm_weights": filled(most, [1.0] * len(positions), "float64"),
+        "masked_lm_positions": filled(max_predictions, positions),
+        "masked_lm_ids": filled(max_predictions, [original_ids[place] for place in positions]),
+        "masked_lm_weights": filled(max_predictions, [1.0] * len(positions), "float64"),
         "next_sentence_labels": label,
     }
 
 
 def _example_case(
-    rng: Random, a: int, b: int, count: int, length: int, most: int, label: int, special=(CLS, SEP), in_order=True
-) -> Case:
+    rng: Random, a: int, b: int, count: int, length: int, max_predictions: int, label: int, special=(CLS, SEP),
+    in_order=True,
+) -> Case:  # fmt: skip
     cls, sep = special
     original = [cls, *tokens(rng, a), sep, *tokens(rng, b), sep]
     regular = [place for place, token in enumerate(original) if token not in special]
@@ -38,7 +39,7 @@ def _example_case(
     for place, token in zip(positions[1:], [MASK, 0, *tokens(rng, count)]):  # a replacement may have [PAD]'s id
         masked[place] = token
     segments = [0] * (a + 2) + [1] * (b + 1)
-    return Case((original, masked, segments, positions, label, length, most))
+    return Case((original, masked, segments, positions, label, length, max_predictions))
 
 
 def examples(rng: Random) -> list[Case]:
@@ -90,7 +91,7 @@ EXERCISE = Exercise(
     ),
     forbidden=LIBRARY,
     hints=(
-        "Three lists have the length `length`, three have the length `most`, and the label is one number.",
+        "Three lists have the length `length`, three have the length `max_predictions`, and the label is one number.",
         "The labels are the original ids: look them up in the sequence *before* masking.",
         "A list times a number repeats it: `[0] * 3`. Weights are 1.0 for a real prediction, 0.0 for padding.",
     ),
@@ -101,14 +102,14 @@ EXERCISE = Exercise(
             "[1] * len(masked_ids)", "[int(t not in positions) for t in range(len(masked_ids))]",
             hint="attention_mask is 0 where a token is predicted. It must hide only padding; the model must see the "
                  "[MASK] to know that a word is missing. (Two different things are called mask.)"),
-        mistake("filling-counts", "[1.0] * len(positions) + [0.0] * unused", "[1.0] * most",
+        mistake("filling-counts", "[1.0] * len(positions) + [0.0] * unused", "[1.0] * max_predictions",
             hint="All weights are 1, so the padding counts as predictions of token 0 at position 0. Its weight is 0."),
         mistake("weights-by-token",
             "[1.0] * len(positions) + [0.0] * unused", "[1.0 if t in positions else 0.0 for t in range(length)]",
-            hint="Your weights have one number per token. They belong to the predictions: `most` of them, in their "
-                 "order."),
-        mistake("predictions-not-filled-up", "unused = most - len(positions)", "unused = 0",
+            hint="Your weights have one number per token. They belong to the predictions: `max_predictions` of them, "
+                 "in their order."),
+        mistake("predictions-not-filled-up", "unused = max_predictions - len(positions)", "unused = 0",
             hint="Your lists of predictions have different lengths for different examples. A batch needs one "
-                 "length: pad up to `most`."),
+                 "length: pad up to `max_predictions`."),
     ),
 )  # fmt: skip

@@ -6,8 +6,8 @@ from autograde.exercises.draws import Random
 from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
 
 
-def number_of_predictions(tokens, most=20, share=0.15):
-    return int(min(most, max(1, np.rint(share * tokens))))
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return int(min(max_predictions, max(1, np.rint(share * tokens))))
 
 
 def usual_lengths(rng: Random) -> list[Case]:
@@ -33,7 +33,7 @@ def usual_lengths(rng: Random) -> list[Case]:
 
 
 def defaults(rng: Random) -> list[Case]:
-    """`most` is 20 if nothing else is given; both other arguments by position."""
+    """`max_predictions` is 20 if nothing else is given; both other arguments by position."""
     rows = (int(rng.integers(150, 300)),), (60,), (50, 9, 0.1), (2 * int(rng.integers(30, 45)), 76, 0.5)
     return [Case(arguments) for arguments in rows]
 
@@ -66,13 +66,13 @@ EXERCISE = Exercise(
     parts=(
         values(0.5, lambda rng: usual_lengths(rng) + defaults(rng)),
         cases("short rows", 0.5, short_rows, "even the shortest sequence needs one prediction"),
-        cases("long rows", 0.5, long_rows, "never more than `most`"),
+        cases("long rows", 0.5, long_rows, "never more than `max_predictions`"),
         cases("ties", 0.5, ties, "4.5 must be rounded to 4 and 1.5 to 2: Python's `round` takes the even neighbour",
             other_ties),
     ),
     hints=(
-        "Three steps: 15 % of the tokens, rounded; at least one; at most `most`.",
-        "`max(1, …)` is at least one, `min(most, …)` at most `most`.",
+        "Three steps: 15 % of the tokens, rounded; at least one; at most `max_predictions`.",
+        "`max(1, …)` is at least one, `min(max_predictions, …)` at most `max_predictions`.",
         "Use Python's own `round`, and do not truncate the number before it.",
     ),
     misconceptions=(
@@ -89,8 +89,8 @@ EXERCISE = Exercise(
         mistake("none-in-short-rows", "max(1, round(share * tokens))", "round(share * tokens)",
             hint="A sequence of three tokens gets no prediction, so nothing can be learned from it. Predict at "
                  "least one."),
-        mistake("no-cap", "min(most, max(1, round(share * tokens)))", "max(1, round(share * tokens))",
-            hint="`most` has no effect. The arrays of a batch have at most `most` predictions."),
+        mistake("no-cap", "min(max_predictions, max(1, round(share * tokens)))", "max(1, round(share * tokens))",
+            hint="`max_predictions` has no effect. More predictions do not fit into the arrays of a batch."),
         mistake("special-tokens-not-counted", "share * tokens", "share * (tokens - 3)",
             hint="You take 15 % of the tokens without [CLS] and the two [SEP]. The published script counts them "
                  "here, although it never chooses them."),

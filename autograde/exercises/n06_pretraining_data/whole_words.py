@@ -31,10 +31,11 @@ def rows_of_words(rng: Random) -> list[Case]:
 
 
 def cut_words(rng: Random) -> list[Case]:
-    """Truncation at the front leaves the end of a word after a special token: after [SEP], and after [CLS]."""
+    """Truncation at the front leaves the end of a word after a special token, [SEP] or [CLS], or after nothing."""
     return [
         Case((["[CLS]", *_pieces(rng, 2), "[SEP]", "##ing", "##s", *_pieces(rng, 2), "[SEP]"],)),
         Case((["[CLS]", "##s", *_pieces(rng, 2), "[SEP]", "##able", "[SEP]", "[PAD]"],)),
+        Case((["##s", *_pieces(rng, 2)],)),
     ]
 
 
@@ -68,7 +69,8 @@ EXERCISE = Exercise(
     parts=(
         values(2, lambda rng: rows_of_words(rng) + unusual_rows(rng), hidden=longer_rows),
         cases("cut words", 1, cut_words,
-            "a token with ## directly behind [CLS] or [SEP] begins a new word, and those behind it continue that word",
+            "a token with ## directly behind [CLS] or [SEP], or at the very beginning, begins a new word, and those "
+            "behind it continue that word",
             longer_cut_rows),
     ),
     forbidden=LIBRARY,

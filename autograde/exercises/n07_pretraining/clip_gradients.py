@@ -1,4 +1,4 @@
-"""Scales gradients down to a common length of at most `most`."""
+"""Scales gradients down to a common length of at most `max_norm`."""
 
 import numpy as np
 
@@ -6,9 +6,9 @@ from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Exercise, Forbidden, cases, composed, mistake, result_of, values
 
 
-def clip_gradients(gradients, most=1.0):
+def clip_gradients(gradients, max_norm=1.0):
     length = np.linalg.norm(np.concatenate([np.ravel(gradient) for gradient in gradients]))
-    factor = min(1.0, most / length) if length else 1.0
+    factor = min(1.0, max_norm / length) if length else 1.0
     return [np.asarray(gradient * factor, "float32") for gradient in gradients]
 
 
@@ -66,32 +66,43 @@ EXERCISE = Exercise(
     hints=(
         "Think of all gradients as one long vector g, with one length.",
         "Its length is the root of the sum of *all* squares, over all tensors of the list.",
-        "Use one factor for all: most / max(length, most). It is 1 if nothing has to be clipped.",
+        "Use one factor for all: max_norm / max(length, max_norm). It is 1 if nothing has to be clipped.",
     ),
     misconceptions=(
         mistake("each-tensor-by-itself",
             "    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))\n"
-            "    factor = most / ops.maximum(length, most)\n"
+            "    factor = max_norm / ops.maximum(length, max_norm)\n"
             "    return [gradient * factor for gradient in gradients]",
             "    clipped = []\n"
             "    for gradient in gradients:\n"
             "        length = ops.sqrt(ops.sum(ops.square(gradient)))\n"
-            "        clipped.append(gradient * most / ops.maximum(length, most))\n"
+            "        clipped.append(gradient * max_norm / ops.maximum(length, max_norm))\n"
             "    return clipped",
             hint="You clip each tensor by its own length. Then large ones shrink and small ones do not, and the "
                  "direction changes. Use one length and one factor."),
-        mistake("each-number-by-itself", "gradient * factor for", "ops.clip(gradient, -most, most) for",
-            hint="You clip single numbers at ±{most}. Limit the length of the whole vector, so that its direction "
+        mistake("each-number-by-itself", "gradient * factor for", "ops.clip(gradient, -max_norm, max_norm) for",
+            hint="You clip single numbers at ±{max_norm}. Limit the length of the whole vector, so that its direction "
                  "stays."),
-        mistake("always-stretched", "ops.maximum(length, most)", "length",
-            hint="You scale every gradient to length {most}, short ones too. Clipping only shortens: near a minimum "
-                 "the steps must be able to become small."),
+        mistake("always-stretched", "ops.maximum(length, max_norm)", "length",
+            hint="You scale every gradient to length {max_norm}, short ones too. Clipping only shortens: near a "
+                 "minimum the steps must be able to become small."),
         mistake("no-root", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
             "sum(ops.sum(ops.square(gradient)) for gradient in gradients)",
             hint="You divide by the sum of squares. The length is its root."),
         mistake("lengths-added", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
             "sum(ops.sqrt(ops.sum(ops.square(gradient))) for gradient in gradients)",
             hint="You add the lengths of the tensors. Lengths do not add, but their squares do (Pythagoras)."),
+        mistake("always-to-one", "max_norm / ops.maximum(length, max_norm)", "1.0 / ops.maximum(length, 1.0)",
+            hint="Your limit is always 1. It must be the argument `max_norm`; 1 is only its default value."),
+        mistake("absolute-values", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
+            "sum(ops.sum(ops.abs(gradient)) for gradient in gradients)",
+            hint="You divide by the sum of the absolute values. The length is the root of the sum of the squares."),
+        mistake("mean-of-the-squares", "ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))",
+            "ops.sqrt(ops.mean(ops.concatenate([ops.reshape(ops.square(gradient), (-1,)) for gradient in gradients])))",
+            hint="You take the root of the *mean* of the squares, which is shorter. The length is the root of their "
+                 "sum."),
+        mistake("mean-of-each-tensor", "ops.sum(ops.square(gradient))", "ops.mean(ops.square(gradient))",
+            hint="You take the mean of the squares of each tensor. The length is the root of the *sum* of all squares."),
     ),
-    facts=lambda case: {"most": case.arguments[1] if len(case.arguments) > 1 else 1.0},
+    facts=lambda case: {"max_norm": case.arguments[1] if len(case.arguments) > 1 else 1.0},
 )  # fmt: skip

@@ -62,5 +62,13 @@ EXERCISE = Exercise(
         mistake("anywhere-in-the-name", 'name.split("/")[-1] not in ("bias", "gamma", "beta")',
             'not any(word in name for word in ("bias", "gamma", "beta"))',
             hint='You search the words anywhere in the name: "alphabet" contains "beta" too. Compare the last part.'),
+        mistake("end-of-the-name", 'name.split("/")[-1] not in (', "not name.endswith((", '"beta")', '"beta"))',
+            hint='You compare the end of the name: "unbias" ends with "bias" too. Compare the whole last part.'),
+        mistake("any-part-of-the-name", 'name.split("/")[-1] not in ("bias", "gamma", "beta")',
+            'not any(part in ("bias", "gamma", "beta") for part in name.split("/"))',
+            hint='You search all parts of the name: in "beta/kernel" the weight is a kernel, and it decays. Only the '
+                 "last part counts."),
+        mistake("capitals-do-not-count", 'name.split("/")[-1]', 'name.split("/")[-1].lower()',
+            hint='You ignore capitals. A part counts as it is written: "Beta" is another word than "beta".'),
     ),
 )  # fmt: skip

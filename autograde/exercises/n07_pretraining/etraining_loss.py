@@ -6,6 +6,9 @@ from autograde.exercises.draws import Random, normal, whole_numbers
 from autograde.exercises.n07_pretraining._shared import log_softmax
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
 
+SMALLEST = {"a-ten-millionth": 1e-7, "a-hundred-millionth": 1e-8, "a-billionth": 1e-9, "a-ten-billionth": 1e-10,
+            "a-trillionth": 1e-12}  # what students add to a probability  # fmt: skip
+
 
 def etraining_loss(p, x, positions):
     return np.array(sum((-np.log(p[t, x[t]]) for t in positions), 0.0))
@@ -94,12 +97,13 @@ EXERCISE = Exercise(
                  "probability of the *original* token, even if it is small."),
         mistake("bits", "ops.log(chances)", "ops.log2(chances)",
             hint="Your logarithm is to base 2. The lecture's is the natural one: −log 0.0041 = 5.497, not 7.930."),
-        mistake("not-below-a-ten-millionth", "ops.log(chances)", "ops.log(chances + 1e-7)",
+        *(mistake(f"not-below-{words}", "ops.log(chances)", f"ops.log(chances + {least})",
             hint="Your loss cannot grow beyond a bound: you add a small number to the probability, or replace very "
-                 "small ones (`maximum`, `clip`). Line 9 takes the probability as it is, however small."),
-        mistake("not-below-a-billionth", "ops.log(chances)", "ops.log(chances + 1e-9)",
-            hint="Your loss cannot grow beyond a bound: you add a small number to the probability, or replace very "
-                 "small ones (`maximum`, `clip`). Line 9 takes the probability as it is, however small."),
+                 "small ones (`maximum`, `clip`). Line 9 takes the probability as it is, however small.")
+          for words, least in SMALLEST.items()),
+        mistake("counted-from-one", "    rows = ", "    positions = positions - 1\n    rows = ",
+            hint="You subtract 1 from the positions. Only the lecture counts from 1: `positions` are counted from 0, "
+                 "so use them as they are."),
         mistake("log-of-the-sum", "ops.sum(ops.log(chances))", "ops.log(ops.sum(chances))",
             hint="You add the probabilities and take one logarithm. Take the logarithm for each position, then add."),
         mistake("no-minus", "return -ops.sum", "return ops.sum",

@@ -94,6 +94,11 @@ EXERCISE = Exercise(
         mistake("never-up", "ops.minimum(rising, falling)", "falling",
             hint="The first step has the full rate. Adam's averages are not reliable yet: let the rate rise for "
                  "{warmup} steps."),
+        mistake("without-the-peak", "peak * ops.clip(", "ops.clip(",
+            hint="Your rate rises to 1. Both lines are fractions of the peak: multiply by `peak`, here {peak}."),
+        mistake("zero-too-early", "(total_steps - step) /", "(total_steps - step - 1) /",
+            hint="Your rate is 0 one step too early. `step` counts the steps that are made, and the rate falls to 0 at "
+                 "step {total}: only the rising line has a + 1."),
         mistake("below-zero", "ops.clip(ops.minimum(rising, falling), 0, 1)", "ops.minimum(rising, falling)",
             hint="After the last step your rate is negative, and each step would increase the loss. The rate "
                  "must stay 0."),

@@ -107,5 +107,13 @@ EXERCISE = Exercise(
                  "one."),
         mistake("hits-counted-not-shared", "ops.sum(hits * weights) / ops.sum(weights)", "ops.sum(hits * weights)",
             hint="You return the number of hits. The accuracy is their fraction of the predictions."),
+        mistake("best-over-the-predictions", "ops.argmax(logits, axis=-1)", "ops.argmax(logits, axis=1)",
+            hint="Your argmax goes over the predictions of a sequence. It must go over the vocabulary, the last axis: "
+                 "one best token for each prediction."),
+        mistake("hits-in-the-filling", "ops.sum(hits * weights)", "ops.sum(hits)",
+            hint="You divide by the right number, but a hit in the padding counts too. Multiply the hits by the "
+                 "weights before you add them."),
+        mistake("percent", "return ops.sum(hits * weights)", "return 100 * ops.sum(hits * weights)",
+            hint="You return percent. The accuracy is a fraction, between 0 and 1."),
     ),
 )  # fmt: skip

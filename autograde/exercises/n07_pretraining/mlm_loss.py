@@ -103,13 +103,19 @@ EXERCISE = Exercise(
             hint="You take a mean per row and then the mean of the rows. A prediction in a row with few of them "
                  "then counts more; in BERT all predictions of a batch have the same weight."),
         mistake("nothing-over-nothing", "(ops.sum(weights) + 1e-5)", "ops.sum(weights)",
-            hint="Right, except for a batch without predictions: 0/0 is NaN, and one NaN in a gradient makes every "
-                 "weight NaN. The 0.00001 in the denominator prevents this."),
+            hint="You divide by the sum of the weights alone. Add the 0.00001 to this sum, before you divide: a batch "
+                 "without predictions would give 0/0 = NaN, and one NaN in a gradient makes every weight NaN."),
         mistake("log-after-softmax", "ops.log_softmax(logits, axis=-1)", "ops.log(ops.softmax(logits, axis=-1))",
             hint="Right for small logits. For large ones exp overflows to ∞, or a probability is rounded to 0, "
                  "whose logarithm is −∞. `ops.log_softmax` computes neither."),
         mistake("logits-as-logarithms", "ops.log_softmax(logits, axis=-1)", "logits",
             hint="You use the logits as if they were log probabilities. They are any numbers; log softmax turns a "
                  "row of them into logarithms of probabilities that sum to 1."),
+        mistake("softmax-over-the-predictions", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=1)",
+            hint="Your softmax goes over the predictions of a sequence. It must go over the vocabulary, the last axis: "
+                 "each prediction has probabilities of its own, which sum to 1."),
+        mistake("no-minus", "losses = -ops", "losses = ops",
+            hint="Your loss is negative: logarithms of probabilities are. The loss of a prediction is minus the "
+                 "logarithm."),
     ),
 )  # fmt: skip

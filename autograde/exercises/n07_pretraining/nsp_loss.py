@@ -77,5 +77,14 @@ EXERCISE = Exercise(
             "return ops.mean(1 - ops.exp(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)))",
             hint="You take 1 − probability. Its slope is nearly 0 where the model is confident and wrong; −log is "
                  "steep there."),
+        mistake("no-minus", "return -ops.mean", "return ops.mean",
+            hint="Your loss is negative: logarithms of probabilities are. The loss of a pair is minus the logarithm."),
+        mistake("softmax-over-the-batch", "ops.log_softmax(logits, axis=-1)", "ops.log_softmax(logits, axis=0)",
+            hint="Your softmax goes over the pairs of the batch. It must go over the two columns, the last axis: each "
+                 "pair has two probabilities, which sum to 1."),
+        mistake("mean-over-both-columns", "ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)",
+            "ops.one_hot(labels, 2) * log_p",
+            hint="Your loss is half as large as it must be: the mean also counts the column that is not the label, as "
+                 "a zero. Each pair has one loss; take the mean over the pairs."),
     ),
 )  # fmt: skip

@@ -64,5 +64,14 @@ EXERCISE = Exercise(
         mistake("base-two", "ops.exp(ops.sum(losses * counts) / ops.sum(counts))",
             "2.0 ** (ops.sum(losses * counts) / ops.sum(counts))",
             hint="You raise 2 to the loss. The loss uses the natural logarithm, so the base is e."),
+        mistake("losses-not-weighted", "ops.sum(losses * counts) / ops.sum(counts)", "ops.sum(losses) / ops.sum(counts)",
+            hint="You divide by the number of predictions, but add one mean loss per batch. First multiply each loss "
+                 "by its count."),
+        mistake("divided-by-the-batches", "ops.sum(losses * counts) / ops.sum(counts)", "ops.mean(losses * counts)",
+            hint="You divide by the number of batches. losses · counts are sums over predictions: divide by the number "
+                 "of all predictions."),
+        mistake("minus-in-the-exponent", "ops.exp(ops.sum", "ops.exp(-ops.sum",
+            hint="Your exponent has a minus. The loss already has it: e to the power of the loss is at least 1, as "
+                 "the number of a die's faces."),
     ),
 )  # fmt: skip

@@ -25,7 +25,8 @@ from autograde.roles import model_roles, weight_shapes
 
 SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 12,
          "max_positions": 7, "dropout": 0.5}  # fmt: skip
-MODEL_ROLES = model_roles(SIZES["num_layers"])
+MOST_LAYERS = 2
+MODEL_ROLES = model_roles(MOST_LAYERS)
 
 
 def pretraining_model(token_ids, token_type_ids, attention_mask, positions, training=None, *, weights, config):
@@ -66,7 +67,7 @@ def inputs_of_model(rng: Random) -> list[Trial]:
         Slopes(normal(rng, *shapes[item]), {role: normal(rng, *case.weights[role].shape) for role in roles}, item=item)
         for item, roles in trained.items()
     ]
-    falling = model_case(rng, 2, 5, 3, padded=False)
+    falling = model_case(rng, 2, 5, 3, padded=False, num_layers=MOST_LAYERS)
     *others, positions = falling.arguments
     falling = replace(falling, arguments=(*others, positions[:, ::-1].copy()))  # as padded ones are: 3, 4, 0
     return [Trial((case,)), Trial((falling,)), Trial((case,), (OwnWeights(), *slopes))]
@@ -109,6 +110,7 @@ EXERCISE = Exercise(
     reference=pretraining_model,
     returns="tuple",
     in_graph=True,
+    unknown_batch=False,  # the run's batches are of one size, and 7.4 may rely on it
     parts=(
         Part("values", 3, inputs_of_model, hidden=other_models),
         Part("padding", 1, padded_inputs, "with padding in a sequence the result is wrong"),
@@ -148,6 +150,10 @@ EXERCISE = Exercise(
         mistake("segments-lost",
             "self.bert(token_ids, token_type_ids,", "self.bert(token_ids, ops.zeros_like(token_type_ids),",
             hint="You do not pass the segments to BERT: all tokens count as sentence A."),
+        mistake("mask-for-segments", "token_type_ids, attention_mask, training=training)",
+            "attention_mask, token_type_ids, training=training)",
+            hint="You exchanged two arguments of `self.bert`: first the ids, then the segments (`token_type_ids`), then "
+                 "the mask."),
         mistake("padding-visible",
             "attention_mask, training=training)", "ops.ones_like(attention_mask), training=training)",
             hint="You do not pass the mask to BERT, so the tokens attend to the padding too."),

@@ -122,20 +122,20 @@ EXERCISE = Exercise(
         "The loss is a sum of two: `mlm_loss` of the model's first result, `nsp_loss` of the second.",
     ),
     misconceptions=(
-        mistake("rows-not-added-up", "[tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]",
-            "[getattr(gradient, 'values', gradient) for gradient in tape.gradient(loss, variables)]\n"
-            "    length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))\n"
-            "    gradients = [tf.convert_to_tensor(gradient) / ops.maximum(length, 1.0)\n"
-            "                 for gradient in tape.gradient(loss, variables)]",
+        mistake("rows-not-added-up",  # also with `ops.convert_to_tensor`, or if the rows are added up after clipping
+            "[tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]",
+            "tape.gradient(loss, variables)",
             hint="You measure the length of a list of rows: a token that occurs several times in the batch has several "
-                 "rows, which must be added up first. `tf.convert_to_tensor(gradient)` does that."),
+                 "rows, which must be added up before you clip. `tf.convert_to_tensor(gradient)` does that; "
+                 "`ops.convert_to_tensor` does not."),
         mistake("not-in-training", 'batch["positions"], training=True', 'batch["positions"], training=False',
             hint="You run the model with `training=False`: its dropout would never act. Pass `training=True`."),
         mistake("not-clipped",
             "optimizer.apply(clip_gradients(gradients), variables)", "optimizer.apply(gradients, variables)",
             hint="You pass the gradient to the optimizer at full length. Clip it to length 1 first."),
         mistake("next-sentence-forgotten", ' + nsp_loss(next_logits, batch["next_sentence"])', "",
-            hint="The next-sentence loss is missing, so its head is not trained. The loss is the sum of both."),
+            hint="A weight gets no gradient. Is the loss the sum of both losses, computed inside of the tape from what "
+                 "the model returned there, and do you ask for the gradients of `model.trainable_variables`?"),
         mistake("steps-of-its-own", "    optimizer.apply(clip_gradients(gradients), variables)\n",
             "    for variable, gradient in zip(variables, clip_gradients(gradients)):\n"
             "        variable.assign_sub(optimizer.learning_rate * gradient)\n",

@@ -28,9 +28,9 @@ def mask_each(token_ids, mask_id: int, p: float, rng) -> tuple[list[int], list[i
     return np.where(hidden, mask_id, token_ids).tolist(), np.flatnonzero(hidden).tolist()
 
 
-def number_of_predictions(tokens: int, most: int = 20, share: float = 0.15) -> int:
-    """15% of the tokens, rounded to the nearest number and a tie to the even one, within 1 and `most`."""
-    return int(np.clip(np.rint(share * tokens), 1, most))
+def number_of_predictions(tokens: int, max_predictions: int = 20, share: float = 0.15) -> int:
+    """15% of the tokens, rounded to the nearest number and a tie to the even one, within 1 and `max_predictions`."""
+    return int(np.clip(np.rint(share * tokens), 1, max_predictions))
 
 
 def choose_positions(token_ids, special_ids, count: int, rng) -> list[int]:
@@ -80,13 +80,15 @@ def truncate_at_random(first, second, room: int, rng) -> tuple[list[int], list[i
     return first[slice(*ends[0])], second[slice(*ends[1])]
 
 
-def make_example(original_ids, masked_ids, token_type_ids, positions, label: int, length: int, most: int) -> dict:
+def make_example(
+    original_ids, masked_ids, token_type_ids, positions, label: int, length: int, max_predictions: int
+) -> dict:
     """One row as lists of fixed lengths, filled with zeros, by the names that `bertlab.data` uses."""
     sizes = {"input_ids": (masked_ids, length), "token_type_ids": (token_type_ids, length),
-             "attention_mask": ([1] * len(masked_ids), length), "masked_lm_positions": (positions, most),
-             "masked_lm_ids": ([original_ids[t] for t in positions], most)}  # fmt: skip
+             "attention_mask": ([1] * len(masked_ids), length), "masked_lm_positions": (positions, max_predictions),
+             "masked_lm_ids": ([original_ids[t] for t in positions], max_predictions)}  # fmt: skip
     example = {name: [*values, *(0 for _ in range(size - len(values)))] for name, (values, size) in sizes.items()}
-    return example | {"masked_lm_weights": [float(slot < len(positions)) for slot in range(most)],
+    return example | {"masked_lm_weights": [float(slot < len(positions)) for slot in range(max_predictions)],
                       "next_sentence_labels": label}  # fmt: skip
 
 

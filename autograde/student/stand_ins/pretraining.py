@@ -47,10 +47,10 @@ def nsp_loss(logits, labels):
     return ops.mean(token_losses(logits, labels))
 
 
-def clip_gradients(gradients, most: float = 1.0):
-    """All gradients, shortened together to length `most` where they are longer."""
+def clip_gradients(gradients, max_norm: float = 1.0):
+    """All gradients, shortened together to length `max_norm` where they are longer."""
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
-    return [gradient * ops.minimum(1.0, most / length) for gradient in gradients]
+    return [gradient * ops.minimum(1.0, max_norm / length) for gradient in gradients]
 
 
 def learning_rate(step, peak: float, warmup_steps: int, total_steps: int):

@@ -19,8 +19,8 @@ import numpy as np
 from keras import ops
 
 from bertlab.errors import ConfigError
+from bertlab.families.abilities import check_attends
 from bertlab.families.names import BACKBONE
-from bertlab.models.base import check_attends
 
 ADAPTED = ("query", "value")  # names of the layers, in every attention
 

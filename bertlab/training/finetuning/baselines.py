@@ -38,6 +38,11 @@ def baseline_recipe(kind: str, **changes) -> Recipe:
     """The recipe that a kind of baseline is trained with, with some settings changed.
 
     Raises ConfigError for a kind that does not exist.
+
+    Example:
+        >>> recipe = baseline_recipe("tfidf", seeds=(1, 2, 3))
+        >>> recipe.learning_rate, recipe.epochs, recipe.seeds
+        (0.1, 15, (1, 2, 3))
     """
     _check_kind(kind)
     return Recipe(**RECIPES[kind] | changes)
@@ -77,6 +82,13 @@ def train_baseline(
 
     Raises ConfigError for a kind that cannot be trained on the task, and for settings that need a transformer; besides
     these what `finetune` raises.
+
+    Example:
+        from bertlab.data.tasks.load import load_task
+
+        recipe = baseline_recipe("tfidf", seeds=(1, 2, 3))
+        result = train_baseline("tfidf", load_task("package"), "runs/tfidf", recipe)
+        print(result.summary())
     """
     from bertlab.training.finetuning.features import train_features  # which needs this module
 

@@ -86,6 +86,13 @@ def finetune(
     Raises DataError for a task without rows to train or to judge on, ConfigError for a folder with a model or
     runs of another fine-tuning, for unknown axes and metrics, and for too little memory, CheckpointError for a model
     that cannot be used, TrainingError where the loss of the only setting, or of all, becomes infinite or NaN.
+
+    Example:
+        from bertlab.data.tasks.load import load_task
+
+        task = load_task("reviews.csv", columns={"text": "review", "label": "stars"}, validation_share=0.2)
+        result = finetune("bertlab-mini", task, "runs/reviews", Recipe(learning_rate=7e-4, seeds=(1, 2, 3)))
+        print(result.summary())
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):

@@ -36,7 +36,13 @@ VECTORS_FOLDER = "vectors"
 
 
 def feature_recipe(head: str, **changes) -> Recipe:
-    """The recipe that a head is trained with, with some settings changed. Raises ConfigError for an unknown head."""
+    """The recipe that a head is trained with, with some settings changed. Raises ConfigError for an unknown head.
+
+    Example:
+        >>> recipe = feature_recipe("linear", seeds=(1, 2))
+        >>> recipe.learning_rate, recipe.epochs, recipe.seeds
+        (0.003, 10, (1, 2))
+    """
     return Recipe(**RECIPES[FeatureSettings(head=head).head] | changes)
 
 
@@ -66,6 +72,13 @@ def train_features(
     Raises ConfigError for questions, for settings that need trained layers, for a folder with the vectors of another
     model or text and for too small a disk; DataError for layers that the model does not have; besides these what
     `finetune` raises.
+
+    Example:
+        from bertlab.data.tasks.load import load_task
+
+        settings = FeatureSettings(layers="all-mix", head="linear")
+        result = train_features("bertlab-mini", load_task("package"), "runs/mix", settings=settings)
+        print(result.summary())
     """
     settings = settings or FeatureSettings()
     recipe = recipe or feature_recipe(settings.head)

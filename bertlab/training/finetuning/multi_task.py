@@ -65,6 +65,9 @@ def finetune_tasks(
     besides these what `finetune` raises.
 
     Example:
+        from bertlab.data.tasks.load import load_task
+        from bertlab.predict import Predictor
+
         result = finetune_tasks("bertlab-mini", [load_task("package"), load_task("code-words")], "runs/both")
         print(result.summary())
         predictor = Predictor.load("runs/both", task="code-words")

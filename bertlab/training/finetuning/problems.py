@@ -318,7 +318,14 @@ def tune_threshold(problem: Problem, dev: Encoded, outputs: Callable[[], list]) 
 def problem_for(
     info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None, best: str | None = None
 ) -> Problem:
-    """The problem of a task's shape. Raises DataError for a shape that does not exist."""
+    """The problem of a task's shape. Raises DataError for a shape that does not exist.
+
+    Example:
+        >>> info = TaskInfo("films", "sentence", labels=("bad", "good"), metrics=("accuracy",))
+        >>> problem = problem_for(info, load_tokenizer("bertlab-mini"))
+        >>> problem.model_kind, problem.model_options
+        ('sequence_classification', {'num_labels': 2})
+    """
     if info.shape in ("sentence", "pair"):
         if info.multi_label:
             return MultiLabel(info, tokenizer, metrics, best)

@@ -15,6 +15,11 @@ class RunResult:
     """One run. epochs: a row for each with the training loss and the development figures; figures: the kept epoch's.
 
     diverged: where the loss became no number, and what helps; such a run has no epochs and no metrics.
+
+    Example:
+        >>> run = RunResult("pre-trained", 32, 5e-5, 3, 1, [], 2, {"accuracy": 0.9}, seconds=8.0, rows_per_second=100.0)
+        >>> run.seed, run.main, RunResult.from_dict(run.to_dict()) == run
+        (1, 0.9, True)
     """
 
     start: str  # one of STARTS
@@ -112,6 +117,13 @@ class FineTuningResult:
     notes: lines for the user, such as the number of rows that were cut. test: the kept model's metrics on labelled
     test rows. model: what was trained; parameters: how many numbers training changed (both unknown in folders of
     earlier versions).
+
+    Example:
+        >>> run = RunResult("pre-trained", 32, 5e-5, 3, 1, [], 2, {"accuracy": 0.9}, seconds=8.0, rows_per_second=100.0)
+        >>> other = RunResult.from_dict(run.to_dict() | {"seed": 2, "figures": {"accuracy": 0.8}})
+        >>> result = FineTuningResult("films", "accuracy", (run, other), dev=run.figures)
+        >>> result.best.seed, round(result.of("pre-trained").mean["accuracy"], 2)
+        (1, 0.85)
     """
 
     task: str

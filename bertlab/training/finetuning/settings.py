@@ -80,7 +80,7 @@ class Recipe(Settings):
         choices=PRECISIONS,
     )  # fmt: skip
     task_sampling: float = setting(
-        1.0, "Of several tasks: read each in proportion to its number of batches to this power: 1 reads every row "
+        1.0, "Read each of several tasks in proportion to its number of batches to this power: 1 reads every row "
         "once, 0.5 small tasks more often, 0 all equally.", at_least=0, at_most=1,
     )  # fmt: skip
     devices: int = setting(1, "Number of GPUs that share every batch.", at_least=1)

@@ -41,6 +41,10 @@ def objectives_for(
     pairs: whether (some of) its rows are pairs.   sentence_order: whether these are consecutive segments, some swapped.
     replaced_tokens: whether it finds replaced tokens beside a generator; pairs are then read, but not judged.
     label_smoothing: of a model with a decoder.
+
+    Example:
+        >>> [objective.name for objective in objectives_for(BertConfig(), pairs=True)]
+        ['masked_lm', 'next_sentence']
     """
     if family_of(config).decoder:
         return (SequenceToSequence(label_smoothing),)
@@ -57,7 +61,13 @@ def objectives_for(
 
 
 def objectives_of(model, sentence_order: bool = False) -> tuple[Objective, ...]:
-    """The objectives for which a model has a pre-training head. sentence_order: as in `objectives_for`."""
+    """The objectives for which a model has a pre-training head. sentence_order: as in `objectives_for`.
+
+    Example:
+        >>> config = BertConfig(vocab_size=100, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32)
+        >>> [objective.name for objective in objectives_of(PreTrainingModel(config))]
+        ['masked_lm', 'next_sentence']
+    """
     if hasattr(model, "decoder"):
         return objectives_for(model.config, pairs=False)
     if hasattr(model, "discriminator"):
@@ -66,5 +76,12 @@ def objectives_of(model, sentence_order: bool = False) -> tuple[Objective, ...]:
 
 
 def collators_of(objectives, settings, vocabulary, seed: int) -> list:
-    """The collators that turn rows, made with `settings`, into batches for all of some objectives."""
+    """The collators that turn rows, made with `settings`, into batches for all of some objectives.
+
+    Example:
+        >>> from bertlab.data.pretraining.settings import ExampleSettings
+        >>> collators = collators_of([NextToken()], ExampleSettings(), vocabulary=None, seed=1)
+        >>> [type(collator).__name__ for collator in collators]
+        ['NextTokens']
+    """
     return [one for objective in objectives for one in objective.collators(settings, vocabulary, seed)]

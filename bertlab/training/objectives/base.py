@@ -14,6 +14,11 @@ class Objective(ABC):
     An objective has a number of *items* in a batch: masked tokens, pairs, next tokens. Most objectives are a choice
     among classes; they give `labels` and `weights` and the name of the model's logits. Others define `losses` and
     `hits` themselves.
+
+    Example:
+        >>> from bertlab.training.objectives import NextToken
+        >>> isinstance(NextToken(), Objective), NextToken().name, NextToken().targets
+        (True, 'next_token', ('next_token_ids', 'next_token_weights'))
     """
 
     name: str  # of its metrics: NAME_loss, NAME_accuracy

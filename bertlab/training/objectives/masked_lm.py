@@ -6,7 +6,14 @@ from bertlab.training.objectives.base import Objective
 
 
 class MaskedLM(Objective):
-    """Which token was it, at each masked position? Reads masked_lm_logits (B, P, V)."""
+    """Which token was it, at each masked position? Reads masked_lm_logits (B, P, V).
+
+    Example:
+        >>> batch = {"masked_lm_ids": ops.array([[1, 1]])}
+        >>> outputs = {"masked_lm_logits": ops.array([[[0.0, 5.0], [5.0, 0.0]]])}
+        >>> ops.convert_to_numpy(MaskedLM().hits(batch, outputs)).tolist()
+        [[True, False]]
+    """
 
     name, short_name = "masked_lm", "masked"
     head, logits = "masked_lm_head", "masked_lm_logits"

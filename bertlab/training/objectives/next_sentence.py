@@ -10,6 +10,12 @@ class NextSentence(Objective):
 
     Rows that are not pairs, such as the running text of a first phase, have no labels: then every weight is 0, the head
     stays as it is, and there is nothing to report.
+
+    Example:
+        >>> batch = {"next_sentence_labels": ops.array([0, 1])}
+        >>> outputs = {"next_sentence_logits": ops.array([[5.0, 0.0], [5.0, 0.0]])}
+        >>> ops.convert_to_numpy(NextSentence().hits(batch, outputs)).tolist()
+        [True, False]
     """
 
     name, short_name = "next_sentence", "pairs"

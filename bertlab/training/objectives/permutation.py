@@ -9,6 +9,10 @@ class Permutation(MaskedLM):
 
     The arrays and the head are those of masked tokens; a batch also has order_ids. Only the last part of the order is
     predicted, `masked_lm_probability` of the tokens (1 / 6 as published): the first ones have too little context.
+
+    Example:
+        >>> Permutation.targets
+        ('masked_lm_ids', 'masked_lm_weights', 'order_ids')
     """
 
     name, short_name = "permutation", "in order"

@@ -14,6 +14,13 @@ class GeneratorMaskedLM(MaskedLM):
     """The generator's objective: `MaskedLM`, but no token is replaced by a random one. 85% become [MASK], 15% stay.
 
     Rows that were stored with masks (static masking) keep those.
+
+    Example:
+        >>> from bertlab.data.pretraining.settings import ExampleSettings
+        >>> vocabulary = Vocabulary([*SPECIAL_TOKENS, "the", "house"])
+        >>> [collator] = GeneratorMaskedLM().collators(ExampleSettings(), vocabulary, seed=1)
+        >>> collator.settings.mask_share, collator.settings.random_share
+        (0.85, 0.0)
     """
 
     def collators(self, settings, vocabulary, seed):
@@ -25,6 +32,12 @@ class ReplacedToken(Objective):
 
     Reads replaced_logits (B, T) and is_replaced (B, T) of a `GeneratorAndDiscriminator`. The accuracy is that of
     "replaced" where the score is positive; most tokens are original, so an accuracy near 90% may be a guess.
+
+    Example:
+        >>> scores, is_replaced = ops.array([[3.0, -3.0, -3.0]]), ops.array([[True, False, True]])
+        >>> hits = ReplacedToken().hits({}, {"replaced_logits": scores, "is_replaced": is_replaced})
+        >>> ops.convert_to_numpy(hits).tolist()
+        [[True, True, False]]
     """
 
     name, short_name = "replaced_token", "replaced"

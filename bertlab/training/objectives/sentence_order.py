@@ -8,6 +8,10 @@ class SentenceOrder(NextSentence):
 
     The rows are made so (`ExampleSettings.sentence_order`). Both segments are of one document, so that the topic, by
     which next-sentence prediction can be guessed, does not help.
+
+    Example:
+        >>> SentenceOrder().name, SentenceOrder().head == NextSentence().head
+        ('sentence_order', True)
     """
 
     name, short_name = "sentence_order", "order"

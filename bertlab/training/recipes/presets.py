@@ -125,7 +125,7 @@ class PretrainingSettings(Settings):
     )
     schedule: str = setting(
         "linear",
-        "How the learning rate falls after its peak: linear, to 0 at the last step; inverse-root, as 1 / sqrt(step).",
+        "Fall of the learning rate after its peak: linear, to 0 at the last step; inverse-root, as 1 / sqrt(step).",
         choices=SCHEDULES,
     )
     optimizer: str = setting(
