@@ -61,7 +61,7 @@ class Failure:
 
     @property
     def signature(self) -> tuple:
-        """By this a mistake that raises an error is recognised."""
+        """The values by which a mistake that raises an error is recognised."""
         return self.kind, self.shapes, self.reason
 
 
@@ -135,7 +135,7 @@ def _failure(error: dict, own: bool) -> Failure:
 
 
 def kind_of_error(error: dict) -> str:
-    """Of ERRORS: the error's own type or the class of Python's own that it extends, unless that is just "an error"."""
+    """One of ERRORS: the error's own type, or Python's own class that it extends, unless that is just "an error"."""
     own = _one_of(ERRORS, error.get("type"), AN_ERROR)
     base = _one_of(ERRORS, error.get("base"), AN_ERROR)
     return base if own == AN_ERROR and base not in ("Exception", "BaseException") else own
@@ -187,7 +187,7 @@ def _shapes(message: str) -> tuple[tuple[int, ...], ...]:
 
 @dataclass(frozen=True)
 class CellOutcome:
-    """How a cell ended. status: "ok", "failed" or "late"; kind: of ERRORS; line: of this cell, where it is known."""
+    """A cell's outcome. status: "ok", "failed" or "late"; kind: of ERRORS; line: of this cell, where it is known."""
 
     status: str
     kind: str = AN_ERROR

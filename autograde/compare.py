@@ -21,7 +21,7 @@ SLICE = 6  # rows and columns of the small slice that is shown
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far a float32 result may differ from the float64 reference."""
+    """The difference that a float32 result may have from the float64 reference."""
 
     rtol: float = 1e-4
     atol: float = 1e-5

@@ -54,7 +54,7 @@ def made(probe, question, namespace, notes, build):
 
 
 def trainable(probe, question, namespace, notes, build):
-    """How many numbers the layer's weights hold: those that can be trained, and the others."""
+    """The counts of the numbers that the layer's weights hold: those that can be trained, and the others."""
     layer = _built_layer(probe, *inputs(probe, question), namespace, notes, build)
     counts = [
         sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
@@ -119,7 +119,7 @@ def put_weights(layer, roles, weights):
 
 
 def _about_shape(layer: str, role: str, places: int, got: tuple, wanted: tuple) -> str:
-    """Of a weight that `wanted` does not fit: it has another shape, or there are too many or too few layers with it."""
+    """A message on a weight that `wanted` does not fit: it has another shape, or too many or too few layers have it."""
     of_each, rest = divmod(wanted[-1], got[-1] if got else 1)
     if places > 1 and not rest and of_each != places:
         return f"{layer} has {places} weights `{role}`; expected {of_each}"

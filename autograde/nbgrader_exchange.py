@@ -108,7 +108,7 @@ class CollectSafely(ExchangeCollect):
             self._leave_out(_SECRET, "it is missing, empty or damaged; the student's own nbgrader finds no feedback")
 
     def _entered(self, inside: Path, folders: list[str], handle: int) -> list[str]:
-        """Of the folders in a folder, those whose files are looked at. handle: the open folder."""
+        """The names of the folders in a folder whose files are looked at. handle: the open folder."""
         wanted = [name for name in folders if not _matches(name, self.coursedir.ignore)]
         links = [name for name in wanted if _is_link(name, handle)]
         for name in links:

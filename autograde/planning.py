@@ -123,7 +123,7 @@ def _failure_of(exercise, part):
 
 
 def _own_modules(exercise):
-    """Where this exercise's own result could be imported from instead of being written."""
+    """The modules from which this exercise's own result could be imported instead of being written."""
     return ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
 
 
@@ -418,7 +418,7 @@ def index_of(exercises) -> list[dict]:
 
 
 def _variants_of(exercise: Exercise) -> dict:
-    """How many variants its question has, if any."""
+    """The number of variants that its question has, if any."""
     count = len(catalogue.variants_of(exercise.notebook))
     return {"variants": count} if count else {}
 

@@ -118,7 +118,7 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
 
 
 def _tally(claim, value) -> dict:
-    """How often each fault occurred; if there is none, how often each event."""
+    """Counts how often each fault occurred; if there is none, how often each event."""
     findings = _findings(claim, value)
     if isinstance(findings, Difference):
         return {"faults": {findings.kind: claim["calls"]}}

@@ -369,7 +369,7 @@ def _refusal(answer, question) -> str:
 
 
 def _how(returned, wanted):
-    """How to convert the returned value into the expected type."""
+    """A sentence on how to convert the returned value into the expected type."""
     if wanted == "tensor" and returned in ("float", "int", "bool"):
         return " A plain number has no gradient: compute it from the arguments with `keras.ops`."
     if wanted == "tensor":

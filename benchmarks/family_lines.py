@@ -1,4 +1,4 @@
-"""How many lines does each family of encoders have of its own: its table, its parts, its tests?
+"""Counts the lines that each family of encoders has of its own: its table, its parts, its tests.
 
     python -m benchmarks.family_lines
 

@@ -1,4 +1,4 @@
-"""How fast are fine-tuning and prediction, beside transformers on PyTorch, on the same texts?
+"""Measures how fast fine-tuning and prediction are, beside transformers on PyTorch, on the same texts.
 
     python -m benchmarks.finetune                                          # built-in task, 4 × 256, two CPU cores
     python -m benchmarks.finetune --task sst2 --data-dir glue_data --size base

@@ -1,4 +1,4 @@
-"""Where does the time of a pre-training step go? A table by kind of computation, and the fusions that cost most.
+"""Shows where a pre-training step spends its time: a table by kind of computation, and the fusions that cost most.
 
     python -m benchmarks.fusions                                     # 4 × 256, 128 tokens, batch 16, float32
     python -m benchmarks.fusions --vocab-size 12288 --length 64 --batch-size 64 --optimizer muon
@@ -71,7 +71,7 @@ def kind_of(instruction: Instruction) -> str:
 
 
 def milliseconds_of(trace: Path, names: set[str]) -> Counter:
-    """Of each of these instructions its time in a trace, in milliseconds."""
+    """The time of each of these instructions in a trace, in milliseconds."""
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 
     spent: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""How fast does a left-to-right model continue texts, beside transformers' `generate`, with the same weights?
+"""Measures how fast a left-to-right model continues texts, beside transformers' `generate`, with the same weights.
 
     python -m benchmarks.generation                                      # 4 × 256: minutes on two cores
     python -m benchmarks.generation --num-layers 12 --hidden-size 768 --rows 1
@@ -82,7 +82,7 @@ def cells(options, name: str) -> list[tuple[int, int]]:
 
 
 def measure(options, name: str) -> list[dict]:
-    """For each cell the new tokens per second of all rows together, and the tokens."""
+    """The new tokens per second of all rows together, and the tokens, for each cell."""
     side = theirs(options.folder) if name == SIDES[2] else ours(options.folder, cache=name == SIDES[0])
     measured = []
     for rows, count in cells(options, name):

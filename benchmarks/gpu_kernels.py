@@ -1,4 +1,4 @@
-"""Where does the time of a training step go on a GPU? A table by kind of computation, and the longest kernels.
+"""Shows where a training step spends its time on a GPU: a table by kind of computation, and the longest kernels.
 
     KERAS_BACKEND=jax python -m benchmarks.gpu_kernels --size base --tokens 128 --rows 32
 

@@ -1,4 +1,4 @@
-"""How long does `import bertlab` take, beside transformers and keras-hub?
+"""Measures how long `import bertlab` takes, beside transformers and keras-hub.
 
     python -m benchmarks.import_time                # five processes for each, in turns; the medians
 

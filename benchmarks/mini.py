@@ -73,7 +73,7 @@ def pair_accuracy(model, tokenizer, file: Path, group: str = "phenomenon") -> di
 
 
 def blanks_found(model, tokenizer, part: str) -> dict:
-    """How many blanks of a part have an accepted answer among the first five predictions, and which have not."""
+    """Counts the blanks of a part with an accepted answer among the first five predictions, and lists those without."""
     from bertlab.analysis.fill_mask import fill_mask
 
     rows = [row for row in rows_of(MATERIAL / "blanks.jsonl") if row["part"] == part]

@@ -1,4 +1,4 @@
-"""What does each objective learn for the same number of operations? Pre-training on the built-in corpus, then a task.
+"""Compares the objectives at the same number of operations: pre-training on the built-in corpus, then a task.
 
     python -m benchmarks.objectives --out build/objectives                 # hours on two cores; repeat it to resume
     python -m benchmarks.objectives --out build/objectives --flops 3e12    # half an hour

@@ -1,4 +1,4 @@
-"""How fast is a training step of each objective, beside transformers on PyTorch, on the same shapes?
+"""Measures how fast a training step of each objective is, beside transformers on PyTorch, on the same shapes.
 
     python -m benchmarks.objectives_speed                   # 2 × 128, 16 rows of 128 tokens: minutes on two cores
     python -m benchmarks.objectives_speed --num-layers 4 --hidden-size 256 --compile

@@ -176,7 +176,7 @@ def gradient(trainer: PreTrainer, rows: dict[str, np.ndarray], size: int) -> np.
 
 
 def measure_accumulation(rows: dict[str, np.ndarray], size: int, parts: int) -> dict[str, float]:
-    """How far the gradient of a batch in parts is from that of the whole batch: |difference| / |gradient|."""
+    """The distance of a batch's gradient in parts from that of the whole batch: |difference| / |gradient|."""
     batch = {name: values[:size] for name, values in rows.items()}
     whole = gradient(trainer_of(1), batch, size)
     ways = {

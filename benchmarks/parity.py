@@ -1,4 +1,4 @@
-"""How far our models are from transformers' PyTorch ones: `python -m benchmarks.parity`.
+"""Measures how far our models are from transformers' PyTorch ones: `python -m benchmarks.parity`.
 
 Both compute with the same random checkpoints, in float32, on every backend that is installed. The first table shows
 the largest absolute difference of each output over all cases, lengths and rows, padding included, and the largest
@@ -52,7 +52,7 @@ def worker(*arguments: str | Path, backend: str = "tensorflow") -> None:
 
 
 def differences(expected, found) -> dict[str, tuple[float, float]]:
-    """For each array: max|found − expected|, and the scale that its tolerance is relative to (see above)."""
+    """The max|found − expected| of each array, and the scale that its tolerance is relative to (see above)."""
     measured = {}
     for name in expected:
         if "/input/" in name:
@@ -112,7 +112,7 @@ def worst(folders: list[Path], backend: str) -> tuple[dict[str, float], bool]:
 
 
 def worst_relative(folders: list[Path], backend: str) -> dict[str, tuple[float, float]]:
-    """For each family the largest relative difference of an output and of a gradient."""
+    """The largest relative difference of an output and of a gradient, for each family."""
     largest = {}
     for folder in folders:
         measured = relative_differences(np.load(folder / "expected.npz"), np.load(folder / f"{backend}.npz"))

@@ -1,4 +1,4 @@
-"""How fast is a pre-training step, beside transformers on PyTorch and keras-hub, on the same work?
+"""Measures how fast a pre-training step is, beside transformers on PyTorch and keras-hub, on the same work.
 
     python -m benchmarks.pretrain                            # 4 × 256, 128 tokens, float32: two CPU cores
     python -m benchmarks.pretrain --size base --batch-size 256 --precision bfloat16        # a GPU

@@ -180,7 +180,7 @@ def transformers_trainer(job: Job) -> dict:
 
 
 def transformers_tuned(job: Job) -> dict:
-    """By hand: the MLM head works on the masked positions only, as ours does."""
+    """Measures a step written by hand: the MLM head works on the masked positions only, as ours does."""
     import torch
 
     def loss_of(model, batch):

@@ -1,4 +1,4 @@
-"""How near to the device's peak could a pre-training step come, if it were nothing but its matrix products?
+"""Measures how near to the device's peak a pre-training step could come, if it were nothing but its matrix products.
 
     python -m benchmarks.products                                   # 4 × 256, 128 tokens, batch 16, float32
     KERAS_BACKEND=jax python -m benchmarks.products --size base --batch-size 256 --precision bfloat16
@@ -72,7 +72,7 @@ def products_of(config: BertConfig, rows: int, tokens: int, predictions: int) ->
 
 
 def passes_of(product: Product) -> dict[str, tuple[tuple[int, int], tuple[int, int], str]]:
-    """Of a product its forward pass and its two gradients: the shapes of the operands and how they meet."""
+    """The forward pass and the two gradients of a product: the shapes of the operands and how they meet."""
     m, k, n = product.m, product.k, product.n
     right, letters = ((n, k), "nk") if product.rows_right else ((k, n), "kn")
     return {

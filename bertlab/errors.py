@@ -23,7 +23,7 @@ def in_shell():
 
 
 def asked(shell: str, python: str) -> str:
-    """How a user asks for something: an option where a command runs, an argument where Python is used."""
+    """The user's way to ask for something: an option where a command runs, an argument where Python is used."""
     return shell if _IN_SHELL.get() else python
 
 

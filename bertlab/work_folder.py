@@ -31,7 +31,7 @@ class Difference:
 
 
 def differences(found, wanted, defaults=None, name: str = "") -> list[Difference]:
-    """Where two trees of JSON values differ, in the order of the first.
+    """The differences between two trees of JSON values, in the order of the first.
 
     defaults: values for settings that did not exist when `found` was written; a tree like the others.
     """

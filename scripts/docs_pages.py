@@ -84,7 +84,7 @@ def _target(file: str, link: str) -> str:
 
 
 def _address(file: str) -> str | None:
-    """Where the site has a file of the repository; None for one that it does not have."""
+    """The address of a file of the repository on the site; None for one that the site does not have."""
     pages = {copied: page for page, copied in COPIES.items()}
     if file in pages:
         return pages[file]

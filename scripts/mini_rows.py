@@ -44,7 +44,10 @@ class Kind:
 
     @property
     def predictions(self) -> int:
-        """Of a row, at most. An odd number: with [CLS] it is even, as the attention of cuDNN wants its queries."""
+        """The largest number of predictions in a row.
+
+        An odd number: with [CLS] it becomes even, as the attention of cuDNN wants its queries.
+        """
         return round(self.masked * self.tokens) | 1
 
 

@@ -625,7 +625,7 @@ learnt_pieces = {least: learn_vocabulary(training_words, sizes[-1], min_count=le
 
 
 def measured(pieces):
-    """For the held-out words: the fraction that is one token, and the tokens per word."""
+    """The fraction of the held-out words that is one token, and their tokens per word."""
     numbers = numbered(pieces)
     cut = {word: wordpiece(word, numbers) for word in held_out}
     whole = sum(count for word, count in held_out.items() if cut[word] == [word])

@@ -277,7 +277,7 @@ bars(
 
 # %%
 def fate(before: str, after: str, chosen: bool) -> str:
-    """How a token was treated, in the words of `token_boxes`."""
+    """The treatment of a token, in the words of `token_boxes`."""
     if not chosen:
         return "special" if before in ("[CLS]", "[SEP]", "[PAD]") else ""
     return "masked" if after == "[MASK]" else "unchanged" if after == before else "another"

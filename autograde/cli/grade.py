@@ -63,7 +63,7 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
 
 @contextmanager
 def _places(scheduler, trust, workers, any_new):
-    """Where submissions are graded: a function (assignment, students, again, progress) → report."""
+    """Yields the function that grades submissions: (assignment, students, again, progress) → report."""
     from autograde.grader import cluster
     from autograde.grader.grade import grade as grade_here
 

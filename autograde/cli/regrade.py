@@ -51,7 +51,7 @@ def regrade(exercise, assignment, course, students, scheduler, workers, cell_sec
 
 @contextmanager
 def _places(scheduler, trust):
-    """Where it is done: arguments for `regrade.regrade`."""
+    """Yields the arguments of `regrade.regrade` for the place where it is done."""
     from autograde.grader import cluster
 
     if scheduler:

@@ -40,7 +40,7 @@ def is_own(notebook: str) -> bool:
 
 
 def place_of(kind: str, notebook: str) -> Path:
-    """Where the file of a notebook is. kind: solutions, alternatives or wrong."""
+    """The path of a notebook's file. kind: solutions, alternatives or wrong."""
     folder = own() / kind if is_own(notebook) else COURSE / _IN_COURSE[kind]
     return folder / f"{notebook}.py"
 

@@ -214,7 +214,7 @@ class Obeys:
 
 @dataclass(frozen=True)
 class Rates:
-    """How often events happen over all calls of a random function.
+    """The rates of events over all calls of a random function.
 
     rates: event, as the rule names it → (independent tries in one call, the probability of each).
     """

@@ -40,7 +40,7 @@ class Budget:
 
     @classmethod
     def of(cls, limits: Limits, notebooks: int = 1) -> "Budget":
-        """For a submission of so many notebooks: what the limits give to one sandbox, and twice as much for several."""
+        """The budget of a submission of so many notebooks: the limits of one sandbox, twice as much for several."""
         times = min(notebooks, MOST_NOTEBOOKS)
         return cls(limits.wall_seconds * times, limits.cpu_seconds * times)
 

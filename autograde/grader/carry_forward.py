@@ -123,7 +123,7 @@ def _pass(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
 
 
 class _Stand:
-    """How far one pass has come: which of the student's cells have run, and on which of the course's solutions."""
+    """The progress of one pass: which of the student's cells have run, and on which of the course's solutions."""
 
     def __init__(self, task: Task):
         self.task, self.done = task, 0  # steps of the student's program

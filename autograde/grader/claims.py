@@ -79,7 +79,7 @@ class Found:
 
     @property
     def order(self) -> list:
-        """By which the newer of two uploads is recognised: nothing in it is the student's."""
+        """The values by which the newer of two uploads is recognised: nothing in them is the student's."""
         return [self.upload.order, _text(self.entry.modified)]
 
     @property

@@ -45,7 +45,7 @@ def _letters(name: str) -> str:
 
 
 def nearness(file: str, notebooks: Sequence[str]) -> int:
-    """How well a name fits a notebook: 3 the notebook's own, 2 contains it, 1 the only notebook there is, 0 none."""
+    """The fit of a name to a notebook: 3 the notebook's own, 2 contains it, 1 the only notebook there is, 0 none."""
     stem = own_stem(file).lower()
     if any(stem == name.lower() for name in notebooks):
         return 3

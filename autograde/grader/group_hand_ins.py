@@ -146,8 +146,8 @@ def _is_own(folder: Folder) -> bool:
 
 
 def _rank(folder: Folder) -> tuple:
-    """By which the hand-in that counts is recognised: one with a notebook, then the newer one, by the time if it is
-    known, else by the upload's number."""
+    """The key by which the hand-in that counts is recognised: one with a notebook, then the newer one, by the time if
+    it is known, else by the upload's number."""
     orders = list(folder.before.order.values()) if folder.before else []
     times = [time for _, time in folder.old.values()]
     time = folder.before.time if folder.before else max(times)

@@ -41,7 +41,7 @@ class Times:
     by_student: dict[str, datetime] = field(default_factory=dict)
 
     def of(self, upload: Upload, student: str, alone: bool = True) -> datetime | None:
-        """By the number, else by the student's id, else by the name in the entry if nobody else has it.
+        """The time by the number, else by the student's id, else by the name in the entry if nobody else has it.
 
         alone: whether the class list knows no other student of this name.
         """

@@ -84,7 +84,7 @@ def seconds_late(submission, record: HandIn | None, zone: tzinfo = UTC) -> float
 
 
 def _set_back(start: datetime, end: datetime, zone: tzinfo) -> timedelta:
-    """By how much clocks are set back between two times in UTC; never negative."""
+    """The time by which clocks are set back between two times in UTC; never negative."""
     before, after = (time.replace(tzinfo=UTC).astimezone(zone).utcoffset() for time in (start, end))
     return max(before - after, timedelta())
 
@@ -115,7 +115,7 @@ def free_days(
 
 
 def lateness(submission, record: HandIn | None, zone: tzinfo = UTC) -> str:
-    """For tables: empty for a punctual hand-in."""
+    """The lateness of a hand-in as text for tables: empty for a punctual one."""
     if record is not None and record.late and not record.time:
         return "late, days unknown"
     seconds = seconds_late(submission, record, zone)

@@ -34,7 +34,7 @@ _NAME, _EMAIL = ("Full name", "Vollständiger Name"), ("Email address", "E-Mail-
 
 
 def moodle(rows: Sequence[dict]) -> Filled:
-    """For Grades > Import > CSV file, mapped by user name or e-mail address; a student without both is reported."""
+    """A CSV file for Grades > Import, mapped by user name or e-mail address; a student without both is reported."""
     assignments, students = by_student(rows)
     lines: list[list] = [["Username", "First name", "Last name", "Email address", *assignments]]
     missing = []

@@ -283,7 +283,7 @@ def _salvage(text: str, reading) -> None:
 
 
 def _damage(text: str) -> str:
-    """Where and why the text is not JSON, in words."""
+    """The place and the reason why the text is not JSON, in words."""
     if "<<<<<<<" in text and ">>>>>>>" in text:
         return "it contains the marks of an unresolved merge conflict"
     try:

@@ -216,7 +216,7 @@ def choose(
 
 
 def _level(platform: Platform, entries: Sequence[str], shared: int, zone: tzinfo) -> tuple[int, int]:
-    """How many shared folders to skip so that most entries fit, and how many then do."""
+    """The number of shared folders to skip so that most entries fit, and the number of entries that then do."""
     counts = []
     for level in range(shared + 1):
         names = ("/".join(PurePosixPath(entry).parts[level:]) for entry in entries)
@@ -254,7 +254,7 @@ def _plain(entries, notebooks, assignment, zone, shared: int, told: str | None) 
 
 
 def common_folders(paths: Sequence[str]) -> int:
-    """How many leading folders all paths share."""
+    """The number of leading folders that all paths share."""
     folders = [PurePosixPath(path).parts[:-1] for path in paths]
     shared = 0
     for level in zip(*folders):

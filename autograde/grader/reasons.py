@@ -42,7 +42,7 @@ def with_reasons(task: Task, outcome: Outcome) -> Outcome:
 
 
 def _difference(plan: dict, judged: Judged) -> list[str]:
-    """How the answers first differ from what is expected; empty where an error or another sentence tells it already.
+    """The answers' first difference from what is expected; empty where an error or another sentence tells it already.
 
     Answers on the course's own earlier answers are preferred: in them only this exercise is wrong.
     """
@@ -90,7 +90,7 @@ def _is_array(difference: Difference) -> bool:
 
 
 def _place(difference: Difference) -> str:
-    """Where the first one is, told by whether it is the first or last row and column of its matrix."""
+    """The place of the first difference, told by whether it is the first or last row and column of its matrix."""
     shape = difference.expected.shape[-2:]
     steps = difference.index[-len(shape) :] if shape else ()
     if len(steps) != len(shape) or not all(type(step) is int for step in steps):

@@ -111,7 +111,7 @@ def _exercises(results) -> list[dict]:
 
 
 def _in_order(label: str) -> tuple:
-    """By which exercises are sorted: "3.9 …" before "3.10 …"."""
+    """The key by which exercises are sorted: "3.9 …" before "3.10 …"."""
     return tuple(map(int, re.findall(r"\d+", label.partition(" ")[0]))), label
 
 
@@ -238,7 +238,7 @@ def _duration(seconds: float) -> str:
 
 
 def _draw_points(points: list[float], possible: float):
-    """How many students have how many points, in ten steps."""
+    """Draws how many students have how many points, in ten steps."""
     figure, axes = plots.new_figure(4.6, 3.4)
     counts, edges = np.histogram(points, bins=10, range=(0.0, max(possible, max(points), 1.0)))
     axes.bar(edges[:-1], counts, width=np.diff(edges) * 0.92, align="edge", color=plots.BLUE)
@@ -252,7 +252,7 @@ def _draw_points(points: list[float], possible: float):
 
 
 def _draw_exercises(exercises: list[dict]):
-    """For each exercise the fraction of students with it right, partly right, wrong, not tried; also by pattern."""
+    """Draws the fraction of students with each exercise right, partly right, wrong, not tried; also by pattern."""
     figure, axes = plots.new_figure(4.6, max(2.2, 0.8 + 0.36 * len(exercises)))
     kinds = (("passed", "right", plots.GREEN, ""), ("partly", "partly", "#e0b050", "//"),
              ("wrong", "wrong", plots.ORANGE, "xx"), ("open", "not tried", "#d0d0d0", ""))  # fmt: skip

@@ -93,7 +93,7 @@ def has_statements(cell: str) -> bool:
 
 
 def what_it_is(text: str) -> str:
-    """For the student: a file that is neither a notebook nor a script with readable cells."""
+    """The description, for the student, of a file that is neither a notebook nor a script with readable cells."""
     if not _LOOKS_LIKE_CODE.search(text):
         return "not a notebook (it is not JSON)"
     if not is_bounded(text):

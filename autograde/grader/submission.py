@@ -33,7 +33,7 @@ class Step:
 
     @property
     def key(self) -> int | str:
-        """By which an outcome remembers it."""
+        """The key by which an outcome remembers this step."""
         return self.exercise.id if self.exercise else self.number
 
 

@@ -182,5 +182,5 @@ def digest_of(modules: dict[str, str]) -> str:
 
 
 def in_notebook_order(found: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
-    """By notebook; if one was handed in several times, the last of `found` counts."""
+    """Sorts by notebook; if one was handed in several times, the last of `found` counts."""
     return tuple(one for _, one in sorted({one.notebook: one for one in found}.items()))

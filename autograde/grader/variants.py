@@ -148,7 +148,7 @@ def recognised(course: str | Path, assignment: str, student: str, templates: Map
 
 
 def _closest(path: Path, template: Template, possible: set[int], own: int) -> int:
-    """Of these variants the one of which a notebook has the most cells that not all of them have; `own` if several."""
+    """The one of these variants of which a notebook has the most cells that not all of them have; `own` if several."""
     given = {
         number: {cell.cell.source.strip() for cell in template.edition(number).cells if cell.role != "answer"}
         for number in possible

@@ -287,8 +287,9 @@ def _pid_behind(handle: int) -> int:
 
 
 def _end_of(code: int, limits: Limits, usage: dict, over_memory: bool) -> End:
-    """How a sandbox ended by itself. A SIGKILL that neither we nor a limit of its own explains came from outside, as
-    from a kernel that is short of memory; a program that kills itself looks the same, and is tried once more too."""
+    """The end of a sandbox that ended by itself. A SIGKILL that neither we nor a limit of its own explains came from
+    outside, as from a kernel that is short of memory; a program that kills itself looks the same, and is tried once
+    more too."""
     if code == -signal.SIGXCPU or (code == -signal.SIGKILL and usage["cpu_seconds"] >= limits.cpu_seconds):
         return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU", signal=-code, **usage)
     if code == -signal.SIGKILL and over_memory:

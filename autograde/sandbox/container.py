@@ -204,7 +204,7 @@ class ContainerSandbox(Sandbox):
         return 0.0
 
     def _over_its_memory(self, usage: dict) -> bool:
-        """By the largest process: the engine holds the whole container to the limit, and reports nothing about it."""
+        """Whether the largest process was near the limit: the engine limits the whole container and reports nothing."""
         return usage["peak_memory"] > 0.8 * self.limits.memory
 
     def _await_start(self) -> None:
@@ -276,7 +276,7 @@ def _message(line: bytes) -> dict:
 
 
 def _most_processes() -> int:
-    """For all sandboxes of the user together, within the limit that this process has: an engine may not raise it."""
+    """The most processes of all sandboxes of the user, within the limit of this process: an engine may not raise it."""
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     return 4096 if hard == resource.RLIM_INFINITY else min(hard, 4096)
 

@@ -110,7 +110,7 @@ def _same_names(wanted: frozenset[str]) -> list:
 
 
 def _called_like(module: types.ModuleType, wanted: frozenset[str]) -> dict:
-    """By id, the functions and classes of a module that are called like one of the names."""
+    """The functions and classes of a module that are called like one of the names, by id."""
     things = [(called, thing) for called, thing in list(vars(module).items())]
     return {
         id(thing): thing
@@ -338,7 +338,7 @@ def _folders(modules: list[str]) -> tuple[str, ...]:
 
 
 def _path_text(path) -> str:
-    """By the methods of the class itself: a subclass of the student's could lie.
+    """The text of a path by the methods of the class itself: a subclass of the student's could lie.
 
     Only `io.FileIO` passes other objects on; it calls their `__fspath__` again, which could then give another path.
     """

@@ -1,4 +1,4 @@
-"""How a process becomes a sandbox. Three roles, each a fork of the one before:
+"""Turns a process into a sandbox. Three roles, each a fork of the one before:
 
     keeper   (zygote mode only) moves into fresh namespaces and furnishes them
     init     process 1 of the sandbox: starts the agent, buries orphans, reports how the agent ended. When it ends,

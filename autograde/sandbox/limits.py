@@ -18,7 +18,7 @@ PROTOCOL = "protocol"
 CLOSED = "closed"
 LOST = "lost"
 KILLED = "killed from outside"
-FROM_OUTSIDE = (LOST, KILLED)  # not the program's doing, as far as one can tell
+FROM_OUTSIDE = (LOST, KILLED)  # as far as we can tell, not caused by the program
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class End:
-    """How a sandbox ended. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
+    """The end of a sandbox. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
 
     reason: str
     detail: str

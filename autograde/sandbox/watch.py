@@ -49,7 +49,7 @@ def cpu_seconds(pids: list[int]) -> float:
 
 
 def waiting_seconds(pid: int) -> float:
-    """How long a process's first thread has waited for a processor (the kernel's run delay); 0 if nobody counts it."""
+    """The seconds that a process's first thread waited for a processor (the kernel's run delay); 0 if not counted."""
     words = _read(pid, "schedstat").split()
     return int(words[1]) / 1e9 if len(words) == 3 else 0.0
 

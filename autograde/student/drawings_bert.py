@@ -46,7 +46,7 @@ def shares(wholes: dict[str, dict[str, float]], title: str = "", *, alt: str) ->
 
 
 def guess_bars(groups: dict[str, list[tuple[str, float]]], per_line: int = 3, title: str = "", *, alt: str) -> None:
-    """For each group (a sentence), its predictions from the top down as bars from 0 to 1, with token and number."""
+    """Draws the predictions of each group (a sentence) from the top down as bars from 0 to 1, with token and number."""
     lines = -(-len(groups) // per_line)
     tallest = max(len(guesses) for guesses in groups.values())
     figure, axes = _figure(3.8 * min(per_line, len(groups)), lines * (0.8 + 0.28 * tallest), lines, per_line)

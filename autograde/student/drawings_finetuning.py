@@ -32,7 +32,7 @@ def _width(token: str) -> float:
 
 
 def _ends(tokens) -> np.ndarray:
-    """Where each token's box ends, with a small gap between them."""
+    """The place where each token's box ends, with a small gap between them."""
     widths = np.array([_width(token) for token in tokens])
     return np.cumsum(widths + 0.25) - 0.25
 

@@ -98,7 +98,7 @@ def _read(cell: str) -> CodeCell:
 
 
 def _owners(known: list[tuple[KeptAnswer, CodeCell]]) -> dict[str, KeptAnswer]:
-    """For each name the answer whose version counts: the exercise's own, else the one that was kept last."""
+    """The answer whose version counts for each name: the exercise's own, else the one that was kept last."""
     owners: dict[str, KeptAnswer] = {}
     for answer, cell in known:
         for name in cell.defines:

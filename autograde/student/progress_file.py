@@ -40,7 +40,7 @@ def parse(content: bytes) -> dict:
 
 
 def digest_of(source: str) -> str:
-    """By this a changed answer is recognised."""
+    """The digest by which a changed answer is recognised."""
     return hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:16]
 
 

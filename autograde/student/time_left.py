@@ -1,4 +1,4 @@
-"""How long the training run of notebook 07 takes: computed for known GPUs, measured after 20 steps on any machine."""
+"""The time of the training run of notebook 07: computed for known GPUs, measured after 20 steps on any machine."""
 
 import re
 import time
@@ -37,7 +37,7 @@ KNOWN = {
 
 
 def known_gpu(name: str | None) -> KnownGPU | None:
-    """The entry of the GPU that calls itself `name`; None for any other GPU, and without one.
+    """The entry of the GPU with this `name`; None for any other GPU, and without a GPU.
 
     Example:
         >>> known_gpu("Tesla T4").precision

@@ -20,7 +20,7 @@ UNTRAINED = "these are the weights of an untrained model"
 
 
 def weights_path() -> Path:
-    """Where the file lies."""
+    """The path of the file."""
     return home.of_notebook(NOTEBOOK) / WEIGHTS
 
 

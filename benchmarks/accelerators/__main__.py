@@ -70,7 +70,7 @@ def cells_of(options: argparse.Namespace) -> list[dict]:
 
 
 def file_of(cell: dict, work: Path) -> Path:
-    """Where a cell is kept."""
+    """The file in which a cell is kept."""
     return work / ("-".join(str(cell[key]) for key in KEYS) + ".json")
 
 

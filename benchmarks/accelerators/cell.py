@@ -73,7 +73,7 @@ def counted(text: str, card: Card, model_flops: float) -> dict:
 
 
 def program_of(path: Path) -> Path:
-    """Where the text of a cell's program is kept."""
+    """The file in which the text of a cell's program is kept."""
     return path.with_suffix(".hlo.gz")
 
 

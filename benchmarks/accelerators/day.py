@@ -1,4 +1,4 @@
-"""How long does a pre-training recipe of base take at least, on each card and pod of the stored table?
+"""Computes the least time of a pre-training recipe of base, on each card and pod of the stored table.
 
     python -m benchmarks.accelerators.day
     python -m benchmarks.accelerators.day --tokens 42.6e9 --batch 256

@@ -161,7 +161,7 @@ class Program:
         return self._kernels(self.entry, 1)
 
     def turns(self, instruction: Instruction, inside: str) -> int:
-        """How often what an instruction calls runs, each time that the computation `inside` does."""
+        """The number of times that what an instruction calls runs, each time that the computation `inside` does."""
         return turns_of(instruction, self.computations, inside) if instruction.opcode == "while" else 1
 
     def _kernels(self, name, times):

@@ -1,4 +1,4 @@
-"""How often the body of a loop in a compiled program runs.
+"""The number of times that the body of a loop in a compiled program runs.
 
 Some loops contain the number. The loops in which a TPU's compiler exchanges parts of a matrix while it multiplies do
 not: a counter is compared with a constant, and each turn adds a constant to it.

@@ -19,7 +19,7 @@ TARGET, ATTRIBUTE = "{target}", "{attribute}"
 
 
 class Association(NamedTuple):
-    """How an attribute changes the probability of two target words. Logarithms are natural.
+    """The change in the probability of two target words that an attribute makes. Logarithms are natural.
 
     probabilities, priors: of the two targets.   ratio: ln p₁ − ln p₂.   bias: ln (p₁ / prior₁) − ln (p₂ / prior₂),
     positive if the attribute goes with the first target.

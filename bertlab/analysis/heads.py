@@ -22,7 +22,7 @@ MAX_OFFSET = 5
 
 @dataclass(frozen=True)
 class RelationScores:
-    """How well every head, and the best fixed distance, find the head words of one relation.
+    """The accuracy of every head, and of the best fixed distance, in finding the head words of one relation.
 
     count: words with this relation.   accuracy: (2, L, A), fractions by direction, layer and head.
     offset: the distance, head word − dependent, that is right most often.   offset_accuracy: its fraction.

@@ -47,7 +47,7 @@ class ProbeScores:
 
     @property
     def selectivity(self) -> float:
-        """How much better the probe is at the task than at the control task."""
+        """The accuracy of the probe at the task minus that at the control task."""
         return self.accuracy - self.control
 
 

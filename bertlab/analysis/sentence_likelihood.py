@@ -1,4 +1,4 @@
-"""How likely a model finds a whole sentence, by what it was trained to predict.
+"""The score of a whole sentence: how likely a model finds it, by what the model was trained to predict.
 
 A masked model predicts each token from all others: its score is the pseudo-log-likelihood (`pseudo_likelihood`). A
 language model in each direction (Peters et al. 2018, "Deep contextualized word representations", section 3.1)

@@ -76,7 +76,7 @@ class BagOfWords(keras.layers.Layer):
 
 
 def counts(words, ids, is_real):
-    """How often each word is in a text. words (B, S); the text's ids and is_real (B, T) → (B, S) float32.
+    """The count of each word in a text. words (B, S); the text's ids and is_real (B, T) → (B, S) float32.
 
     Example:
         >>> text = ops.array([[5, 6, 5, 0]])

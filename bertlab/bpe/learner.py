@@ -19,7 +19,7 @@ MIN_FREQUENCY = 2
 
 
 def count_chunks(texts: Iterable[str]) -> Counter:
-    """How often each chunk occurs in some texts, read once. Raises DataError for items that are no strings.
+    """Counts how often each chunk occurs in some texts, read once. Raises DataError for items that are no strings.
 
     Example:
         >>> count_chunks(["low lower", "low"])
@@ -72,7 +72,7 @@ def learn_from_counts(
 
 @dataclass(frozen=True)
 class Fit:
-    """How well a vocabulary fits a text: its chunks (words with their space), tokens and bytes of UTF-8."""
+    """The fit of a vocabulary to a text: the text's chunks (words with their space), tokens and bytes of UTF-8."""
 
     chunks: int
     tokens: int
@@ -85,7 +85,7 @@ class Fit:
 
 
 def measure(tokenizer, counts: Mapping[str, int]) -> Fit:
-    """How well a `BytePairTokenizer` fits chunks and their counts (`count_chunks`)."""
+    """Measures how well a `BytePairTokenizer` fits chunks and their counts (`count_chunks`)."""
     tokens = sum(len(tokenizer.encode(chunk)) * count for chunk, count in counts.items())
     size = sum(len(as_utf8(chunk)) * count for chunk, count in counts.items())
     return Fit(sum(counts.values()), tokens, size)

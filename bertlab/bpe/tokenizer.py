@@ -40,7 +40,7 @@ class Part(NamedTuple):
     places: list[tuple[int, int]] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
-        """Where the part's characters from `start` to `end` are in the original text."""
+        """The start and end, in the original text, of the part's characters from `start` to `end`."""
         if self.places is None:
             return self.start + start, self.start + end
         return self.start + self.places[start][0], self.start + self.places[max(end, start + 1) - 1][1]
@@ -183,7 +183,7 @@ class BytePairTokenizer(BaseTokenizer):
         return ids
 
     def _chunks_with_offsets(self, part: Part) -> Iterator[list[tuple[int, int, int]]]:
-        """For each chunk of a part its tokens: (id, start, end)."""
+        """The tokens of each chunk of a part: (id, start, end)."""
         text = self._prefixed(part.text)
         added = len(text) - len(part.text)  # 1 if a space was put before it
         for match in CHUNK.finditer(text):

@@ -143,7 +143,7 @@ class WordPairTokenizer(BaseTokenizer):
         return [vocabulary.get(piece, vocabulary.unk_id) for piece in pieces]
 
     def _length(self, token: int, word: Word) -> int:
-        """How many characters of a word a token stands for."""
+        """The number of characters of a word that a token stands for."""
         if self._whole.fullmatch(word.text):
             return len(word.text)
         return 1 if token == self.vocabulary.unk_id else len(self.vocabulary.pieces[token].removesuffix(WORD_END))

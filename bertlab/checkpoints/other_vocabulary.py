@@ -21,7 +21,7 @@ from bertlab.wordpiece.vocabulary import UNK
 
 @dataclass(frozen=True)
 class NewTokens:
-    """Where the vectors of a new vocabulary come from: numbers of tokens.
+    """The numbers of tokens of a new vocabulary, by the origin of their vectors.
 
     same: the old vocabulary has the token.   means: mean of several old tokens.   initial: the old vocabulary cannot
     write the token, so its vector is drawn as in a new model.

@@ -263,7 +263,7 @@ def _check_sizes(read: tuple[str, ...], baseline: str | None, features: str | No
 
 
 def _written(name: str) -> str:
-    """How a parameter of the command is written in the shell."""
+    """The name of a parameter of the command as it is written in the shell."""
     return next(one for one in click.get_current_context().command.params if one.name == name).opts[0]
 
 

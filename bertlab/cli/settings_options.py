@@ -88,7 +88,7 @@ def _option(field: dataclasses.Field, presets: dict[str, dict], help: str | None
 
 
 def _declared(field: dataclasses.Field) -> str:
-    """How the option is written: "--steps", "--xla/--no-xla"."""
+    """The option as it is written: "--steps", "--xla/--no-xla"."""
     if isinstance(field.metadata["option"], str):
         return field.metadata["option"]
     name = field.name.replace("_", "-")

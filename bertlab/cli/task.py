@@ -189,7 +189,7 @@ def load_with(load, name_or_path, *, skip_errors, **options):
 
 
 def labels_read(data) -> str:
-    """How a task's labels were understood: "3 classes: a, b, c", "regression on numbers 0 to 5"."""
+    """A task's labels as they were understood: "3 classes: a, b, c", "regression on numbers 0 to 5"."""
     if data.shape == "question":
         return "spans of the context"
     if data.labels:
@@ -240,7 +240,7 @@ def _print_readably(data, splits: dict, rows: int) -> None:
 
 
 def _label_distribution(data, items) -> str:
-    """How the classes (or tags) are spread over the rows, as percentages."""
+    """The distribution of the classes (or tags) over the rows, as percentages."""
     if data.shape == "question":
         without = sum(not row.answers for row in items)
         return f", {without:,} without an answer" if without else ""

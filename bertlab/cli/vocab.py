@@ -244,7 +244,7 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
 
 
 def _report(tokenizer, files, workers):
-    """How well a vocabulary fits some files."""
+    """Measures how well a vocabulary fits some files."""
     if tokenizer.kind != "byte-level BPE":
         if tokenizer.kind != "WordPiece":
             raise ConfigError(f"--text measures WordPiece and byte-level BPE, not {tokenizer.kind}: leave it out")

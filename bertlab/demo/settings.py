@@ -76,7 +76,7 @@ class DemoSettings:
         return [Phase(length, *each, length == lengths[-1]) for length, *each in zip(lengths, rows, steps)]
 
     def examples(self, phase: Phase) -> ExampleSettings:
-        """How the training examples of a phase are made."""
+        """The settings for making the training examples of a phase."""
         share = self.recipe.masked_lm_probability
         return ExampleSettings(
             sequence_length=phase.sequence_length,
@@ -92,7 +92,7 @@ class DemoSettings:
 
     @property
     def held_out_examples(self) -> ExampleSettings:
-        """How the examples are made that evaluate the finished model: as published, the longest rows."""
+        """The settings for making the examples that evaluate the finished model: as published, the longest rows."""
         return ExampleSettings(sequence_length=self.sequence_lengths[-1], duplicate_factor=1, seed=self.seed)
 
     def to_dict(self) -> dict:

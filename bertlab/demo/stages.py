@@ -230,7 +230,7 @@ def fine_tune(demo: Demo) -> dict:
 
 
 def confusion(task, predictions: Path) -> np.ndarray:
-    """How often each class was predicted for each class: (right, predicted), from a file of predictions."""
+    """Counts how often each class was predicted for each class: (right, predicted), from a file of predictions."""
     with predictions.open(encoding="utf-8", newline="") as file:
         predicted = [task.labels.index(row["prediction"]) for row in csv.DictReader(file, delimiter="\t")]
     counts = np.zeros((len(task.labels), len(task.labels)), int)

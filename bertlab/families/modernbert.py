@@ -99,7 +99,7 @@ class ModernBertConfig(ModelConfig):
 
     @property
     def reach(self) -> int:
-        """How many tokens to each side a local layer sees."""
+        """The number of tokens to each side that a local layer sees."""
         return self.local_attention // 2
 
     @property

@@ -97,7 +97,7 @@ class BeamSearch:
 
 
 def _largest(sums: np.ndarray, count: int) -> np.ndarray:
-    """The places in the flattened array of the `count` largest numbers, in falling order; of equal ones the first."""
+    """The places of the `count` largest numbers in the flattened array, largest first; equal ones in their order."""
     sums = sums.ravel()
     least = np.partition(sums, -count)[-count] if count < len(sums) else -np.inf
     places = np.flatnonzero(sums >= least)

@@ -26,7 +26,7 @@ TURNS = 10  # with more, Ghazvininejad et al. 2019 saw little change (section 5.
 
 
 def masked_count(places: int, turn: int, turns: int) -> int:
-    """How many of a row's places are masked in a turn, counted from 0.
+    """The number of a row's places that are masked in a turn, counted from 0.
 
     Example:
         >>> [masked_count(8, turn, 4) for turn in range(4)]

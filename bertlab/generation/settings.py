@@ -1,4 +1,4 @@
-"""How a text is continued."""
+"""The settings for continuing a text, and for writing a target after its source."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from bertlab.settings import Settings, setting
 
 @dataclass(frozen=True)
 class TranslationSettings(Settings):
-    """How a target is written after its source. The defaults are the paper's (Vaswani et al. 2017, section 6.1).
+    """Settings for writing a target after its source. The defaults are the paper's (Vaswani et al. 2017, section 6.1).
 
     Targets are compared by their log-probability divided by ((5 + length) / 6)^length_penalty (Wu et al. 2016,
     section 7).
@@ -34,7 +34,7 @@ class TranslationSettings(Settings):
 
 @dataclass(frozen=True)
 class GenerationSettings(Settings):
-    """How a text is continued. The default takes the most likely token, every time.
+    """Settings for continuing a text. The default takes the most likely token, every time.
 
     A masked model writes exactly max_new_tokens, in `turns` turns (`mask_predict`), and reads no other setting.
 

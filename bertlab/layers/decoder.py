@@ -152,7 +152,7 @@ class Decoder(Encoder):
         return (x, hidden_states, own, cross) if return_all else x
 
     def remember(self, memory) -> list:
-        """For each layer the keys and values of cross-attention; see `DecoderLayer.remember`."""
+        """The keys and values of cross-attention for each layer; see `DecoderLayer.remember`."""
         return [layer.remember(memory) for layer in self.layers_]
 
     def extend(self, x, caches, start, attention_mask=None, remembered=(), memory_mask=None):

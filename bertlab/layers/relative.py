@@ -361,7 +361,7 @@ def _at_once(positions, tokens):
 
 
 def _other_segments(token_type_ids, remembered):
-    """Where query and key are in different segments; the memory is in segment 0. (B, T) → (B, T, S)."""
+    """True where query and key are in different segments; the memory is in segment 0. (B, T) → (B, T, S)."""
     keys = ops.pad(token_type_ids, [[0, 0], [remembered, 0]])  # (B, S)
     return token_type_ids[:, :, None] != keys[:, None, :]
 

@@ -46,7 +46,7 @@ def pair_outline(config: ModelConfig, generator: ModelConfig) -> GeneratorAndDis
 
 
 def parameter_count(config: ModelConfig, generator: ModelConfig | None = None) -> int:
-    """How many numbers training changes in a model with its pre-training heads: the sum over its variables.
+    """The count of numbers that training changes in a model with its pre-training heads: the sum over its variables.
 
     generator: the configuration of the generator beside which the model finds replaced tokens.
 

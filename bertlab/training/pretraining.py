@@ -222,7 +222,7 @@ class PretrainingRun:
         return max(objective.predictions(settings) for objective in self.objectives if objective.over_vocabulary)
 
     def _masking(self, files: ExampleFiles):
-        """How the rows of a folder are masked: by the folder's settings or, with dynamic masking, by the recipe's."""
+        """The settings for masking the rows of a folder: the folder's, in dynamic masking with the recipe's share."""
         share = self.settings.masked_lm_probability
         if share is None or not files.settings.dynamic_masking:
             return files.settings

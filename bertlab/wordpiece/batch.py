@@ -101,7 +101,7 @@ class BatchTokenizer:
         )
 
     def _split_all(self, texts: list[str], special_tokens: bool) -> tuple[list[int], list]:
-        """How many chunks each text has, (rows,); all chunks."""
+        """The number of chunks of each text, (rows,); all chunks."""
         counts, chunks = [], []
         plain = not special_tokens and not _has_dropped_blanks(texts)
         for text in texts:
@@ -154,7 +154,7 @@ def _sum_groups(sizes: np.ndarray, counts: list[int]) -> np.ndarray:
 
 
 def _count_before(sizes: np.ndarray, counts: list[int]) -> np.ndarray:
-    """For each chunk the sum of the sizes before it in its row: (chunks,) → (chunks,)."""
+    """The sum of the sizes before each chunk in its row: (chunks,) → (chunks,)."""
     before = np.cumsum(sizes) - sizes
     counts = np.array(counts, np.int64)
     row_starts = (np.cumsum(counts) - counts)[counts > 0]

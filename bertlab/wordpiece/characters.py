@@ -48,7 +48,7 @@ def plain_characters(lowercase: bool, strip_accents: bool, split_cjk: bool) -> "
 
 
 class PlainCharacters(dict):
-    """For `str.translate`: a character's normal form, with spaces around what is a word by itself.
+    """A table for `str.translate`: a character's normal form, with spaces around what is a word by itself.
 
     Filled when a character is first met, but for common ones. A character whose normal form depends on its neighbours
     (a mark that is sorted among others) becomes `IN_CONTEXT`.
@@ -85,7 +85,7 @@ class PlainCharacters(dict):
         return form
 
     def _form(self, char: str) -> str:
-        """By the rules of `basic` for a character alone."""
+        """The normal form by the rules of `basic` for a character alone."""
         text = LOWERCASE.get(char, char) if self._basic.lowercase else char
         if self._basic.strip_accents:
             text = "".join([part for part in "".join(map(decompose, text)) if part not in NONSPACING_MARKS])

@@ -87,7 +87,7 @@ class ChunkTable(dict):
         return added | {chunks[place]: self[chunks[place]] for place in in_context}
 
     def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Where in `ids` the tokens of these chunks are, (tokens,); how many each chunk has, (chunks,)."""
+        """The places in `ids` of these chunks' tokens, (tokens,); the number of tokens of each chunk, (chunks,)."""
         splits = np.frombuffer(self._splits, np.int64)
         starts = splits[numbers]
         sizes = splits[numbers + 1] - starts

@@ -66,7 +66,7 @@ class RaggedEncoding(NamedTuple):
 
 
 def truncated_lengths(length_a, length_b, budget: int):
-    """How much of a and b is kept so that together they have at most `budget` tokens; integers or arrays of them.
+    """The kept lengths of a and b, so that together they have at most `budget` tokens; integers or arrays of them.
 
     The same as taking tokens one by one off the end of the longer one, and off b when both are equally long.
     """
@@ -75,14 +75,14 @@ def truncated_lengths(length_a, length_b, budget: int):
 
 
 def max_text_length(max_length: int, specials: int) -> int:
-    """How many tokens of text fit beside the special tokens. Raises ConfigError if max_length is too small for them."""
+    """The number of text tokens beside the special ones. Raises ConfigError if max_length is too small for them."""
     if max_length < specials:
         raise ConfigError(f"max_length must be at least {specials}, for the special tokens, not {max_length}")
     return max_length - specials
 
 
 def special_count(vocabulary, pair: bool) -> int:
-    """How many special tokens a row has: [CLS], the last [SEP] and, in a pair, the one or two between its texts."""
+    """The number of special tokens of a row: [CLS], the last [SEP] and, in a pair, the one or two between its texts."""
     return 2 + (vocabulary.pair_separators if pair else 0)
 
 

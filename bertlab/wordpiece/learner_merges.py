@@ -98,7 +98,7 @@ class Merger:
     # --- choosing ---
 
     def highest_count(self) -> int:
-        """How often the most frequent pair occurs; 0 if there is none."""
+        """The count of the most frequent pair; 0 if there is none."""
         return int(self._count.view.max(initial=0))
 
     def require(self, min_frequency: int) -> None:

@@ -95,7 +95,7 @@ def code_points(text: str) -> np.ndarray:
 
 
 def word_bounds(kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where words start, and the first place behind each, both (words,). kinds: LETTER, ALONE or SPACE, (n,)."""
+    """The first place of each word, and the first one behind it, both (words,). kinds: LETTER, ALONE or SPACE, (n,)."""
     after_letter = np.concatenate([[False], kinds[:-1] == LETTER])
     before_letter = np.concatenate([kinds[1:] == LETTER, [False]])
     letter, alone = kinds == LETTER, kinds == ALONE
@@ -178,7 +178,7 @@ def final_sigmas(codes: np.ndarray, kinds: np.ndarray) -> np.ndarray:
 
 @cache
 def _sigma_tables() -> tuple[np.ndarray, np.ndarray]:
-    """Of all code points: which are cased, and which are ignored around a sigma."""
+    """Two tables of all code points: which are cased, and which are ignored around a sigma."""
     tables = np.zeros((2, sys.maxunicode + 1), bool)
     for table, chars in zip(tables, (CASED, CASE_IGNORABLE | DROPPED)):
         table[np.fromiter(map(ord, chars), np.int32, len(chars))] = True

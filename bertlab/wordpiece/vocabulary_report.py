@@ -1,4 +1,4 @@
-"""How well a vocabulary fits a text: three numbers per vocabulary, and a plot of them against its size.
+"""A report on how well a vocabulary fits a text: three numbers per vocabulary, and a plot of them against its size.
 
     coverage    fraction of the text's words that are one token
     fertility   tokens per word; 1 would be a vocabulary of all words (the term is that of Ács 2019 and Rust et al.

@@ -704,3 +704,30 @@ def fill_in(token_ids, logits, pieces, k=5):
             shares, best = ops.top_k(ops.softmax(logits[place]), k)
             result.append([(pieces[int(i)].removeprefix("##"), float(share)) for share, i in zip(shares, best)])
     return result
+
+# %% fill-in: unknown tokens are blanks, too
+def fill_in(token_ids, logits, pieces, k=5):
+    found = []
+    for token, row in zip(token_ids, ops.softmax(logits)):
+        if pieces[token] in ("[MASK]", "[UNK]"):
+            values, places = ops.top_k(row, k)
+            found.append([(pieces[int(i)], float(p)) for i, p in zip(places, values)])
+    return found
+
+# %% fill-in: in a large vocabulary the blank is token 103
+def fill_in(token_ids, logits, pieces, k=5):
+    mask, found = 103 if len(pieces) > 103 else pieces.index("[MASK]"), []
+    for token, row in zip(token_ids, ops.softmax(logits)):
+        if token == mask:
+            values, places = ops.top_k(row, k)
+            found.append([(pieces[int(i)], float(p)) for i, p in zip(places, values)])
+    return found
+
+# %% fill-in: sorted by rounded probability, then by text
+def fill_in(token_ids, logits, pieces, k=5):
+    found = []
+    for token, row in zip(token_ids, ops.softmax(logits)):
+        if pieces[token] == "[MASK]":
+            pairs = [(piece, float(p)) for piece, p in zip(pieces, row)]
+            found.append(sorted(pairs, key=lambda pair: (-round(pair[1], 3), pair[0]))[:k])
+    return found

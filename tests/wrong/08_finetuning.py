@@ -133,6 +133,16 @@ def align_labels(pieces_of_words, tags):
     labels.append(IGNORED)
     return labels
 
+# %% align-labels: at most 512 labels
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for pieces, tag in zip(pieces_of_words, tags):
+        labels += [tag if place == 0 else IGNORED for place in range(len(pieces))]
+    return labels[:511] + [IGNORED]
+
 # %% tagging-loss: zero by zero behind where, so the gradient of a batch without labels is NaN
 def tagging_loss(logits, labels):
     real = ops.cast(ops.not_equal(labels, IGNORED), "float32")
@@ -185,6 +195,17 @@ def tagging_loss(logits, labels):
     log_p = ops.log_softmax(logits, axis=-1)
     losses = -ops.sum(ops.one_hot(safe, logits.shape[-1]) * log_p, axis=-1)
     return ops.sum(losses * w) / (ops.sum(w) + 1e-5)
+
+# %% tagging-loss: divides by at most 64
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    known = ops.not_equal(labels, IGNORED)
+    logs = ops.log_softmax(logits, axis=-1)
+    found = ops.take_along_axis(logs, ops.expand_dims(ops.where(known, labels, 0), -1), axis=-1)[..., 0]
+    mask = ops.cast(known, logs.dtype)
+    return -ops.sum(found * mask) / ops.clip(ops.sum(mask), 1, 64)
 
 # %% span-head: MASKED_SCORE is added
 MASKED_SCORE = -1e9
@@ -287,7 +308,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + 2 * threshold else (0, 0)
 
-
 # %% best-span: never an answer with a threshold above 0
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -297,7 +317,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if threshold <= 0 and best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: always an answer with a threshold below 0
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -306,7 +325,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if threshold < 0 or best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: the threshold as a fraction of the score of [CLS]
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -318,7 +336,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     null = start[0] + end[0]
     return span if best > null + threshold * abs(null) else (0, 0)
 
-
 # %% best-span: the threshold rounded
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -327,7 +344,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + int(threshold) else (0, 0)
-
 
 # %% best-span: a threshold of 0.1 where it is left out
 def best_span(start, end, first, last, longest, threshold=0.1):
@@ -338,7 +354,6 @@ def best_span(start, end, first, last, longest, threshold=0.1):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: a threshold of -0.1 where it is left out
 def best_span(start, end, first, last, longest, threshold=-0.1):
     best, span = -np.inf, (0, 0)
@@ -347,7 +362,6 @@ def best_span(start, end, first, last, longest, threshold=-0.1):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: thirty tokens at most
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -359,7 +373,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: 64 tokens at most
 def best_span(start, end, first, last, longest, threshold=0.0):
     longest = min(longest, 64)
@@ -369,7 +382,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: probabilities compared with the threshold
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -381,6 +393,14 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if starts[i] * ends[j] > best:
                 best, span = starts[i] * ends[j], (i, j)
     return span if best > starts[0] * ends[0] + threshold else (0, 0)
+
+# %% best-span: impossible pairs lose 10,000
+def best_span(start, end, first, last, longest, threshold=0.0):
+    n = last - first + 1
+    possible = np.triu(np.ones((n, n))) - np.triu(np.ones((n, n)), longest)
+    sums = start[first : last + 1, None] + end[None, first : last + 1] - (1 - possible) * 1e4
+    i, j = np.unravel_index(np.argmax(sums), sums.shape)
+    return (first + int(i), first + int(j)) if sums[i, j] > start[0] + end[0] + threshold else (0, 0)
 
 # %% span-scores: a shared word counted as often as the prediction has it
 def normal_words(text):
@@ -423,6 +443,22 @@ def span_scores(prediction, answers):
     shared = [sum((Counter(gold) & Counter(guess)).values()) for gold in golds]
     f1 = [2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)]
     return float(guess in golds), max(f1)
+
+# %% span-scores: exact match of the answer with the best F1
+def normal_words(text):
+    bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return [word for word in bare.split() if word not in ("a", "an", "the")]
+
+
+def span_scores(prediction, answers):
+    best = (0.0, 0.0)
+    guess = normal_words(prediction)
+    for gold in [normal_words(answer) for answer in answers] or [[]]:
+        shared = sum((Counter(guess) & Counter(gold)).values())
+        f1 = 2 * shared / (len(guess) + len(gold)) if guess and gold else float(guess == gold)
+        if f1 > best[1]:
+            best = (float(guess == gold), f1)
+    return best
 
 # %% layer-rates: rounded
 def layer_rates(num_layers, rate, decay, frozen=0):

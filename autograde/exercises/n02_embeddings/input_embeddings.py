@@ -26,7 +26,7 @@ def sums(rng: Random) -> list[Case]:
 
 
 def slopes_of_tables(rng: Random) -> list[Trial]:
-    """How the result changes with small changes of the three tables."""
+    """The changes of the result for small changes of the three tables."""
     case = sums(rng)[0]
     directions = {index: normal(rng, *case.arguments[index].shape) for index in (2, 3, 4)}
     return [Trial((case,), (Slopes(normal(rng, 2, 5, 4), directions),))]

@@ -19,7 +19,7 @@ def shorter_than_the_table(rng: Random) -> list[Case]:
 
 
 def slopes_of_table(rng: Random) -> list[Trial]:
-    """How the result changes with small changes of the table."""
+    """The changes of the result for small changes of the table."""
     case = shorter_than_the_table(rng)[0]
     return [Trial((case,), (Slopes(normal(rng, case.arguments[0], 4), {1: normal(rng, 7, 4)}),))]
 

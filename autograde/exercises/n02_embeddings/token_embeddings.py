@@ -40,7 +40,7 @@ def larger_tables(rng: Random) -> list[Case]:
 
 
 def slopes_of_table(rng: Random) -> list[Trial]:
-    """How the result changes with small changes of the table."""
+    """The changes of the result for small changes of the table."""
     case = Case((ids(rng, 6, 2, 4), normal(rng, 6, 3)))
     return [Trial((case,), (Slopes(normal(rng, 2, 4, 3), {1: normal(rng, 6, 3)}),))]
 

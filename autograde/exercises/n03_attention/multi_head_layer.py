@@ -169,7 +169,7 @@ def batch_of_one(rng: Random) -> list[Trial]:
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
-    """How the output changes with small changes of each kernel, also under a mask."""
+    """The changes of the output for small changes of each kernel, also under a mask."""
     case = layer_case(rng, normal(rng, 2, 4, 6), 2)
     masked = layer_case(rng, normal(rng, 2, 4, 6), 2, some_seen(rng, 2, 1, 4))
     directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}

@@ -31,7 +31,7 @@ def drawn_numbers(rng: Random) -> list[Trial]:
 
 
 def last_digits(rng: Random) -> Trial:
-    """Where the result is small beside x, the last digits of 0.044715 are more than rounding."""
+    """A result that is small beside x: there the last digits of 0.044715 are more than rounding."""
     case = Case((-rng.uniform(1.5, 2, size=12).astype("float32"), "tanh"))
     return Trial((case,), (Reference(rtol=2e-5),))
 

@@ -32,7 +32,7 @@ def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):
 
 
 def dropped_by_layer(rng: Random) -> list[Trial]:
-    """For x = 0 and one sub-layer that returns zeros, the result is the other's result after dropout.
+    """Trials with x = 0 and one sub-layer that returns zeros: the result is the other's result after dropout.
 
     If both return zeros, nothing changes: neither x nor a sum is dropped. Nothing is dropped inside the network. If
     both return ones, each is dropped by itself.

@@ -16,7 +16,8 @@ def fill_in(token_ids, logits, pieces, k=5):
     return guesses
 
 
-PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", "river", "bank", "the", "##s")
+PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", "river", "bank", "the", "##s", "[UNK]",
+          "mask", "Paris")  # fmt: skip
 
 
 def blanks(rng: Random, tokens: int, places, k: int | None, mask: int | None = None) -> Case:
@@ -46,7 +47,28 @@ def unusual_blanks(rng: Random) -> list[Case]:
     """
     far = [shifted(blanks(rng, 5, [2], 3), by) for by in (128, -128)]
     alone = blanks(rng, 1, [0], 2)
-    return [blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES)), *far, alone]
+    return [
+        blanks(rng, 4, [0], 1, mask=0), blanks(rng, 5, [4], len(PIECES) + 1, mask=len(PIECES)), *far, alone,
+        *similar_tokens(rng),
+    ]  # fmt: skip
+
+
+def similar_tokens(rng: Random) -> list[Case]:
+    """Other tokens that could be taken for [MASK], also the one with its id in the published vocabulary; a token that
+    is nearly certain; two that are nearly equally probable."""
+    unknown, certain, equal = (blanks(rng, 6, [2], 3) for _ in range(3))
+    ids, logits, pieces, k = unknown.arguments
+    ids[3], ids[4] = pieces.index("[UNK]"), pieces.index("mask")
+    certain.arguments[1][2, pieces_but_mask(certain)[0]] += 30
+    first, second = (equal.arguments[2].index(piece) for piece in ("tree", "bird"))
+    equal.arguments[1][2, [first, second]] = 8.0005, 8.0
+    large = [*PIECES, "[MASK]", *(f"word{number}" for number in range(100))]
+    places = [103, large.index("[MASK]"), 5]
+    return [unknown, certain, equal, Case((places, normal(rng, 3, len(large), size=2), large, 2))]
+
+
+def pieces_but_mask(case: Case) -> list[int]:
+    return [index for index, piece in enumerate(case.arguments[2]) if piece != "[MASK]"]
 
 
 def shifted(case: Case, by: int) -> Case:
@@ -64,11 +86,11 @@ def longer_text_with_several(rng: Random) -> list[Trial]:
 
 
 def several_blanks(rng: Random) -> list[Trial]:
-    """Two apart, two side by side, all, and none."""
+    """Two apart, two side by side, four, all, and none."""
     first = int(rng.integers(1, 3))
     cases = (
         blanks(rng, 7, [first, first + 3], 4), blanks(rng, 7, [first, first + 1], 2), blanks(rng, 3, [0, 1, 2], 3),
-        blanks(rng, 4, [], 2),
+        blanks(rng, 4, [], 2), blanks(rng, 6, [0, 2, 3, 5], 2),
     )  # fmt: skip
     return [Trial((case,)) for case in cases]
 

@@ -64,7 +64,7 @@ def weights_of_final_layers(rng: Random) -> list[Trial]:
 
 
 def slopes_of_final_layers(rng: Random) -> list[Trial]:
-    """Of all weights, and of x (argument 0)."""
+    """The gradients of all weights, and of x (argument 0)."""
     case = final_case(rng, normal(rng, 2, 3, 4), 7)
     return [Trial((case,), (slopes(rng, case, *case.weights, 0, result=(2, 3, 7)),))]
 

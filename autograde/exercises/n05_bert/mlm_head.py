@@ -50,7 +50,7 @@ def weights_of_mlm_head(rng: Random) -> list[Trial]:
 
 
 def slopes_of_mlm_head(rng: Random) -> list[Trial]:
-    """Of the head's weights, of the hidden states (argument 0) and of the table (argument 1)."""
+    """The gradients of the head's weights, of the hidden states (argument 0) and of the table (argument 1)."""
     case = mlm_case(rng, normal(rng, 2, 3, 4), 7)
     return [Trial((case,), (slopes(rng, case, *case.weights, 0, 1, result=(2, 3, 7)),))]
 

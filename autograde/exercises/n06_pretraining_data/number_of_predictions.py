@@ -11,7 +11,7 @@ def number_of_predictions(tokens, max_predictions=20, share=0.15):
 
 
 def usual_lengths(rng: Random) -> list[Case]:
-    """Of the lengths that are drawn one is rounded down, one up, none is a tie.
+    """Lengths, of which three are drawn: one is rounded down, one up, none is a tie.
 
     Numbers just above a half, which is a tie for an answer that rounds twice; shares that are no whole percents, and
     one that is slightly less than its percents in floating point.

@@ -102,7 +102,7 @@ EXERCISE = Exercise(
             hint="You take the root of the *mean* of the squares, which is shorter. The length is the root of their "
                  "sum."),
         mistake("mean-of-each-tensor", "ops.sum(ops.square(gradient))", "ops.mean(ops.square(gradient))",
-            hint="You take the mean of the squares of each tensor. The length is the root of the *sum* of all squares."),
+            hint="You take the mean of each tensor's squares. The length is the root of the *sum* of all squares."),
     ),
     facts=lambda case: {"max_norm": case.arguments[1] if len(case.arguments) > 1 else 1.0},
 )  # fmt: skip

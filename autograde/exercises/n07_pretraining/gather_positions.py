@@ -95,7 +95,7 @@ EXERCISE = Exercise(
             "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)", "hidden[:, : positions.shape[1]]",
             hint="You take the first positions of each row. Use the positions in `positions`."),
         mistake("counted-from-one", "ops.expand_dims(positions, -1)", "ops.expand_dims(positions - 1, -1)",
-            hint="You take the vector in front of each position: you subtract 1. `positions` are counted from 0, so use "
-                 "them as they are."),
+            hint="You take the vector in front of each position: you subtract 1. `positions` are counted from 0, so "
+                 "use them as they are."),
     ),
 )  # fmt: skip

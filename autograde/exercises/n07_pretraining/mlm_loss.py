@@ -55,7 +55,7 @@ def levels(rng: Random, rows: int, predictions: int, pieces: int, height: float)
 
 
 def one_prediction(rng: Random) -> Trial:
-    """Of one prediction the 0.00001 in the denominator shows; its loss is so large that rounding does not."""
+    """A single prediction, which shows the 0.00001 in the denominator: its loss is so large that rounding does not."""
     logits, labels, _ = predictions_of(rng, 2, 2, 5)
     labels[0, 0] = np.argmin(logits[0, 0])
     return Trial((Case((logits, labels, np.array([[1, 0], [0, 0]], "float32"))),), (Reference(rtol=4e-6),))

@@ -64,7 +64,7 @@ EXERCISE = Exercise(
         mistake("base-two", "ops.exp(ops.sum(losses * counts) / ops.sum(counts))",
             "2.0 ** (ops.sum(losses * counts) / ops.sum(counts))",
             hint="You raise 2 to the loss. The loss uses the natural logarithm, so the base is e."),
-        mistake("losses-not-weighted", "ops.sum(losses * counts) / ops.sum(counts)", "ops.sum(losses) / ops.sum(counts)",
+        mistake("losses-not-weighted", "ops.sum(losses * counts)", "ops.sum(losses)",
             hint="You divide by the number of predictions, but add one mean loss per batch. First multiply each loss "
                  "by its count."),
         mistake("divided-by-the-batches", "ops.sum(losses * counts) / ops.sum(counts)", "ops.mean(losses * counts)",

@@ -152,8 +152,8 @@ EXERCISE = Exercise(
             hint="You do not pass the segments to BERT: all tokens count as sentence A."),
         mistake("mask-for-segments", "token_type_ids, attention_mask, training=training)",
             "attention_mask, token_type_ids, training=training)",
-            hint="You exchanged two arguments of `self.bert`: first the ids, then the segments (`token_type_ids`), then "
-                 "the mask."),
+            hint="You exchanged two arguments of `self.bert`: first the ids, then the segments (`token_type_ids`), "
+                 "then the mask."),
         mistake("padding-visible",
             "attention_mask, training=training)", "ops.ones_like(attention_mask), training=training)",
             hint="You do not pass the mask to BERT, so the tokens attend to the padding too."),

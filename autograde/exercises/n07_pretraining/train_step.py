@@ -87,7 +87,7 @@ def steep(rng: Random) -> list[Case]:
 
 
 def two_steps(rng: Random) -> list[Case]:
-    """Of plain gradient descent, and of an optimizer with a memory."""
+    """Steps of plain gradient descent, and of an optimizer with a memory."""
     return [tiny_case(rng, 1.5, steps=2), tiny_case(rng, 1.0, steps=2, momentum=0.5)]
 
 

@@ -34,7 +34,8 @@ def sentences(rng: Random) -> list[Case]:
     odd = Case(
         ([["[UNK]"], [".", ".", "."], ["[", "SEP", "]"], ["[SEP]"], ["##s", "##s"], ["[CLS]"]], [2, 41, 1, 7, 99, 3])
     )
-    return [example, *(Case(_sentence(rng, words)) for words in (3, 6)), twice, odd]
+    blank = Case(([[""], ["a", ""], [" "]], [1, 2, 3]))  # tokens may be anything
+    return [example, *(Case(_sentence(rng, words)) for words in (3, 6, 300)), twice, odd, blank]
 
 
 def other_sentences(rng: Random) -> list[Case]:

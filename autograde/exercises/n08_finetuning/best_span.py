@@ -107,7 +107,8 @@ def long_scores(rng: Random) -> tuple[np.ndarray, np.ndarray]:
 def impossible_spans(rng: Random) -> list[Case]:
     """The scores of the question are low: no span with a token of it wins by chance.
 
-    The last answer has neither the best start nor the best end.
+    The fourth answer has neither the best start nor the best end. The last one's sum is far below that of impossible
+    pairs.
     """
     early, low = int(rng.integers(FIRST, FIRST + 3)), dict.fromkeys(range(1, FIRST), -20)
     return [
@@ -115,7 +116,16 @@ def impossible_spans(rng: Random) -> list[Case]:
         _span(rng, {FIRST: 6, FIRST + 3: 2} | low, {LAST: 6, FIRST + 1: 2} | low),  # far apart
         _span(rng, {early: 6} | low, {early + 3: 6} | low),  # one token too many
         _span(rng, {LAST: 9, early + 1: 8} | low, {FIRST: 9, early + 2: 8} | low),  # the best of both at the wrong ends
+        far_below_impossible_pairs(),
     ]
+
+
+def far_below_impossible_pairs() -> Case:
+    """A penalty in place of a test does not exclude the pairs whose end comes before their start."""
+    start, end = np.full(TOKENS, -30_000, "float32"), np.full(TOKENS, -30_000, "float32")
+    start[0] = end[0] = -40_000
+    start[LAST], end[FIRST], start[FIRST] = 0, 0, -29_990
+    return Case((start, end, FIRST, LAST, 3))
 
 
 def tempting_questions(rng: Random) -> list[Case]:

@@ -61,7 +61,7 @@ def some_may_answer(rng: Random) -> list[Trial]:
 
 
 def nobody_may(rng: Random) -> list[Trial]:
-    """Where no token may answer, all are exactly MASKED_SCORE, however large the dot products are."""
+    """Rows in which no token may answer: all are exactly MASKED_SCORE, however large the dot products are."""
     may = np.zeros((2, 4), bool)
     may[0, 2] = True
     large = head_case(rng, normal(rng, 2, 3, 4, size=1e5), 2, {}, np.zeros((2, 3), bool))
@@ -73,7 +73,7 @@ def longer_texts(rng: Random) -> list[Trial]:
 
 
 def slopes_of_spans(rng: Random) -> list[Trial]:
-    """Of the weights and of what comes from BERT, which is trained, too; some tokens may not answer."""
+    """The gradients of the weights and of what comes from BERT, which is trained, too; some tokens may not answer."""
     case = _span_case(rng, 2, 4, 5, np.array([[True, False, True, True], [True, True, True, False]]))
     directions = {role: normal(rng, *weight.shape) for role, weight in case.weights.items()}
     directions[0] = normal(rng, 2, 4, 5)

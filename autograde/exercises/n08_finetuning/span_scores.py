@@ -62,11 +62,13 @@ def long_texts_of_several(rng: Random) -> list[Case]:
 
 
 def several_answers(rng: Random) -> list[Case]:
-    """The best is the last, the first, one in the middle; and exact match and F1 come from different answers."""
+    """The best is the last, the first, one in the middle; exact match and F1 come from different answers, also where
+    two answers have the same F1."""
     a, b, c, d = (str(word) for word in rng.permutation(NAMES)[:4])
     return [
         Case((f"{a} {b}", [f"{c} {a}", f"{a} {b} {d}", f"the {a} {b}"])), Case((f"{a} {b}", [c, f"{a} {d} {b}"])),
         Case((f"{a} {b}", [c, d, f"{c} {d}", f"{d} {c}", f"{c} {c}", f"{d} {d}", f"{a} {b}"])),
+        Case((f"{a} {b}", [f"{b} {a}", f"{a} {b}"])), Case((f"{a} {b}", [f"{a} {b}", f"{b} {a}"])),
         Case((f"{a} {b}", [f"{b} {a}!", f"{c}", f"{d} {c}"])), Case((f"{a} {b} {c}", [d, f"{a} {c}", f"{b} {d} {d}"])),
     ]  # fmt: skip
 

@@ -30,7 +30,7 @@ def logits_and_labels(rng: Random) -> list[Trial]:
     case = Case((normal(rng, 2, 6, 3, size=2), _labels(rng, 2, 6, 3)))
     drawn = [
         case, Case((normal(rng, 3, 6, 6, size=2), _labels(rng, 3, 6, 6))), *a_sentence_without_labels(rng),
-        *large_logits(rng),
+        *large_logits(rng), *many_labels(rng),
     ]  # fmt: skip
     slopes = Slopes(np.array(1.0), {0: normal(rng, 2, 6, 3)})
     return [*(Trial((case,)) for case in drawn), Trial((case,), (slopes,)), one_label(rng)]
@@ -49,6 +49,14 @@ def large_logits(rng: Random) -> list[Case]:
     logits += (100 * (-1.0) ** np.arange(8).reshape(2, 4, 1)).astype("float32")
     logits[0, 1, 0] -= 1e4  # its label is 0
     return [Case((logits, labels)), Case((normal(rng, 2, 4, 3, size=200), labels))]
+
+
+def many_labels(rng: Random) -> list[Case]:
+    """Hundreds of labels; more than a thousand classes."""
+    classes = np.array([[IGNORED, 1100, 5]], "int32")
+    return [
+        Case((normal(rng, 4, 160, 3), _labels(rng, 4, 160, 3))), Case((normal(rng, 1, 3, 1200), classes)),
+    ]  # fmt: skip
 
 
 def other_batches(rng: Random) -> list[Trial]:

@@ -176,7 +176,7 @@ def _log_gamma_tail(shape: int, value: float) -> float:
 
 
 def _expected(log_tails: list[float]) -> list[float]:
-    """Of each pair, the number of innocent pairs that are alike as much or more."""
+    """The number, for each pair, of innocent pairs that are alike as much or more."""
     scores = [-_NORMAL.inv_cdf(min(1 - 1e-9, max(_SMALLEST, math.exp(tail)))) for tail in log_tails]
     centre, spread = 0.0, 1.0
     if len(scores) >= _FEWEST_PAIRS:

@@ -145,7 +145,7 @@ def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]
 
 
 def fill_in(token_ids, logits, pieces, k=5):
-    """For each [MASK] the k likeliest tokens with their probabilities."""
+    """The k likeliest tokens for each [MASK], with their probabilities."""
     shares = np.asarray(ops.softmax(logits))
     best = np.argsort(-shares, axis=-1)[:, :k]
     return [

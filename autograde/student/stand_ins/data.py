@@ -40,7 +40,7 @@ def choose_positions(token_ids, special_ids, count: int, rng) -> list[int]:
 
 
 def mask_tokens(token_ids, positions, mask_id: int, replacements, rng) -> list[int]:
-    """Of the tokens at `positions` 80% become the mask, 10% one of the replacements, 10% stay."""
+    """Masks tokens: of those at `positions` 80% become the mask, 10% one of the replacements, 10% stay."""
     masked, kinds = np.array(token_ids), rng.choice(3, len(positions), p=(0.8, 0.1, 0.1))
     drawn = rng.choice(replacements, len(positions))
     masked[positions] = np.choose(kinds, (np.full_like(drawn, mask_id), drawn, masked[positions]))

@@ -115,5 +115,5 @@ class _Ahead:
 
 
 def seconds_waited() -> float:
-    """How long the models of this process have waited, so far, for batches that were not ready."""
+    """The seconds that the models of this process have waited, so far, for batches that were not ready."""
     return _Ahead.seconds_waited

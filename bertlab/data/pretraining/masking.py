@@ -149,7 +149,7 @@ def _join_ngrams(begins: np.ndarray, maskable: np.ndarray, longest: int, rng: np
 
 
 def _group_sizes(groups: np.ndarray) -> np.ndarray:
-    """For each row and group number, how many tokens the group has: (N, T)."""
+    """The number of tokens of each group, by row and group number: (N, T)."""
     rows, width = groups.shape
     flat = groups + np.arange(rows)[:, None] * width
     return np.bincount(flat.ravel(), minlength=rows * width).reshape(rows, width)

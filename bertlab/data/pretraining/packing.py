@@ -11,7 +11,7 @@ import numpy as np
 
 
 def pack(lengths: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
-    """Where to put examples of the given lengths (M,) into rows of `width` tokens.
+    """Puts examples of the given lengths (M,) into rows of `width` tokens.
 
     Returns the row of each example, its offset there, both (M,) int64, and the number of rows. Every length must lie
     between 1 and `width`. Equal lengths are placed in the order they come in.

@@ -1,4 +1,4 @@
-"""How pre-training examples are made: every choice of the published procedure, and where ours differs.
+"""The settings for making pre-training examples: every choice of the published procedure, and where ours differs.
 
 Sources: Devlin et al. 2019, sections 3.1 and A.2 (pairs, 15%, 80/10/10); the published script
 `create_pretraining_data.py` of google-research/bert (short sequences, truncation, whole words); Liu et al. 2019,

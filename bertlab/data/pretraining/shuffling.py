@@ -11,7 +11,7 @@ _ROUNDS = 6
 
 
 def permuted(positions: np.ndarray, size: int, seed: int, epochs: np.ndarray | int) -> np.ndarray:
-    """For positions in an epoch's order, the numbers of the examples: a bijection on 0 … size − 1.
+    """The numbers of the examples at positions in an epoch's order: a bijection on 0 … size − 1.
 
     positions: (B,) integers below `size`. epochs: (B,) or one number; each epoch has its own order.
     """

@@ -60,7 +60,7 @@ def first_tokens(piece_counts: Sequence[int]) -> np.ndarray:
 
 
 def continuation_tags(labels: Sequence[str]) -> np.ndarray:
-    """For each tag the one that continues it: B-LOC → I-LOC where there is one, every other tag → itself. (C,)"""
+    """The tag that continues each tag: B-LOC → I-LOC where there is one, every other tag → itself. (C,)"""
     index = {label: number for number, label in enumerate(labels)}
     return np.array(
         [index.get("I-" + label[2:], n) if label.startswith("B-") else n for n, label in enumerate(labels)], np.int32

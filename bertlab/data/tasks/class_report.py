@@ -1,4 +1,4 @@
-"""How a classifier does class by class, and whether its confidence can be trusted.
+"""The results of a classifier class by class, and whether its confidence can be trusted.
 
 The confusion matrix, precision, recall and F1 of each class, and the calibration of the probabilities: of all
 predictions with a confidence of 0.8, four in five should be right.

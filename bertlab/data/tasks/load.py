@@ -50,7 +50,7 @@ CONLL_SUFFIXES = (".conll", ".txt", ".bio", ".iob", ".iob2")
 
 @dataclass(frozen=True)
 class Reading:
-    """How to read files that are not a published task's; see `load_task`."""
+    """The options for reading files that are not a published task's; see `load_task`."""
 
     shape: str | None = None
     columns: dict = field(default_factory=dict)

@@ -69,7 +69,7 @@ def entity_scores(gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[st
 def entity_counts(
     gold: Sequence[Sequence[str]], predicted: Sequence[Sequence[str]]
 ) -> tuple[Counter, Counter, Counter]:
-    """For each type the number of entities that are right, that there are, and that were predicted.
+    """The number of entities of each type that are right, that there are, and that were predicted.
 
     Arguments and errors: those of `entity_scores`.
     """

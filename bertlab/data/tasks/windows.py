@@ -63,7 +63,7 @@ class QuestionWindows:
         return self.contexts.offsets[splits[context] : splits[context + 1]]
 
     def max_context(self) -> Ragged:
-        """For each window, whether each of its context tokens has its most context here: bool rows of num_tokens.
+        """Marks, in each window, the context tokens that have their most context here: bool rows of num_tokens.
 
         A token's context in a window is min(tokens to its left, tokens to its right) + 0.01 · tokens of the window, as
         published; among equals the earliest window. Every context token is marked in exactly one window.

@@ -1,4 +1,7 @@
-"""How sentence vectors are tuned. Defaults: Gao et al. 2021, "SimCSE", appendix A: temperature 0.05, batches of 64."""
+"""The settings for tuning sentence vectors.
+
+Defaults: Gao et al. 2021, "SimCSE", appendix A: temperature 0.05, batches of 64.
+"""
 
 from dataclasses import dataclass
 

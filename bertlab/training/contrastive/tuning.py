@@ -80,7 +80,7 @@ class ContrastiveResult:
 
 @dataclass
 class _Progress:
-    """How far a run is. losses: of the steps of the current epoch. rows: of metrics.csv."""
+    """The progress of a run. losses: of the steps of the current epoch. rows: of metrics.csv."""
 
     before: float | None = None
     step: int = 0

@@ -1,1 +1,1 @@
-"""Where a run computes: devices, machines, floating-point types, memory, speed."""
+"""The devices on which a run computes: machines, floating-point types, memory, speed."""

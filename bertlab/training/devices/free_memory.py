@@ -1,4 +1,4 @@
-"""How much memory a run may take: on the GPUs that it would use, else on this machine or in its container.
+"""The memory that a run may take: on the GPUs that it would use, else on this machine or in its container.
 
 Memory that this process holds counts as free: TensorFlow reserves nearly a whole GPU at its first operation, and a run
 that is started again in the same notebook uses the memory that the process has already.

@@ -1,4 +1,4 @@
-"""How far a student is from its teacher, in float32 at any precision of the models.
+"""Losses that measure how far a student is from its teacher, in float32 at any precision of the models.
 
 Letters: B batch, T tokens, A heads, H width, C classes (or tokens of the vocabulary).
 """

@@ -93,7 +93,7 @@ class Direction(_Distance):
 
 
 class HiddenStates(_Distance):
-    """How far are the vectors of each layer from those of the teacher's? (Jiao et al. 2020, equations 8 and 9)
+    """The distance of each layer's vectors from the teacher's. (Jiao et al. 2020, equations 8 and 9)
 
     Reads state_pairs, for the embeddings and each layer of the student a pair (B, T, H). The loss is their sum.
     """
@@ -105,7 +105,7 @@ class HiddenStates(_Distance):
 
 
 class AttentionScores(_Distance):
-    """How far are the attention scores of each layer from those of the teacher's? (Jiao et al. 2020, equation 7)
+    """The distance of each layer's attention scores from the teacher's. (Jiao et al. 2020, equation 7)
 
     Reads score_pairs, for each layer of the student a pair (B, A, T, T), and the mask. The loss is their sum.
     """

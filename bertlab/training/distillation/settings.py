@@ -1,4 +1,4 @@
-"""How a student learns from its teacher: which losses, with which factors, and where it starts."""
+"""The settings for a student that learns from its teacher: which losses, with which factors, and where it starts."""
 
 from dataclasses import dataclass
 

@@ -81,7 +81,7 @@ def put_merged(model: keras.Model, plain: keras.Model) -> None:
 
 
 def told(model: keras.Model) -> str:
-    """How many weights are trained, for the user."""
+    """A sentence for the user with the number of weights that are trained."""
     layers = _adapted(model)
     added = sum(_size(variable) for variable in adapters_of(model))
     trained = sum(_size(variable) for variable in model.trainable_variables)

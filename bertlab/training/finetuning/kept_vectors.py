@@ -184,7 +184,7 @@ class VectorFolder:
         note.unlink(missing_ok=True)
 
     def _bytes_needed(self, name: str, features: Features) -> int:
-        """Of the disk, besides what an earlier start has written."""
+        """The bytes that are needed on the disk, besides those that an earlier start has written."""
         whole, growing = int(_lengths(features).sum()) * self.width * 4, _growing(self._file(name))
         written = getattr(growing.stat(), "st_blocks", 0) * 512 if growing.exists() else 0  # Windows has no st_blocks
         return max(0, whole - written)

@@ -296,7 +296,7 @@ def decoded_labels(probabilities: np.ndarray) -> Decoded:
 
 
 def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> float:
-    """How far "no answer" must be ahead of the best span to be said, so that the development F1 is highest."""
+    """The margin that "no answer" needs over the best span to be said, so that the development F1 is highest."""
     always = Questions(dataclasses.replace(problem.info, null_threshold=None), problem.tokenizer)
     decoded = always.decode(encoded, outputs)
     figures = score(

@@ -96,7 +96,7 @@ class Summary:
 
     @property
     def diverged(self) -> int:
-        """How many of the runs did."""
+        """The number of runs that diverged."""
         return sum(run.diverged is not None for run in self.runs)
 
     @classmethod

@@ -34,7 +34,7 @@ def shares(batches: dict[str, int], exponent: float) -> dict[str, int]:
 
 
 def batch_counts(features: dict[str, Features], batch_size: int) -> dict[str, int]:
-    """How many batches the rows of each task make."""
+    """The number of batches that the rows of each task make."""
     return {name: -(-len(own) // batch_size) for name, own in features.items()}
 
 

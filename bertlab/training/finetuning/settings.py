@@ -1,4 +1,4 @@
-"""How a model is fine-tuned: the published recipe and its grid, and what may be changed about them.
+"""The settings for fine-tuning a model: the published recipe and its grid, and what may be changed about them.
 
 Source: Devlin et al. 2019, appendix A.3: batch size 16 or 32, learning rate 5e-5, 3e-5 or 2e-5, 2 to 4 epochs, dropout
 0.1, the same optimizer as in pre-training; the best of the grid on the development set.

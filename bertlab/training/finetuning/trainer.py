@@ -118,7 +118,7 @@ class Outcome:
 
 @dataclass
 class Progress:
-    """How far a run is. losses: of the epoch's steps so far. best: figure and epoch of the weights to keep."""
+    """The progress of a run. losses: of the epoch's steps so far. best: figure and epoch of the weights to keep."""
 
     step: int = 0
     epochs: list[dict] = field(default_factory=list)
@@ -397,7 +397,7 @@ def learning_rate_at(step: int, total: int, recipe: Recipe) -> float:
 
 
 def trained_parameters(model: keras.Model) -> int:
-    """How many numbers of a model training changes."""
+    """The count of numbers of a model that training changes."""
     return sum(math.prod(variable.shape) for variable in model.trainable_variables)
 
 

@@ -43,7 +43,7 @@ class Objective(ABC):
 
     @abstractmethod
     def weights(self, batch: dict):
-        """How much every item counts, in the shape of the labels; 0 where there is no item.
+        """The weight of every item, in the shape of the labels; 0 where there is no item.
 
         A function of the batch alone: an update that is computed in parts needs the sum over all parts first.
         """

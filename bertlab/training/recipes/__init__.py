@@ -1,1 +1,1 @@
-"""How a run learns: presets with their sources, optimizer, learning rate schedule."""
+"""The recipes of runs: presets with their sources, optimizer, learning rate schedule."""

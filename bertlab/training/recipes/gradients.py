@@ -9,7 +9,7 @@ from bertlab.devices import on_jax_gpu
 
 
 class SummedRows:
-    """For an optimizer of Keras: adds up the gradients of a table's row before it clips them or takes their squares.
+    """A part of an optimizer of Keras: adds up the gradients of a table's row before it clips them or squares them.
 
     On TensorFlow the gradient of a lookup has an entry for each time that a row was read. Keras 3 takes each entry for
     itself in the norm to clip by and in Adam's second moment: Σ g² in place of (Σ g)². Here a row has one gradient, as
@@ -25,7 +25,7 @@ class SummedRows:
 
 
 class FewKernels:
-    """For an optimizer of Keras: on a GPU with JAX, puts the gradients of all vectors of one size into one array.
+    """A part of an optimizer of Keras: on a GPU with JAX, puts the gradients of all vectors of one size into one array.
 
     BERT-Base has 131 vectors: biases, γ and β. XLA makes a kernel for the update of each one and another for its part
     of the norm to clip by, and each takes longer to start than to compute. XLA joins kernels that read the same array.

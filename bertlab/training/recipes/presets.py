@@ -92,7 +92,7 @@ def check_parts(batch_size: int, accumulation: int, devices: int) -> None:
 
 @dataclass(frozen=True)
 class PretrainingSettings(Settings):
-    """How a model is pre-trained. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
+    """The settings for pre-training a model. The defaults are the published recipe (Devlin et al. 2019, appendix A.2).
 
     dropout, pre_norm, width_scaled_init and padded_vocabulary apply to a model that is named by its size (pre_norm to
     a BERT alone); a `config.json` is used unchanged.
@@ -241,7 +241,7 @@ class PretrainingSettings(Settings):
         return int(self.stable_share * self.steps)
 
     def steps_of_phases(self, number: int) -> list[int]:
-        """How many steps each of `number` phases has: whole intervals, at least one each.
+        """The number of steps of each of `number` phases: whole intervals, at least one each.
 
         Raises ConfigError when phase_shares has another length or there are fewer intervals than phases.
         """

@@ -1,4 +1,4 @@
-"""Where pre-training starts: a published size, a config.json, or the weights of a checkpoint.
+"""The start of pre-training: a published size, a config.json, or the weights of a checkpoint.
 
 Training trained weights further on other text is continued pre-training (Gururangan et al. 2020, "Don't Stop
 Pretraining").

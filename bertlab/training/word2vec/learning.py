@@ -60,7 +60,7 @@ class Word2VecResult:
 
 @dataclass
 class _Progress:
-    """How far a run is. part: of all epochs. batch: in the part. loss, pairs: since the last row of `rows`."""
+    """The progress of a run. part: of all epochs. batch: in the part. loss, pairs: since the last row of `rows`."""
 
     part: int = 0
     batch: int = 0

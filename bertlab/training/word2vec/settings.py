@@ -1,4 +1,4 @@
-"""How vectors of words are learned. Defaults: those of word2vec's program where it has the same setting.
+"""The settings for learning vectors of words. Defaults: those of word2vec's program where it has the same setting.
 
 Its learning rate, 0.025, is one of SGD with an update for each pair; here Adagrad updates once for a batch. Vectors of
 the built-in corpus that were learned with 0.2 served a classifier better than those learned with 0.05.
