@@ -234,7 +234,7 @@ class Pooler(keras.layers.Layer):
         self.dense = keras.layers.Dense(hidden_shape[-1])
 
     def call(self, hidden):
-        return ops.concatenate([ops.tanh(self.dense(text[:1])) for text in ops.unstack(hidden)])
+        return ops.map(lambda text: ops.tanh(self.dense(text[:1]))[0], hidden)
 
 # %% pooler: unstacked and multiplied
 class Pooler(keras.layers.Layer):
