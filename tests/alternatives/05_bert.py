@@ -193,16 +193,16 @@ class ETransformer(keras.layers.Layer):
         self.final = FinalLayers(vocab_size)
 
     def call(self, x):
-        results = []
-        for text in ops.unstack(x):
+        def distributions(text):
             e = ops.stack(
                 [
                     self.token(token) + self.position(ops.convert_to_tensor(t))
                     for t, token in enumerate(ops.unstack(text))
                 ]
             )
-            results.append(self.final(self.encoder(e[None])))
-        return ops.concatenate(results)
+            return self.final(self.encoder(e[None]))[0]
+
+        return ops.map(distributions, x)
 
 # %% pooler: activation of the dense
 class Pooler(keras.layers.Layer):
