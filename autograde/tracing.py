@@ -41,9 +41,16 @@ def _other_function(frame, namespace, question) -> str:
 
 def _message(error):
     try:
-        return str(error)[:LONGEST_MESSAGE]
+        return _without_graph(str(error))[:LONGEST_MESSAGE]
     except Exception:  # an exception class of the student's own may fail to describe itself
         return ""
+
+
+def _without_graph(message: str) -> str:
+    """The cause alone, where TensorFlow puts a page about the graph in front of it, with names that always differ."""
+    if not message.startswith("Graph execution error"):
+        return message
+    return message.rpartition("\n\n")[2].partition("\n")[0]
 
 
 def student_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:

@@ -258,6 +258,13 @@ def test_inside_of_a_graph_a_layer_may_not_know_the_size_of_the_batch(take):
         assert np.array_equal(unknown["value"], known["value"])
 
 
+def test_an_error_while_a_graph_runs_has_its_cause_as_message():
+    source = "def f(x):\n    return ops.take(x, ops.cast(x, 'int32') + 7, axis=0)"
+    first, again = (_ask(source, graph=True)["error"] for _ in range(2))
+    assert first["type"] == "InvalidArgumentError" and first["message"].endswith("is not in [0, 2)")
+    assert first == again
+
+
 def test_inside_of_a_graph_functions_and_layers_give_the_same_result():
     function = "def f(x, by):\n    return ops.softmax(x * by, axis=-1), {'twice': 2 * x}"
     graph, eager = (_ask(function, keywords={"by": 2}, **more) for more in ({"graph": True}, {}))
