@@ -128,7 +128,7 @@ def _about_shape(layer: str, role: str, places: int, got: tuple, wanted: tuple) 
 
 
 def _about_unused(layer, name: str) -> str:
-    """A sentence about an inner layer without weights: nothing built or called it. "" if there is no such layer."""
+    """A sentence about an inner layer that nothing built or called, so it has no weights; otherwise the empty text."""
     part = getattr(layer, name, None)
     unused = hasattr(part, "weights") and hasattr(part, "call") and not part.weights
     return f". `self.{name}` exists, but has no weights: `call` did not use it" if unused else ""

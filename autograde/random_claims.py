@@ -118,7 +118,7 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
 
 
 def _tally(claim, value) -> dict:
-    """Counts how often each fault occurred; if there is none, how often each event."""
+    """Counts the faults by kind; the events by name, if no fault occurred."""
     findings = _findings(claim, value)
     if isinstance(findings, Difference):
         return {"faults": {findings.kind: claim["calls"]}}

@@ -47,8 +47,8 @@ _NO_NUMBERS = (
     "`ops.where`."
 )
 _NO_BATCH_SIZE = (
-    "Keras's `fit` does not know the batch size in advance, and neither does this call: `x.shape[0]` is None. Take "
-    "sizes from `ops.shape(x)`."
+    "In Keras's `fit`, the batch size is not known in advance, and in this call it is not known either: `x.shape[0]` "
+    "is None. Take sizes from `ops.shape(x)`."
 )
 ONLY_TOGETHER = (
     "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
@@ -79,7 +79,7 @@ _BY_MESSAGE = {
     ),
     "Attempt to convert a value (None)": (
         "Expected a tensor, got None. Is an argument missing in a call, or does one of your functions return nothing? "
-        "A gradient is None if the loss does not depend on a weight."
+        "The gradient of a weight is None if the loss does not use the weight."
     ),
     "'IndexedSlices'": (
         "The gradient of an embedding table is a list of rows, `IndexedSlices`. `tf.convert_to_tensor(gradient)` adds "

@@ -571,8 +571,8 @@ heat_maps(
 # \xrightarrow{\text{reshape}} (B, \ell, H)$$
 #
 # Take the three sizes from `ops.shape(x)`, here and in all layers below. In `fit`, Keras may not know the batch size in
-# advance, and `x.shape[0]` is None. One call of the check is like that: it runs inside of `tf.function`, where a tensor
-# has no numbers yet (see 2.8).
+# advance, and then `x.shape[0]` is None. The check makes one such call: inside of `tf.function`, where a tensor has no
+# numbers yet either (see 2.8).
 #
 # Your `attention_scores` and `softmax_rows` already accept more axes in front. Name the four `Dense` layers
 # `self.query`, `self.key`, `self.value` and `self.out` (all $H \to H$): the check puts its own weights into them, and

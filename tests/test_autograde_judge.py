@@ -57,7 +57,7 @@ def test_a_layer_that_needs_the_batch_size_in_advance_is_told_so_by_check_and_by
     assert "inside of tf.function with an unknown batch size" in str(shown)
     assert "hidden = ops.reshape(hidden, hidden.shape)" in str(shown)
     for verdict in (shown, hidden):
-        assert not verdict.passed and "does not know the batch size" in " ".join(verdict.advice)
+        assert not verdict.passed and "the batch size is not known in advance" in " ".join(verdict.advice)
     assert right.passed
 
 
