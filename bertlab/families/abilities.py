@@ -3,6 +3,12 @@
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
 from bertlab.families import family_of
+from bertlab.families.base import NEXT_TOKEN, Pretraining
+
+
+def pretraining_of(config: ModelConfig) -> Pretraining:
+    """The pre-training of a model: its objective, and the choices that do not suit it."""
+    return NEXT_TOKEN if config.causal else family_of(config).pretraining
 
 
 def predicts_neighbours(config: ModelConfig) -> bool:

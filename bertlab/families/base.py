@@ -121,6 +121,26 @@ class PublishedFiles:
 
 
 @dataclass(frozen=True)
+class Pretraining:
+    """The pre-training of a family's models: its objective, and the choices that do not suit it.
+
+    objective: its name (see `bertlab.training.objectives`).
+    no_objective, no_muon, no_distillation: the end of the error that refuses another objective ("objective … is not for
+        a model …"), the optimizer Muon ("optimizer muon …"), and a teacher or student of the general stage of
+        distillation ("expected a … that fills in masks, got one that …"); empty where it is not refused.
+    """
+
+    objective: str
+    no_objective: str = ""
+    no_muon: str = ""
+    no_distillation: str = ""
+
+
+MASKED_TOKENS = Pretraining("masked_lm")
+NEXT_TOKEN = Pretraining("next_token", no_distillation="reads left to right")  # of every causal config
+
+
+@dataclass(frozen=True)
 class Family:
     """One family of models, as data.
 
@@ -134,12 +154,13 @@ class Family:
     decoder, output: of an encoder–decoder, the functions (config, **layer options) → its decoder, whose layers are
         called as those of `layers.Decoder`, and the layer that scores the next token of the target.
     target_embeddings: (config, **layer options) → the embeddings of targets, or None where they are those of sources.
+    pretraining: its objective in pre-training, and what does not suit it; not of a causal config.
     pooler: whether the model without a head has a pooler.
     next_sentence: whether its pre-training includes next-sentence prediction.
-    two_streams: whether its encoder has a stream for tokens that are predicted without being seen; then it is
-        pre-trained on them in a drawn order (see `layers.TwoStreamEncoder`).
-    both_directions: whether it is two stacks, one in each direction, pre-trained on the next token and on the one
-        before; there is no attention.
+    two_streams: whether its encoder has a stream for tokens that are predicted without being seen, in a drawn order
+        (see `layers.TwoStreamEncoder`).
+    both_directions: whether it is two stacks, one in each direction, that predict the next token and the one before;
+        there is no attention.
     replaced_tokens: whether it is pre-trained to find the tokens that a generator replaced.
     named_sizes: whether a size goes by the family's name too, such as "electra-small"; not where such names mean
         published models ("roberta-base").
@@ -166,6 +187,7 @@ class Family:
     output: Callable[..., Any] | None = None
     target_embeddings: Callable[..., Any] = _no_layer
     published: PublishedFiles | None = None
+    pretraining: Pretraining = MASKED_TOKENS
     pooler: bool = True
     next_sentence: bool = False
     two_streams: bool = False

@@ -13,7 +13,7 @@ import numpy as np
 
 from bertlab.config import ACTIVATIONS, ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family, PublishedArray, PublishedFiles
+from bertlab.families.base import Family, Pretraining, PublishedArray, PublishedFiles
 from bertlab.families.names import HUGGINGFACE, Names, Row, dense, table, vector
 
 _FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))
@@ -297,5 +297,11 @@ FAMILY = Family(
     published=PublishedFiles(_published_config, _published_arrays),
     tokenizer="whole words",
     both_directions=True,
+    pretraining=Pretraining(
+        "both_directions",
+        no_objective=f"of {ElmoConfig.model_type}, which predicts both neighbours of a token",
+        no_muon="is for the matrices of a transformer",  # the four gates of an LSTM are side by side in one matrix
+        no_distillation="predicts both neighbours of a token",
+    ),
     named_sizes=True,
 )

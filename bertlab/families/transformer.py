@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_encoder
+from bertlab.families.base import Family, Pretraining, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table
 
 
@@ -142,6 +142,7 @@ DECODER = (
     norm("decoder/final_norm", "decoder.layer_norm"),
 )
 OUTPUT = (matrix("masked_lm_head/unembedding", "lm_head.weight"),)
+PRETRAINING = Pretraining("target_token", no_objective="with a decoder")
 
 FAMILY = Family(
     config=TransformerConfig,
@@ -156,6 +157,7 @@ FAMILY = Family(
     encoder=encoder,
     decoder=decoder,
     output=output,
+    pretraining=PRETRAINING,
     pooler=False,
     own_paths=own_paths,
     layer_numbers=layer_numbers,

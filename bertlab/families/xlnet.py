@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.errors import ConfigError
-from bertlab.families.base import Family, standard_encoder
+from bertlab.families.base import Family, Pretraining, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
 
 
@@ -140,6 +140,12 @@ FAMILY = Family(
     masked_lm_head=_head,
     pooler=False,
     two_streams=True,
+    pretraining=Pretraining(
+        "permutation",
+        no_objective="with two streams, which predicts tokens in a random order",
+        no_muon="is not for a model with two streams",  # the matrices of their attention have three dimensions
+        no_distillation="predicts in any order",
+    ),
     tokenizer="SentencePiece",
     named_sizes=True,
 )

@@ -12,7 +12,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError, ConfigError
-from bertlab.families import family_of
+from bertlab.families.abilities import pretraining_of
 from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.memory import comparison_memory, memory_needs
@@ -232,8 +232,6 @@ def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
 
 def _check_fills_masks(config: ModelConfig, path: str | Path, whose: str) -> None:
     """Raises ConfigError for a model that predicts tokens in another way."""
-    its_family = family_of(config)
-    if config.causal or its_family.two_streams or its_family.both_directions:
-        other = "reads left to right" if config.causal else "predicts in any order"
-        other = "predicts both neighbours of a token" if its_family.both_directions else other
-        raise ConfigError(f"{path}: expected a {whose} that fills in masks, got one that {other}")
+    refused = pretraining_of(config).no_distillation
+    if refused:
+        raise ConfigError(f"{path}: expected a {whose} that fills in masks, got one that {refused}")

@@ -5,7 +5,7 @@ objective is a file beside the others, with a collator if stored rows do not hol
 distillation are in `bertlab.training.distillation.objectives`.
 """
 
-from bertlab.families import family_of
+from bertlab.families.abilities import pretraining_of
 from bertlab.training.objectives.base import Objective
 from bertlab.training.objectives.both_directions import BothDirections
 from bertlab.training.objectives.masked_lm import MaskedLM
@@ -31,6 +31,8 @@ __all__ = [
     "objectives_for",
     "objectives_of",
 ]
+# The objectives that a family's `Pretraining` can name.
+_OF_FAMILIES = {one.name: one for one in (MaskedLM, NextToken, BothDirections, Permutation, SequenceToSequence)}
 
 
 def objectives_for(
@@ -46,18 +48,14 @@ def objectives_for(
         >>> [objective.name for objective in objectives_for(BertConfig(), pairs=True)]
         ['masked_lm', 'next_sentence']
     """
-    if family_of(config).decoder:
+    objective = _OF_FAMILIES[pretraining_of(config).objective]
+    if objective is SequenceToSequence:
         return (SequenceToSequence(label_smoothing),)
     if replaced_tokens:
         return (GeneratorMaskedLM(), ReplacedToken())
-    if config.causal:
-        return (NextToken(),)
-    if family_of(config).both_directions:
-        return (BothDirections(),)
-    if family_of(config).two_streams:
-        return (Permutation(),)  # of pairs too: their segments are read, their labels are not
-    of_pairs = SentenceOrder() if sentence_order else NextSentence()
-    return (MaskedLM(), of_pairs) if pairs else (MaskedLM(),)
+    if objective is MaskedLM and pairs:
+        return (MaskedLM(), SentenceOrder() if sentence_order else NextSentence())
+    return (objective(),)  # of pairs too: their segments are read, their labels are not
 
 
 def objectives_of(model, sentence_order: bool = False) -> tuple[Objective, ...]:

@@ -15,6 +15,7 @@ from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import family, family_of, load_config, size_names
+from bertlab.families.abilities import pretraining_of
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
 from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.training.objectives import NextSentence, Objective
@@ -65,13 +66,10 @@ def scaled_range(width: int) -> float:
 
 
 def check_optimizer(config: ModelConfig, settings: PretrainingSettings) -> None:
-    """Raises ConfigError for Muon beside two streams, where the matrices of attention have three dimensions, and for
-    LSTMs, whose four gates are side by side in one matrix.
-    """
-    if settings.optimizer == "muon" and family_of(config).two_streams:
-        raise ConfigError("optimizer muon is not for a model with two streams: choose adamw")
-    if settings.optimizer == "muon" and family_of(config).both_directions:
-        raise ConfigError("optimizer muon is for the matrices of a transformer: choose adamw")
+    """Raises ConfigError for Muon if it does not suit the matrices of the model's family."""
+    refused = pretraining_of(config).no_muon
+    if settings.optimizer == "muon" and refused:
+        raise ConfigError(f"optimizer muon {refused}: choose adamw")
 
 
 def generator_for(
@@ -81,18 +79,9 @@ def generator_for(
 
     A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
     """
-    if settings.objective != "auto" and family_of(config).decoder:
-        raise ConfigError(f"objective {settings.objective} is not for a model with a decoder: leave it out")
-    if settings.objective != "auto" and family_of(config).two_streams:
-        raise ConfigError(
-            f"objective {settings.objective} is not for a model with two streams, which predicts tokens in a random "
-            "order: leave it out"
-        )
-    if settings.objective != "auto" and family_of(config).both_directions:
-        raise ConfigError(
-            f"objective {settings.objective} is not for a model of {config.model_type}, which predicts both neighbours "
-            "of a token: leave it out"
-        )
+    refused = pretraining_of(config).no_objective
+    if settings.objective != "auto" and refused:
+        raise ConfigError(f"objective {settings.objective} is not for a model {refused}: leave it out")
     of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
     if not (settings.objective == "replaced-tokens" or (settings.objective == "auto" and of_family)):
         return None
