@@ -4,8 +4,8 @@ One `.npz` per exercise holds a plan's header (JSON) and the raw bytes of its ar
 The files are read without pickle, and the same plans give the same bytes.
 """
 
+import io
 import json
-import os
 import zipfile
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from autograde.errors import AutogradeError
 from autograde.values import Limits, decode, encode
+from bertlab.files import write_bytes
 
 INDEX = "index.json"
 RUNS = "runs.json"  # training runs: points that are given when their weights are handed in
@@ -20,7 +21,7 @@ LIMITS = Limits(nodes=500_000)  # what known mistakes return in hundreds of call
 
 
 class FingerprintError(AutogradeError, ValueError):
-    """A fingerprint file that is missing or damaged."""
+    """A fingerprint file that is missing or damaged, or that cannot be written."""
 
 
 def name_of(exercise: str, variant: int = 0) -> str:
@@ -29,11 +30,13 @@ def name_of(exercise: str, variant: int = 0) -> str:
 
 
 def save(plan: dict, path: Path) -> None:
-    """Writes a plan, whole or not at all."""
+    """Writes a plan, whole or not at all. Raises FingerprintError if the system refuses."""
     header, buffers = encode(plan, LIMITS)
     arrays = {f"b{index:05d}": np.frombuffer(buffer, "uint8") for index, buffer in enumerate(buffers)}
     header = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), "uint8")
-    _replace(path, lambda file: np.savez_compressed(file, header=header, **arrays))
+    packed = io.BytesIO()  # np.savez_compressed would add .npz to the name of a temporary file
+    np.savez_compressed(packed, header=header, **arrays)
+    _write(path, packed.getvalue())
 
 
 def load(path: Path) -> dict:
@@ -51,7 +54,7 @@ def load(path: Path) -> dict:
 def save_index(exercises: list[dict], folder: Path, name: str = INDEX) -> None:
     """Writes the list of exercises, or of training runs: number, title, points, names …"""
     text = json.dumps(exercises, indent=1, ensure_ascii=False) + "\n"
-    _replace(folder / name, lambda file: file.write(text.encode()))
+    _write(folder / name, text.encode())
 
 
 def load_index(folder: Path, name: str = INDEX) -> list[dict]:
@@ -62,12 +65,6 @@ def load_index(folder: Path, name: str = INDEX) -> list[dict]:
         raise FingerprintError(f"{folder / name}: cannot be read ({error}); install the course package again") from None
 
 
-def _replace(path, write):
+def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with open(partial, "wb") as file:
-            write(file)
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    write_bytes(path, content, FingerprintError)

@@ -20,7 +20,7 @@ def write_atomically(path: str | Path, write: Callable[[Path], object], error: t
         usual_mode = partial.stat().st_mode
         write(partial)
         partial.chmod(usual_mode)  # safetensors makes files that only their owner can read
-        with partial.open("rb") as file:
+        with partial.open("rb+") as file:  # Windows refuses fsync for a file that is open to be read only
             os.fsync(file.fileno())  # on the disk before the name changes
         os.replace(partial, path)
     except OSError as reason:

@@ -44,7 +44,7 @@ def model(tokenizer):
     )
 
 
-def test_guesses_are_the_likeliest_pieces_with_their_probabilities(model, tokenizer):
+def test_guesses_are_the_likeliest_tokens_with_their_probabilities(model, tokenizer):
     from bertlab.analysis.fill_mask import fill_mask
 
     guesses = fill_mask(model, tokenizer, "the [MASK] of a river.", top_k=14)[0]
@@ -110,7 +110,7 @@ def test_a_text_that_does_not_fit_is_read_in_windows_and_cut_only_when_asked(mod
     from bertlab.analysis.vectors import encode_texts
 
     words = ["the", "bank", "of", "a", "river"] * 4
-    windows = [" ".join(words[:10]), " ".join(words[10:])]  # with [CLS] and [SEP] the model reads 10 pieces
+    windows = [" ".join(words[:10]), " ".join(words[10:])]  # with [CLS] and [SEP] the model reads 10 tokens
     whole = encode_texts(model.bert, tokenizer, ["a", " ".join(words)])
     parts = encode_texts(model.bert, tokenizer, windows, pooling="none")
     np.testing.assert_allclose(whole[1], np.concatenate(parts).mean(axis=0), atol=1e-5)
@@ -160,7 +160,7 @@ def test_a_choice_of_layers_that_contradicts_itself_is_refused(choice):
 
 
 @pytest.mark.parametrize("pooling, name", [("mean", "v.npy"), ("mean", "v.npz"), ("none", "v.npz")])
-def test_vectors_written_piece_by_piece_are_those_made_at_once_and_a_stopped_run_goes_on(
+def test_vectors_written_part_by_part_are_those_made_at_once_and_a_stopped_run_resumes(
     model, tokenizer, tmp_path, pooling, name
 ):
     from bertlab.analysis.vector_files import write_vectors
@@ -231,6 +231,76 @@ def test_an_unfinished_file_that_lost_vectors_is_not_filled_up_with_zeros(model,
         write_vectors(maker, ["a robin", "a bird"], out, {}, together=1)
 
 
+@pytest.fixture
+def resumable(model, tokenizer):
+    """Writes the vectors of every token of two texts to a file; returns the number of texts that were encoded now."""
+    from bertlab.analysis.vector_files import write_vectors
+    from bertlab.analysis.vectors import VectorEncoder
+
+    maker, made = VectorEncoder(model.bert, tokenizer, pooling="none"), []
+
+    def counted(some, advance):
+        made.extend(some)
+        return maker(some, advance)
+
+    counted.pooling, counted.dimensions = maker.pooling, maker.dimensions
+
+    def write(out):
+        made.clear()
+        write_vectors(counted, ["a robin", "the bank"], out, {}, together=1)
+        return len(made)
+
+    return write
+
+
+def test_a_full_disk_or_a_kill_while_an_npz_is_packed_loses_no_vector(resumable, tmp_path, monkeypatch):
+    from bertlab.analysis import vector_files
+
+    out, pack = tmp_path / "v[1].npz", vector_files._pack
+
+    def full(partial, lengths, packed):
+        pack(partial, lengths, packed)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(vector_files, "_pack", full)
+    with pytest.raises(DataError, match=r"v\[1\]\.npz: cannot be written \(No space left on device\)"):
+        resumable(out)
+    growing = [f"{out.name}.{part}" for part in ("lengths", "partial", "progress.json")]
+    assert sorted(path.name for path in tmp_path.iterdir()) == growing
+    for left in (f".{out.name}.4711.partial", f"{out.name}.packing"):  # by a kill, now and in version 0.1.0
+        (tmp_path / left).write_bytes(b"PK\x03\x04 half of it")
+    monkeypatch.setattr(vector_files, "_pack", pack)
+    assert resumable(out) == 0
+    assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, f"{out.name}.json"]
+    resumable(tmp_path / "whole.npz")
+    again, whole = np.load(out), np.load(tmp_path / "whole.npz")
+    assert again["row_splits"].tolist() == whole["row_splits"].tolist()
+    assert np.array_equal(again["vectors"], whole["vectors"])
+
+
+@pytest.mark.parametrize("name", ["v.npy", "v.npz"])
+def test_all_vectors_are_on_the_disk_before_their_file_gets_its_name(model, tokenizer, tmp_path, monkeypatch, name):
+    """A loss of power after the renaming must not leave an empty file, or a header that counts no rows."""
+    from bertlab.analysis.vector_files import write_vectors
+    from bertlab.analysis.vectors import VectorEncoder
+
+    synced, sync, replace = {}, os.fsync, os.replace
+
+    def note_sync(descriptor):
+        number = os.fstat(descriptor).st_ino
+        synced[number] = next(path for path in tmp_path.iterdir() if path.stat().st_ino == number).read_bytes()
+        sync(descriptor)
+
+    def check_synced(source, target):
+        assert synced[os.stat(source).st_ino] == Path(source).read_bytes(), target
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", note_sync)
+    monkeypatch.setattr(os, "replace", check_synced)
+    write_vectors(VectorEncoder(model.bert, tokenizer), ["a robin", "the bank"], tmp_path / name, {}, together=1)
+    assert (tmp_path / name).read_bytes() in synced.values()
+
+
 def test_what_is_noted_of_an_unfinished_file_does_not_grow_with_its_texts(model, tokenizer, tmp_path):
     from bertlab.analysis.vector_files import write_vectors
     from bertlab.analysis.vectors import VectorEncoder
@@ -267,7 +337,7 @@ def test_a_layer_or_pooling_that_does_not_exist_is_refused(model, tokenizer, opt
         encode_texts(model.bert, tokenizer, ["a"], **options)
 
 
-def test_attention_maps_carry_their_pieces_and_sum_to_one(model, tokenizer):
+def test_attention_maps_have_their_tokens_and_sum_to_one(model, tokenizer):
     from bertlab.analysis.attention import attention_maps
 
     pieces, maps = attention_maps(model.bert, tokenizer, "the [MASK] river")
@@ -288,7 +358,7 @@ def test_component_counts_add_up_to_the_published_base():
 
 
 @pytest.mark.exhaustive
-def test_a_killed_encode_goes_on_and_gives_the_same_bytes(model, tokenizer, tmp_path):
+def test_a_killed_encode_resumes_and_gives_the_same_bytes(model, tokenizer, tmp_path):
     checkpoints.save(model, tmp_path / "model", tokenizer)
     lines = (" ".join(WORDS[(7 * i + k * k) % len(WORDS)] for k in range(i % 9 + 1)) for i in range(5000))
     (tmp_path / "lines.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

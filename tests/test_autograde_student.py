@@ -72,7 +72,7 @@ def test_check_finds_the_exercise_by_the_function_its_name_or_a_variable():
     assert _check(as_lambda).verdict.passed
 
 
-def test_check_says_when_the_name_is_not_there_or_is_no_exercise():
+def test_check_reports_a_name_that_is_missing_or_is_not_an_exercise():
     missing = _check("", "check('attention_scores')")
     assert missing.verdict.status == "missing" and "`attention_scores` is not defined yet" in repr(missing)
     other = _check("def atention_scores(q, k): pass", "check(atention_scores)")
@@ -98,7 +98,7 @@ def test_hints_get_more_specific_with_each_different_failing_try_and_survive_a_r
     assert "Hint 3 of 3" in repr(_scores(WRONG + " + 4"))
     assert json.loads((open(progress_file.FILE)).read())["exercises"]["scores"]["failures"] == 5
     assert "Hint" not in repr(_scores(RIGHT))
-    assert "Hint" not in repr(_scores(WRONG))  # begins anew after a pass
+    assert "Hint" not in repr(_scores(WRONG))  # begins again after a pass
 
 
 def test_a_change_in_a_helper_is_another_try():
@@ -109,7 +109,7 @@ def test_a_change_in_a_helper_is_another_try():
     assert "Hint 2 of 3" in shown[-1]
 
 
-def test_the_hints_wait_behind_a_sentence_that_names_the_mistake_and_none_is_left_out():
+def test_the_hints_follow_a_sentence_that_names_the_mistake_and_all_are_shown():
     named = "return q @ ops.swapaxes(k, -1, -2)"  # without the root: a mistake with a name
     for more in ("", " + 0.0", " * 1.0"):
         assert "Hint" not in repr(_scores(named + more))
@@ -145,6 +145,41 @@ def test_a_damaged_fingerprint_says_what_to_do(tmp_path):
     (tmp_path / "x.npz").write_bytes(b"PK\x03\x04 not a zip")
     with pytest.raises(fingerprints.FingerprintError, match="install the course package again"):
         fingerprints.load(tmp_path / "x.npz")
+
+
+def test_a_fingerprint_that_cannot_be_written_leaves_the_one_before(tmp_path, monkeypatch):
+    path, plan = tmp_path / "folder/x.npz", fingerprints.load(fingerprint("scores"))
+    fingerprints.save(plan, path)
+    assert path.read_bytes() == fingerprint("scores").read_bytes()
+    fingerprints.save_index([{"id": "scores", "title": "größer"}], path.parent)
+    before = {file: file.read_bytes() for file in path.parent.iterdir()}
+    assert fingerprints.load_index(path.parent) == [{"id": "scores", "title": "größer"}]
+    monkeypatch.setattr(os, "replace", _refused)
+    with pytest.raises(fingerprints.FingerprintError, match=r"x\.npz: cannot be written \(No space left on device\)"):
+        fingerprints.save(plan | {"exercise": {}}, path)
+    with pytest.raises(fingerprints.FingerprintError, match=r"index\.json: cannot be written"):
+        fingerprints.save_index([], path.parent)
+    assert {file: file.read_bytes() for file in path.parent.iterdir()} == before
+
+
+def _refused(source, target):
+    raise OSError(28, "No space left on device")
+
+
+def test_progress_that_cannot_be_written_leaves_the_file_before_and_the_check_works(student_machine, monkeypatch):
+    entry = {"points": 1, "status": "partly", "failures": 1, "last": progress_file.digest_of("x")}
+    progress_file.record("scores", "partly", 1, "x")
+    assert json.loads(Path(progress_file.FILE).read_text()) == {"version": 1, "exercises": {"scores": entry}}
+    before = {file: file.read_bytes() for file in student_machine.iterdir()}
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "replace", _refused)
+        assert progress_file.record("scores", "partly", 1, "y") == 2
+        assert progress_file.next_hint("scores", 2, 3) == 1
+        assert _scores(RIGHT).verdict.passed
+    assert progress_file.load() == {"scores": entry}
+    assert {file: file.read_bytes() for file in student_machine.iterdir() if file.is_file()} == before
+    (student_machine / "file").write_text("")
+    assert progress_file.record("scores", "partly", 1, "z", student_machine / "file" / "progress.json") == 1
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"exercises": 3}', "{broken", '{"exercises": {"scores": 3}}'])
@@ -247,7 +282,7 @@ def test_the_source_of_a_class_written_in_a_cell_is_that_of_its_methods():
 
 
 def test_a_check_compares_in_full_float32_and_leaves_the_setting_as_it_was(tmp_path, monkeypatch):
-    """On newer graphics cards TensorFlow rounds products unless it is told not to."""
+    """On newer GPUs TensorFlow rounds products to TF32 unless a setting forbids it."""
     import tensorflow as tf
 
     monkeypatch.chdir(tmp_path)
@@ -263,7 +298,7 @@ def test_a_check_compares_in_full_float32_and_leaves_the_setting_as_it_was(tmp_p
 
 
 def test_where_nbgrader_validates_a_failed_check_raises_one_line_and_a_passed_one_shows_nothing(monkeypatch):
-    assert not _scores(WRONG).verdict.passed  # in ordinary work it raises nothing: Run All goes on
+    assert not _scores(WRONG).verdict.passed  # in ordinary work it raises nothing: Run All continues
     monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
     assert _scores(RIGHT) is None
     with pytest.raises(CheckFailed, match=r"^✗ 3\.4 attention_scores: wrong, 0 of 3 points\. .+"):

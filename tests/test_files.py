@@ -1,12 +1,14 @@
 """Files are whole or not there."""
 
+import os
+
 import pytest
 
 from bertlab.errors import CheckpointError, DataError, VocabularyError
 from bertlab.files import remove_files, write_atomically, write_text
 
 
-def test_what_stood_there_stays_when_writing_fails(tmp_path):
+def test_the_earlier_file_stays_when_writing_fails(tmp_path):
     path = tmp_path / "notes.txt"
     write_text(path, "first")
 
@@ -25,7 +27,21 @@ def test_a_folder_that_is_not_there_is_named(tmp_path):
         write_text(tmp_path / "missing" / "notes.txt", "x")
 
 
-def test_a_vocabulary_that_cannot_be_written_is_said_in_one_line(tmp_path):
+def test_a_file_is_synced_through_a_descriptor_that_can_write(tmp_path, monkeypatch):
+    """Windows refuses it for one that can only read."""
+    fcntl = pytest.importorskip("fcntl")
+    modes, sync = [], os.fsync
+
+    def synced(descriptor):
+        modes.append(fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_ACCMODE)
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    write_text(tmp_path / "notes.txt", "x")
+    assert modes == [os.O_RDWR]
+
+
+def test_a_vocabulary_that_cannot_be_written_is_reported_in_one_line(tmp_path):
     from bertlab.wordpiece import Vocabulary
 
     vocabulary = Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"])

@@ -121,6 +121,7 @@ def _add_ignored(path: Path) -> list[str]:
 
 def _write_secret(path: Path) -> None:
     """Writes the file completely or not at all; it is never readable by others."""
+    # Not with write_atomically: others could read its temporary file, which has the usual mode.
     path.parent.mkdir(mode=0o700, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

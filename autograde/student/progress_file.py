@@ -13,6 +13,8 @@ import os
 from pathlib import Path
 
 from autograde.student import home
+from bertlab.errors import DataError
+from bertlab.files import write_text
 
 FILE = home.PROGRESS
 
@@ -103,12 +105,7 @@ def _own_file() -> Path:
     return path
 
 
-def _write(path, entries):
-    partial = path.with_name(f"{path.name}.{os.getpid()}")
-    try:
+def _write(path: Path, entries: dict) -> None:
+    with contextlib.suppress(OSError, DataError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps({"version": 1, "exercises": entries}, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
+        write_text(path, json.dumps({"version": 1, "exercises": entries}, indent=1) + "\n")

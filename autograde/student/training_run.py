@@ -23,7 +23,7 @@ from bertlab.work_folder import check_same
 NOTEBOOK = "07_pretraining"
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 HELD_OUT_ROWS = 512
-_STATE = "state.safetensors"
+_STATE = "state.safetensors"  # holds the settings too, so that they always fit the weights: not a WorkFolder
 _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
           "masked_lm_positions": "positions", "masked_lm_ids": "labels", "masked_lm_weights": "weights",
           "next_sentence_labels": "next_sentence"}  # fmt: skip

@@ -17,6 +17,7 @@ Until the work is finished, these files are next to OUT:
 A second call with the same texts and settings resumes there; with others it raises DataError.
 """
 
+import glob
 import hashlib
 import os
 import zipfile
@@ -28,6 +29,7 @@ import numpy as np
 
 from bertlab.analysis.vectors import VectorEncoder
 from bertlab.errors import DataError
+from bertlab.files import write_atomically
 from bertlab.work_folder import check_same, read_json, write_json
 
 TEXTS_TOGETHER = 1024
@@ -172,6 +174,7 @@ class _GrowingArray:
     def finish(self) -> None:
         with open(self.path, "rb+") as file:
             self._write_header(file)
+            _sync(file)  # on the disk before the name changes
 
 
 class _GrowingNumbers:
@@ -199,8 +202,12 @@ class _GrowingNumbers:
 def _append(path: Path, array: np.ndarray) -> None:
     with open(path, "ab") as file:
         file.write(array.tobytes())
-        file.flush()
-        os.fsync(file.fileno())  # on the disk before the note counts them
+        _sync(file)  # on the disk before the note counts them
+
+
+def _sync(file) -> None:
+    file.flush()
+    os.fsync(file.fileno())
 
 
 def _cut(file, size: int) -> bool:
@@ -216,10 +223,15 @@ def _rename_final(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> 
     if out.suffix == ".npy":
         os.replace(partial, out)
         return
-    packed = out.with_name(out.name + ".packing")
+    # A start that was killed while it packed has left its file. Version 0.1.0 named it .packing.
+    for left in (*out.parent.glob(f".{glob.escape(out.name)}.*.partial"), out.with_name(out.name + ".packing")):
+        left.unlink(missing_ok=True)
+    write_atomically(out, lambda packed: _pack(partial, lengths, packed))
+
+
+def _pack(partial: Path, lengths: _GrowingNumbers | None, packed: Path) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.write(partial, "vectors.npy")
         if lengths is not None:
             with archive.open("row_splits.npy", "w") as file:
                 np.lib.format.write_array(file, np.concatenate([[0], np.cumsum(lengths.read(), dtype=np.int64)]))
-    os.replace(packed, out)
