@@ -45,7 +45,10 @@ class Recipe:
     layers, hidden: of the model, with heads of 64 dimensions. vocabulary: 12k stands for vocab-12k.txt. rate: the
     highest. masked, masked_at_end: fractions of the tokens. tokens: places for tokens in an update. short: the fraction
     of the updates with rows of 32 tokens; the others have pairs of segments of up to 128. mix: of `MIXES`. stable: the
-    fraction of the updates in which the rate and the masked fraction stay at their highest.
+    fraction of the updates in which the rate and the masked fraction stay at their highest. whole_words: mask whole
+    words. left_to_right: the fraction of the updates in which the model predicts each token from those before it
+    (Charpentier and Samuel 2024, "GPT or BERT: why not both?"). averaged: judge the mean of the weights over this
+    fraction of the updates, the last ones, in place of the last weights.
     """
 
     name: str
@@ -61,6 +64,9 @@ class Recipe:
     mix: str = "standard"
     stable: float = 0.5
     seed: int = 1
+    whole_words: bool = False
+    left_to_right: float = 0.0
+    averaged: float = 0.0
 
     @property
     def program(self) -> tuple:
@@ -91,6 +97,10 @@ RECIPES = (
     Recipe("rate 4e-3", rate=4e-3),
     Recipe("rate 4e-3, falls late", rate=4e-3, stable=0.8),
     Recipe("rate 8e-3", rate=8e-3),
+    Recipe("whole words", whole_words=True),
+    Recipe("a quarter left to right", left_to_right=0.25),
+    Recipe("weights averaged", averaged=0.1),
+    Recipe("rate stays, weights averaged", stable=0.95, averaged=0.2),
 )  # fmt: skip
 
 
@@ -150,11 +160,14 @@ class Session:
         weights = [variable.value for variable in self.new_model(recipe).trainable_variables]
         self.trainer.state = (weights, jax.tree.map(jnp.asarray, self.fresh))
         plan = plan_of(recipe, self.trainer.model.config, operations)
+        mean = Mean()
         for call in range(plan.calls):
             losses = updated(self.trainer, self.text(recipe), plan, call, recipe.seed)
+            if call >= (1 - recipe.averaged) * plan.calls:
+                mean.add(self.trainer.state[0])
         last = float(np.asarray(losses)[:, 0].mean())
         print(f"{recipe.name}: trained, {plan.calls * len(losses)} updates, loss {last:.3f}", flush=True)
-        self.reader.weights = self.trainer.state[0]
+        self.reader.weights = mean.weights if recipe.averaged else self.trainer.state[0]
         steps = plan.calls * len(losses)
         trained = {"name": recipe.name, "updates": steps, "places": steps * recipe.tokens, "last loss": last}
         return trained | self.judged()
@@ -168,6 +181,21 @@ class Session:
             "pairs": pair_accuracy(*given, MATERIAL / "minimal_pairs.jsonl"),
             "made_pairs": made_pair_accuracy(*given, 50),
         }
+
+
+class Mean:
+    """The mean of the weights that were added."""
+
+    def __init__(self):
+        self.weights, self.count = None, 0
+
+    def add(self, weights: list) -> None:
+        """Adds copies of the weights: the arrays themselves are given up to the next update."""
+        import jax
+
+        self.count += 1
+        earlier = self.weights or jax.tree.map(lambda each: 0 * each, weights)
+        self.weights = jax.tree.map(lambda mean, each: mean + (each - mean) / self.count, earlier, weights)
 
 
 class Reader:
@@ -202,13 +230,15 @@ class Reader:
 def kinds_for(recipe: Recipe):
     from scripts.mini_rows import kinds_of
 
-    return kinds_of(recipe.tokens, recipe.short, max(0.3, recipe.masked))
+    highest = max(0.3, recipe.masked)
+    return kinds_of(recipe.tokens, recipe.short, highest, recipe.whole_words, recipe.left_to_right)
 
 
 def plan_of(recipe: Recipe, config, operations: float):
     """The `Plan` with as many whole calls as come nearest to the operations.
 
-    Of the places for predictions those that are masked are counted, not those that stay empty.
+    A row that is read from left to right counts as full. Of the places for predictions those that are masked are
+    counted, not those that stay empty.
     """
     from bertlab.training.devices.utilisation import training_flops
     from scripts.make_mini import UPDATES_PER_CALL, Plan
@@ -217,10 +247,10 @@ def plan_of(recipe: Recipe, config, operations: float):
         return Plan(kinds_for(recipe), steps, recipe.rate, recipe.masked, recipe.masked_at_end, recipe.stable)
 
     masked = float(plan(1000).fractions(np.arange(1000)).mean())
-    needed = sum(
-        kind.share * training_flops(config, kind.rows, kind.tokens, round(masked * kind.tokens))
-        for kind in kinds_for(recipe)
-    )
+    needed = 0.0
+    for kind in kinds_for(recipe):
+        predictions = kind.predictions if kind.left_to_right else round(masked * kind.tokens)
+        needed += kind.share * training_flops(config, kind.rows, kind.tokens, predictions)
     return plan(UPDATES_PER_CALL * max(1, round(operations / needed / UPDATES_PER_CALL)))
 
 

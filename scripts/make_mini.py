@@ -45,7 +45,7 @@ from bertlab.training.recipes.optimizer import muon
 from bertlab.training.runs.curves import METRICS, read_metrics, write_metrics
 from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.work_folder import read_json, write_json
-from scripts.mini_rows import LONGEST, MIXES, Kind, Marks, Text, kinds_of, masked, rows_of
+from scripts.mini_rows import LONGEST, MIXES, Kind, Marks, Text, examples_of, kinds_of, rows_of
 from scripts.text_kinds import KINDS
 
 STATE = "state.npz"
@@ -84,7 +84,7 @@ class Trainer:
         def update(state, given):
             weights, variables = state
             spans, key, rate, fraction = given
-            batch = masked(rows_of(spans, ids, kind, self.marks), key, fraction, kind, self.marks)
+            batch = examples_of(rows_of(spans, ids, kind, self.marks), key, fraction, kind, self.marks)
             (_, losses), gradients = jax.value_and_grad(self._loss, has_aux=True)(weights, batch)
             variables = [*variables[: self.rate_index], rate, *variables[self.rate_index + 1 :]]
             weights, variables = self.optimizer.stateless_apply(variables, gradients, weights)
@@ -93,7 +93,7 @@ class Trainer:
         return jax.lax.scan(update, state, (spans, keys, rates, fractions))
 
     def _held_out_losses(self, kind, weights, ids, spans, key):
-        batch = masked(rows_of(spans, ids, kind, self.marks), key, 0.15, kind, self.marks)
+        batch = examples_of(rows_of(spans, ids, kind, self.marks), key, 0.15, kind, self.marks)
         return self._loss(weights, batch)[1]
 
     def compile(self) -> None:
@@ -132,10 +132,11 @@ class Trainer:
 class Plan:
     """The rates, masks and rows of each update; updates are counted from 0.
 
-    stable: the fraction of the updates in which the rate is highest, after `WARMUP` and before it falls.
+    kinds: as `kinds_of` returns them. stable: the fraction of the updates in which the rate is highest, after `WARMUP`
+    and before it falls.
     """
 
-    kinds: tuple[Kind, Kind]
+    kinds: tuple[Kind, ...]
     steps: int
     rate: float
     masked: float
@@ -160,8 +161,14 @@ class Plan:
 
     def kind(self, call: int) -> Kind:
         """The kinds take turns so that each gets its fraction of any number of calls."""
-        short, long = self.kinds
-        return short if int((call + 1) * short.share) > int(call * short.share) else long
+        short, long, *others = self.kinds
+        for other in others:
+            before, after = int(call * other.share), int((call + 1) * other.share)
+            if after > before:
+                return other
+            call -= before
+        share = short.share / (short.share + long.share)
+        return short if int((call + 1) * share) > int(call * share) else long
 
 
 def train(trainer: Trainer, text: Text, held_out: "HeldOut", plan: Plan, options) -> None:

@@ -4,7 +4,7 @@ Letters: B rows of a batch, T tokens of a row, P predictions of a row at most, N
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import jax
@@ -33,7 +33,8 @@ class Kind:
     """A kind of row.
 
     tokens: its length. pairs: whether it has two segments. share: the fraction of the updates. rows: of a batch.
-    masked: the largest fraction of masked tokens.
+    masked: the largest fraction of masked tokens. whole_words: mask all tokens of a word, or none of them.
+    left_to_right: mask nothing; predict each token from the tokens before it.
     """
 
     tokens: int
@@ -41,6 +42,8 @@ class Kind:
     share: float
     rows: int
     masked: float = 0.3
+    whole_words: bool = False
+    left_to_right: bool = False
 
     @property
     def predictions(self) -> int:
@@ -48,15 +51,24 @@ class Kind:
 
         An odd number: with [CLS] it becomes even, as the attention of cuDNN wants its queries.
         """
-        return round(self.masked * self.tokens) | 1
+        return self.tokens - 1 if self.left_to_right else round(self.masked * self.tokens) | 1
 
 
-def kinds_of(tokens: int, short: float = 0.6, masked: float = 0.3) -> tuple[Kind, Kind]:
-    """Rows of one segment and of two, for batches of so many tokens. short: the fraction of updates with the first."""
-    return (
-        Kind(32, False, short, tokens // 32, masked),
-        Kind(LONGEST, True, 1 - short, tokens // LONGEST, masked),
+def kinds_of(
+    tokens: int, short: float = 0.6, masked: float = 0.3, whole_words: bool = False, left_to_right: float = 0.0
+) -> tuple[Kind, ...]:
+    """Rows of one segment and of two, for batches of so many tokens, and rows that are read from left to right.
+
+    left_to_right: the fraction of updates with the last kind; at 0 it is left out. short: the fraction of the other
+    updates that has rows of one segment.
+    """
+    both_sides = 1 - left_to_right
+    kinds = (
+        Kind(32, False, short * both_sides, tokens // 32, masked, whole_words),
+        Kind(LONGEST, True, (1 - short) * both_sides, tokens // LONGEST, masked, whole_words),
     )
+    last = Kind(32, False, left_to_right, tokens // 32, left_to_right=True)
+    return (*kinds, last) if left_to_right else kinds
 
 
 class Text:
@@ -130,7 +142,10 @@ class Text:
 
 @dataclass(frozen=True)
 class Marks:
-    """Ids of the special tokens, and the first and the last id that a random replacement may have."""
+    """Ids of the special tokens, and the first and the last id that a random replacement may have.
+
+    continues: (V,) bool, True for tokens that continue a word, such as "##ing".
+    """
 
     pad: int
     cls: int
@@ -138,12 +153,14 @@ class Marks:
     mask: int
     first: int
     last: int
+    continues: np.ndarray = field(compare=False, repr=False)
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> "Marks":
         first = max(vocabulary.special_ids) + 1
+        continues = np.array([token.startswith("##") for token in vocabulary.pieces])
         return cls(vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id, vocabulary.mask_id, first,
-                   len(vocabulary) - 1)  # fmt: skip
+                   len(vocabulary) - 1, continues)  # fmt: skip
 
 
 def rows_of(spans, ids, kind: Kind, marks: Marks) -> dict:
@@ -164,15 +181,29 @@ def rows_of(spans, ids, kind: Kind, marks: Marks) -> dict:
     return rows | ({"next_sentence_labels": label[:, 0]} if kind.pairs else {})
 
 
+def examples_of(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
+    """These rows as a batch: the model's inputs, with the positions, ids and weights of the predictions."""
+    return left_to_right(rows, kind, marks) if kind.left_to_right else masked(rows, key, rate, kind, marks)
+
+
 def masked(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
-    """Masks round(rate · tokens) tokens of each row, at least one: 80 % [MASK], 10 % random, 10 % as they were."""
+    """Masks round(rate · tokens) tokens of each row, at least one: 80 % [MASK], 10 % random, 10 % as they were.
+
+    Of whole words it masks as many as reach this number, up to `kind.predictions` tokens.
+    """
     ids = rows["input_ids"]
     choosing, drawing, replacing = jax.random.split(key, 3)
     text = (rows["attention_mask"] > 0) & (ids != marks.cls) & (ids != marks.sep)
-    keys = jnp.where(text, jax.random.uniform(choosing, ids.shape), -1.0)
-    chosen, positions = jax.lax.top_k(keys, kind.predictions)  # (B, P)
+    keys = jax.random.uniform(choosing, ids.shape)
+    if kind.whole_words:  # all tokens of a word have the key of its first token
+        word = jnp.cumsum(~jnp.asarray(marks.continues)[ids], axis=1) - 1
+        keys = jnp.take_along_axis(keys, word, axis=1)
+    chosen, positions = jax.lax.top_k(jnp.where(text, keys, -1.0), kind.predictions)  # (B, P)
     wanted = jnp.maximum(1, jnp.round(rate * rows["attention_mask"].sum(1)))[:, None]
     weights = (chosen >= 0) & (jnp.arange(kind.predictions)[None] < wanted)
+    if kind.whole_words:
+        lowest = jnp.min(jnp.where(weights, chosen, 1.0), axis=1, keepdims=True)
+        weights = chosen >= jnp.maximum(lowest, 0.0)  # the rest of the last word, too
     targets = jnp.take_along_axis(ids, positions, 1)
     draw = jax.random.uniform(drawing, positions.shape)
     other = jax.random.randint(replacing, positions.shape, marks.first, marks.last + 1)
@@ -184,3 +215,19 @@ def masked(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
         "masked_lm_ids": targets,
         "masked_lm_weights": weights.astype(jnp.float32),
     }
+
+
+def left_to_right(rows: dict, kind: Kind, marks: Marks) -> dict:
+    """Masks nothing: each token sees those before it, and the output at a token predicts the next one."""
+    ids, real = rows["input_ids"], rows["attention_mask"] > 0
+    at = jnp.arange(kind.tokens)
+    positions = jnp.broadcast_to(at[:-1], (len(ids), kind.predictions))
+    return (
+        rows
+        | {
+            "attention_mask": (real[:, None] & (at[None, :] <= at[:, None])[None]).astype(jnp.int32),  # (B, T, T)
+            "masked_lm_positions": positions,
+            "masked_lm_ids": ids[:, 1:],
+            "masked_lm_weights": real[:, 1:].astype(jnp.float32),
+        }
+    )

@@ -25,6 +25,8 @@ small = dict(layers=1, hidden=64, tokens=1024)
 gpu_recipes.RECIPES = (
     Recipe("one", **small), Recipe("two", masked=0.15, mix="little encyclopaedia", seed=2, **small),
     Recipe("three", optimizer="adamw", short=0.0, **small),
+    Recipe("four", averaged=1.0, **small),
+    Recipe("five", whole_words=True, left_to_right=0.5, **small),
 )
 gpu_recipes.main([*sys.argv[1:], "--operations", "1e9"])
 """
@@ -69,6 +71,27 @@ def test_recipes_of_one_program_are_trained_and_judged_once(data, tmp_path):
     file = tmp_path / "out" / "two.json"
     file.write_text(file.read_text().replace('"seed": 2', '"seed": 3'))
     assert "got that of an earlier one; use another --out" in run(data, tmp_path / "out", "one", "two").stderr
+
+
+def test_averaged_weights_whole_words_and_rows_from_left_to_right(data, tmp_path):
+    for name in ("one", "four", "five"):
+        found = run(data, tmp_path / "out", name)
+        assert found.returncode == 0, found.stderr
+    one, four, five = (json.loads((tmp_path / "out" / f"{each}.json").read_text()) for each in ("one", "four", "five"))
+    assert four["last loss"] == one["last loss"]  # one call of 20 updates: the mean is that of the last weights
+    assert four["bits"]["mean"] == pytest.approx(one["bits"]["mean"])
+    assert 0 < five["bits"]["mean"] < 20 and five["bits"] != one["bits"]
+
+
+def test_mean_of_weights_is_not_changed_by_later_updates():
+    import jax.numpy as jnp
+
+    from benchmarks.gpu_recipes import Mean
+
+    mean = Mean()
+    for value in (1.0, 2.0, 6.0):
+        mean.add([jnp.full((2,), value), jnp.full((1, 1), 2 * value)])
+    assert [each.ravel()[0] for each in mean.weights] == pytest.approx([3.0, 6.0])
 
 
 def test_recipes_of_two_programs_need_processes(data, tmp_path):

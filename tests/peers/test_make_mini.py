@@ -1,9 +1,10 @@
-"""The script that makes bertlab-mini, on JAX: its rows, its masks, and that a stopped run goes on as planned."""
+"""The script that makes bertlab-mini, on JAX: its rows, its masks, and that a stopped run resumes as planned."""
 
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +122,67 @@ def test_masks_hide_text_only_and_as_much_as_asked(folder, text):
     assert (shown == original[used]).mean() == pytest.approx(0.1 + 0.1 / len(WORDS), abs=0.02)
     changed = after["input_ids"] != ids
     assert changed.sum() <= used.sum() and not changed[:, 0].any()
+
+
+def test_whole_words_are_masked_whole_or_not_at_all(folder, text):
+    import jax
+
+    from scripts.mini_rows import Marks, kinds_of, masked, rows_of
+
+    vocabulary = Vocabulary.from_file(folder / "vocab.txt")
+    continues = np.isin(vocabulary.pieces, list("bdfh"))  # as if these letters continued a word
+    marks = replace(Marks.of(vocabulary), continues=continues)
+    kind, _ = kinds_of(128, whole_words=True)
+    before = rows_of(text.spans(kind, np.random.default_rng(4), 500), text.ids, kind, marks)
+    after = {n: np.asarray(v) for n, v in masked(before, jax.random.key(0), 0.2, kind, marks).items()}
+    ids, length = np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1)
+    chosen = np.zeros(ids.shape, bool)
+    for row, (positions, used) in enumerate(zip(after["masked_lm_positions"], after["masked_lm_weights"] > 0)):
+        chosen[row, positions[used]] = True
+    wanted = np.minimum(np.maximum(1, np.round(0.2 * length)), length - 2)
+    assert (chosen.sum(1) >= wanted).all() and (chosen.sum(1) <= kind.predictions).all()
+    full = chosen.sum(1) == kind.predictions  # the last word may have had no place
+    word = np.cumsum(~continues[ids] | np.isin(np.roll(ids, 1, 1), [marks.cls, marks.sep]), 1)
+    parts, cut = 0, 0
+    for row in np.flatnonzero(~full):
+        for number in np.unique(word[row]):
+            inside = chosen[row, word[row] == number]
+            parts += len(inside) > 1
+            cut += 0 < inside.sum() < len(inside)
+    assert parts > 500 and cut == 0
+
+
+def test_rows_from_left_to_right_see_what_comes_before_and_predict_what_comes_next(folder, text):
+    import jax
+
+    from scripts.mini_rows import Marks, examples_of, kinds_of, rows_of
+
+    marks = Marks.of(Vocabulary.from_file(folder / "vocab.txt"))
+    kinds = kinds_of(128, left_to_right=0.25)
+    assert sum(kind.share for kind in kinds) == 1 and [kind.left_to_right for kind in kinds] == [False, False, True]
+    before = rows_of(text.spans(kinds[-1], np.random.default_rng(4), 50), text.ids, kinds[-1], marks)
+    after = examples_of(before, jax.random.key(0), 0.2, kinds[-1], marks)
+    ids, length = np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1)
+    assert (np.asarray(after["input_ids"]) == ids).all()
+    for row, real in enumerate(length):
+        used = np.asarray(after["masked_lm_weights"][row]) > 0
+        assert used.sum() == real - 1
+        at = np.asarray(after["masked_lm_positions"][row])[used]
+        assert (np.asarray(after["masked_lm_ids"][row])[used] == ids[row, at + 1]).all()
+        seen = np.asarray(after["attention_mask"][row])
+        assert (seen == np.tril(np.ones_like(seen)) * (np.arange(len(seen)) < real)).all()
+
+
+def test_three_kinds_of_rows_take_turns_by_their_fractions():
+    from scripts.make_mini import Plan
+    from scripts.mini_rows import kinds_of
+
+    two, three = (Plan(kinds_of(128, left_to_right=part), 20_000, 2e-3, 0.3, 0.15) for part in (0.0, 0.25))
+    for plan in (two, three):
+        calls = [plan.kind(call) for call in range(1000)]
+        for kind in plan.kinds:
+            assert calls.count(kind) == pytest.approx(1000 * kind.share, abs=2)
+    assert [two.kind(call) is two.kinds[0] for call in range(5)] == [False, True, False, True, True]
 
 
 STOP = """
