@@ -10,20 +10,13 @@ from dataclasses import replace
 import numpy as np
 
 from autograde import drawn_numbers, random_claims, shortcuts
+from autograde.advice import ONLY_TOGETHER, error_advice, result_advice
 from autograde.answers import Answer, is_a, read
+from autograde.call_texts import call_text, shape_facts, small_picture, without_list
 from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of, told_apart
 from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
-from autograde.wording import (
-    ONLY_TOGETHER,
-    call_text,
-    error_advice,
-    result_advice,
-    shape_facts,
-    small_picture,
-    without_list,
-)
 
 # Of the standard deviation of a result without dropout: rounding stays below 1e-5 of it, dropout of 0.5 is near 1.
 LEAST_CHANGE = 0.02

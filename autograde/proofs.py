@@ -38,12 +38,6 @@ FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
 COMPOSED = "composed: "  # begins the name of a wrong answer that is right alone
 MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
 MOST_NODES = 0.9  # of the values that a sandbox may answer with: the share that right answers may take
-# Whole layers and models take seconds for each draw: their quick proofs use the visible inputs only.
-SLOW = (
-    "bert-embeddings", "multi-head-layer", "encoder-layer", "pre-norm-layer", "encoder", "etransformer", "bert",
-    "pretraining-model", "train-step",
-)  # fmt: skip
-FEW_DRAWS = ("padding-mask",)  # it has so few different inputs that two draws may agree
 
 _NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "STORE_GLOBAL")  # instructions that read or assign a name
 
@@ -199,7 +193,7 @@ class Proofs:
     def named(self) -> Outcome:
         """Every misconception fails and is recognised, on a fresh draw, where it earns what `check` shows for it."""
         plan, answers = self.plan, self.mistaken_answers
-        if self.exercise.id not in SLOW:
+        if not self.exercise.slow_draws:
             plan = planning.make_plan(self.exercise, "fresh", misconceptions=False)
             answers = {name: self._answers(cell, plan["questions"]) for name, cell in self.mistaken.items()}
         plan = planning.with_misconceptions(self.exercise, plan, answers)
@@ -284,7 +278,7 @@ class Proofs:
         """Rounding stays far below the tolerance, every misconception far above it."""
         if not _numeric_claims(self.plan):
             return "no part has a tolerance", []  # compared exactly, or counted
-        noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.id in SLOW else 3)]
+        noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.slow_draws else 3)]
         problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MOST_NOISE else []
         nearest = np.inf
         for known in self.plan["misconceptions"]:
@@ -315,7 +309,7 @@ class Proofs:
     def repeatable(self) -> Outcome:
         one, again, other = (planning.make_plan(self.exercise, seed, misconceptions=False) for seed in "aab")
         problems = [] if encode(one) == encode(again) else ["the same seed gave two plans"]
-        if self.exercise.id not in FEW_DRAWS and encode(one["questions"]) == encode(other["questions"]):
+        if not self.exercise.few_inputs and encode(one["questions"]) == encode(other["questions"]):
             problems.append("two seeds gave the same inputs")
         return "2 seeds", problems
 

@@ -1,45 +1,75 @@
-"""The weights of the course's pre-training model: a *role* for each, independent of the student's names.
+"""The weights of the course's layers and models: a *role* for each, independent of the student's names.
 
-The check of notebook 07 puts weights in by role, and the trained weights are handed in under the same roles. So a file
-of weights fits every layer that follows the course's agreement on names, and says nothing about how it was written.
+A role leads to the paths of attributes that are tried in turn (see `probe`). The checks put weights in by role, and the
+trained weights of notebook 07 are handed in under the roles of the pre-training model. So a file of weights fits every
+layer that follows the course's agreement on names, and says nothing about how it was written.
 
     {"vocab_size": 4096, "hidden_size": 128, "num_layers": 2, "num_heads": 2, "intermediate_size": 512,
      "max_positions": 32}                          a configuration: what PreTrainingModel is made from
     "layer_0/attention/query/kernel" → (128, 128)  a role and its shape
+
+Some exercises draw the weights in the order of the roles: another order is another question.
 """
 
+Roles = dict[str, list[str]]
+
 CONFIG = ("vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size", "max_positions")
-_TABLES = ("token", "position", "segment")
-_NORMS = ("attention_norm", "output_norm")
-_PROJECTIONS = ("query", "key", "value", "out")
+_DENSE = {"kernel": ["kernel"], "bias": ["bias"]}
+_NORM = {"gamma": ["gamma"], "beta": ["beta"]}
 
 
-def model_roles(num_layers: int) -> dict[str, list[str]]:
-    """Role → paths of attributes that may lead to it in a student's model (see `probe`)."""
-    roles = {f"embeddings/{table}": [f"bert.embeddings.{table}.embeddings"] for table in _TABLES}
-    roles |= _pair("embeddings/norm", "bert.embeddings.norm", ("gamma", "beta"))
+def inside(part: str, roles: Roles, place: str = "") -> Roles:
+    """The roles of a layer that is an attribute of another. place: its path there, if that is not `part`."""
+    return {f"{part}/{role}": [f"{place or part}.{path}" for path in paths] for role, paths in roles.items()}
+
+
+def dense(*names: str) -> Roles:
+    """Kernel and bias of some Dense layers."""
+    return {role: paths for name in names for role, paths in inside(name, _DENSE).items()}
+
+
+def norm(*names: str) -> Roles:
+    """Scale and offset of some LayerNorms."""
+    return {role: paths for name in names for role, paths in inside(name, _NORM).items()}
+
+
+# One Dense per projection, or a list of them with one per head.
+ATTENTION = {
+    f"{name}/{part}": [f"{name}.{part}", f"{name}.*.{part}"]
+    for name in ("query", "key", "value", "out")
+    for part in ("kernel", "bias")
+}
+FEED_FORWARD = dense("inner", "outer")
+_ATTENTION, _FEED_FORWARD = inside("attention", ATTENTION), inside("feed_forward", FEED_FORWARD)
+_NORMS = norm("attention_norm", "output_norm")
+ENCODER_LAYER = _ATTENTION | norm("attention_norm") | _FEED_FORWARD | norm("output_norm")
+
+# A whole encoder: a role has the arrays of all layers side by side; the star splits them along the last axis.
+# Here the output projection of attention is one Dense.
+IN_A_LAYER = tuple(_ATTENTION | _FEED_FORWARD | _NORMS)
+ENCODER = {
+    f"layers/{role}": [f"encoder.layers_.*.{path}" for path in ENCODER_LAYER[role] if ".out.*" not in path]
+    for role in IN_A_LAYER
+}
+
+EMBEDDINGS = {table: [f"{table}.embeddings"] for table in ("token", "position", "segment")} | norm("norm")
+MLM_HEAD = dense("dense") | norm("norm") | {"bias": ["bias"]}
+
+
+def model_roles(num_layers: int) -> Roles:
+    """The roles of a pre-training model, each layer of the encoder with roles of its own."""
+    roles = inside("embeddings", EMBEDDINGS, "bert.embeddings")
     for number in range(num_layers):
-        role, place = f"layer_{number}", f"bert.encoder.layers_.{number}"
-        for name in _PROJECTIONS:
-            for part in ("kernel", "bias"):
-                paths = [f"{place}.attention.{name}.{part}", f"{place}.attention.{name}.*.{part}"]
-                roles[f"{role}/attention/{name}/{part}"] = paths
-        for name in _NORMS:
-            roles |= _pair(f"{role}/{name}", f"{place}.{name}", ("gamma", "beta"))
-        for name in ("inner", "outer"):
-            roles |= _pair(f"{role}/feed_forward/{name}", f"{place}.feed_forward.{name}")
-    roles |= _pair("pooler", "bert.pooler.dense") | _pair("mlm/dense", "mlm.dense")
-    roles |= _pair("mlm/norm", "mlm.norm", ("gamma", "beta")) | {"mlm/bias": ["mlm.bias"]}
-    return roles | _pair("nsp", "nsp.dense")
+        roles |= inside(f"layer_{number}", _ATTENTION | _NORMS | _FEED_FORWARD, f"bert.encoder.layers_.{number}")
+    roles |= inside("pooler", _DENSE, "bert.pooler.dense")
+    heads = inside("mlm", MLM_HEAD, "mlm_head") | inside("nsp", _DENSE, "nsp_head.dense")
+    earlier = inside("mlm", MLM_HEAD) | inside("nsp", _DENSE, "nsp.dense")  # in earlier editions of notebook 07
+    return roles | {role: paths + earlier[role] for role, paths in heads.items()}
 
 
 def roles_by_path(num_layers: int) -> dict[str, str]:
     """The inverse: the path in the notebooks, "bert.encoder.layers_.0.attention.query.kernel" → role."""
     return {paths[0]: role for role, paths in model_roles(num_layers).items()}
-
-
-def _pair(role: str, place: str, parts=("kernel", "bias")) -> dict[str, list[str]]:
-    return {f"{role}/{part}": [f"{place}.{part}"] for part in parts}
 
 
 def weight_shapes(config: dict) -> dict[str, tuple[int, ...]]:

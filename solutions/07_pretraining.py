@@ -89,6 +89,7 @@ heat_maps(
 # a probability of $P[1, 21] = 0.0041$, its part of the loss is $-\log 0.0041 = 5.497$: a natural logarithm. The lecture
 # counts positions from 1; in code, $\tilde T = \{1, 3\}$ is `[0, 2]`.
 
+
 # %% nbgrader={"grade": false, "grade_id": "etraining-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def etraining_loss(p: Tensor, x: Tensor, positions: Tensor) -> Tensor:
     """Line 9 of ETraining, for one sentence.
@@ -104,6 +105,7 @@ def etraining_loss(p: Tensor, x: Tensor, positions: Tensor) -> Tensor:
     chances = ops.take_along_axis(rows, ops.expand_dims(gold, 1), axis=1)
     return -ops.sum(ops.log(chances))
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-etraining-loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(etraining_loss)
@@ -134,6 +136,7 @@ print(f"−log 0.0041 = {float(only_the_first):.3f}")
 # do without `if` or `for` over a tensor, `len(...)`, `float(...)` and `.numpy()`. The check makes one of its calls there,
 # here and up to 7.8.
 
+
 # %% nbgrader={"grade": false, "grade_id": "mlm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """The mean loss of a batch's predictions, without padding.
@@ -148,6 +151,7 @@ def mlm_loss(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     losses = -ops.squeeze(ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1), axis=-1)  # (B, P)
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-mlm-loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(mlm_loss)
@@ -181,6 +185,7 @@ lines(
 # correct column. Here too the loss must be finite for any logits: use `ops.log_softmax` as in 7.2, then the mean over
 # the pairs.
 
+
 # %% nbgrader={"grade": false, "grade_id": "nsp-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def nsp_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """The mean loss of a batch of pairs.
@@ -192,6 +197,7 @@ def nsp_loss(logits: Tensor, labels: Tensor) -> Tensor:
     log_p = ops.log_softmax(logits, axis=-1)
     return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-nsp-loss", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(nsp_loss)
@@ -208,6 +214,7 @@ check(nsp_loss)
 #
 # $$(B, T, H),\ (B, P) \longrightarrow (B, P, H) \qquad \text{out}[b, p] = \text{hidden}[b, \text{positions}[b, p]]$$
 
+
 # %% nbgrader={"grade": false, "grade_id": "gather-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gather_positions(hidden: Tensor, positions: Tensor) -> Tensor:
     """Selects the vectors at the given positions of each sequence.
@@ -218,6 +225,7 @@ def gather_positions(hidden: Tensor, positions: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     return ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-gather-positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(gather_positions)
@@ -247,16 +255,17 @@ heat_maps(
 # the second goes to `NspHead`.
 #
 # ```
-# token_ids, token_type_ids, attention_mask ─▶ bert ─▶ hidden ─▶ gather_positions ─▶ mlm ─▶ (B, P, V)
-#                                                  └─▶ pooled ─────────────────────▶ nsp ─▶ (B, 2)
+# token_ids, token_type_ids, attention_mask ─▶ bert ─▶ hidden ─▶ gather_positions ─▶ mlm_head ─▶ (B, P, V)
+#                                                  └─▶ pooled ─────────────────────▶ nsp_head ─▶ (B, 2)
 # ```
 #
 # Pass `training` on to `self.bert`: dropout acts inside of it, for both results, and nowhere else. (If you select from
 # the logits of `MlmHead` instead of from its input, the numbers are the same: that is allowed, but it takes longer.)
 #
-# Name the parts `self.bert`, `self.mlm` and `self.nsp`: the check, and later the grader, put weights into them. As in
-# notebook 05, `MlmHead(vocab_size)` and `NspHead()` make the heads. The table is
+# Name the parts `self.bert`, `self.mlm_head` and `self.nsp_head`: the check, and later the grader, put weights into
+# them. As in notebook 05, `MlmHead(vocab_size)` and `NspHead()` make the heads. The table is
 # `self.bert.embeddings.token.embeddings`.
+
 
 # %% nbgrader={"grade": false, "grade_id": "pretraining-model", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PreTrainingModel(keras.Model):
@@ -268,24 +277,33 @@ class PreTrainingModel(keras.Model):
     """
 
     def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+        self,
+        vocab_size,
+        hidden_size,
+        num_layers,
+        num_heads,
+        intermediate_size,
+        max_positions=512,
+        dropout=0.1,
+        **kwargs,
     ):
         super().__init__(**kwargs)
         ### BEGIN SOLUTION
         self.bert = Bert(
             vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout, name="bert"
         )
-        self.mlm = MlmHead(vocab_size, name="mlm")
-        self.nsp = NspHead(name="nsp")
+        self.mlm_head = MlmHead(vocab_size, name="mlm_head")
+        self.nsp_head = NspHead(name="nsp_head")
         ### END SOLUTION
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         ### BEGIN SOLUTION
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         table = self.bert.embeddings.token.embeddings
-        logits = self.mlm(gather_positions(hidden, positions), table)
-        return logits, self.nsp(pooled)
+        logits = self.mlm_head(gather_positions(hidden, positions), table)
+        return logits, self.nsp_head(pooled)
         ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-pretraining-model", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(PreTrainingModel)
@@ -312,6 +330,7 @@ print(settings)
 print(data)
 blank_lines(data, rows=3)
 
+
 # %%
 def tensors(batch):
     return {name: ops.convert_to_tensor(array) for name, array in batch.items()}
@@ -326,7 +345,9 @@ model = PreTrainingModel(**settings.model)
 first = tensors(data.batch(0))
 logits, next_logits = model(*reads(first))
 pieces = settings.model["vocab_size"]
-print(f"first MLM loss {float(mlm_loss(logits, first['labels'], first['weights'])):.3f}    ln {pieces} = {np.log(pieces):.3f}")
+print(
+    f"first MLM loss {float(mlm_loss(logits, first['labels'], first['weights'])):.3f}    ln {pieces} = {np.log(pieces):.3f}"
+)
 print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f}    ln 2 = {np.log(2):.3f}")
 
 # %% [markdown]
@@ -342,6 +363,7 @@ print(f"first NSP loss {float(nsp_loss(next_logits, first['next_sentence'])):.3f
 #
 # $$\lVert g \rVert = \sqrt{\sum_i \sum_{\text{all entries}} g_i^2} \qquad g_i \leftarrow g_i \cdot \frac{c}{\max(\lVert g \rVert,\, c)}$$
 
+
 # %% nbgrader={"grade": false, "grade_id": "clip-gradients", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def clip_gradients(gradients: list[Tensor], max_norm: float = 1.0) -> list[Tensor]:
     """Scales gradients down to a common length of at most `max_norm`.
@@ -354,6 +376,7 @@ def clip_gradients(gradients: list[Tensor], max_norm: float = 1.0) -> list[Tenso
     factor = max_norm / ops.maximum(length, max_norm)
     return [gradient * factor for gradient in gradients]
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-clip-gradients", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(clip_gradients)
@@ -394,6 +417,7 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 # without momentum, also inside of `tf.function`, and compares the weights afterwards. It also counts the calls of the
 # model: one per step.
 
+
 # %% tags=["setup"]
 class TinyModel(keras.Model):
     """A very small model with the call of PreTrainingModel: a table, its transpose, and two logits from all real tokens.
@@ -408,7 +432,7 @@ class TinyModel(keras.Model):
         self.segment = keras.layers.Embedding(2, hidden_size, name="segment")
         self.table.build(None)
         self.segment.build(None)
-        self.nsp = keras.layers.Dense(2, name="nsp")
+        self.nsp_head = keras.layers.Dense(2, name="nsp_head")
         self.bias = self.add_weight(shape=(vocab_size,), initializer="zeros", name="bias")
         self.calls = self.add_weight(shape=(1,), initializer="zeros", trainable=False, name="calls")
 
@@ -418,7 +442,8 @@ class TinyModel(keras.Model):
         hidden = hidden if training else hidden / 2
         chosen = tf.gather(hidden, positions, batch_dims=1)  # (B, P, H)
         together = ops.einsum("bth,bt->bh", hidden, ops.cast(attention_mask, hidden.dtype))  # without padding
-        return chosen @ ops.transpose(self.table.embeddings) + self.bias, self.nsp(together)
+        return chosen @ ops.transpose(self.table.embeddings) + self.bias, self.nsp_head(together)
+
 
 # %% nbgrader={"grade": false, "grade_id": "train-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch: dict) -> Tensor:
@@ -440,6 +465,7 @@ def train_step(model: keras.Model, optimizer: keras.optimizers.Optimizer, batch:
     optimizer.apply(clip_gradients(gradients), variables)
     return loss
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-train-step", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(train_step)
@@ -488,6 +514,7 @@ print(f"from {curve[0]:.2f} to {curve[-1]:.3f}")
 # division by 0. (In the published script the decay begins at step 0, so its rate makes a small jump where
 # the warm-up ends. Ours has no jump.)
 
+
 # %% nbgrader={"grade": false, "grade_id": "learning-rate", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learning_rate(step: Tensor, peak: float, warmup_steps: int, total_steps: int) -> Tensor:
     """Linear warm-up, then linear decay to 0.
@@ -500,6 +527,7 @@ def learning_rate(step: Tensor, peak: float, warmup_steps: int, total_steps: int
     falling = (total_steps - step) / (total_steps - warmup_steps)
     return peak * ops.clip(ops.minimum(rising, falling), 0, 1)
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-learning-rate", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(learning_rate)
@@ -527,12 +555,14 @@ lines(
 # counts, as a whole and as it is written: `beta_2`, `beta.1` and `Beta` are other words than `beta`. A path may have a
 # single part, such as `bias`.
 
+
 # %% nbgrader={"grade": false, "grade_id": "decays", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def decays(name: str) -> bool:
     """Whether weight decay applies to the weight with this path: to all but bias, gamma and beta."""
     ### BEGIN SOLUTION
     return name.split("/")[-1] not in ("bias", "gamma", "beta")
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-decays", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(decays)
@@ -550,6 +580,7 @@ print(f"{decaying:,} of {model.count_params():,} parameters decay: {decaying / m
 # A loss of 4.2 means little to a human. The *accuracy*, the fraction of predictions whose best guess is the original
 # token, means more.
 
+
 # %% nbgrader={"grade": false, "grade_id": "masked-accuracy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     """The fraction of predictions in which the largest logit belongs to the original token, without padding.
@@ -563,6 +594,7 @@ def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     return ops.sum(hits * weights) / ops.sum(weights)
     ### END SOLUTION
 
+
 # %% nbgrader={"grade": true, "grade_id": "check-masked-accuracy", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(masked_accuracy)
 
@@ -575,6 +607,7 @@ check(masked_accuracy)
 #
 # $$\text{perplexity} = \exp\!\left(\frac{\sum_i c_i\, l_i}{\sum_i c_i}\right)$$
 
+
 # %% nbgrader={"grade": false, "grade_id": "perplexity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
     """Perplexity of many batches together.
@@ -585,6 +618,7 @@ def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     return ops.exp(ops.sum(losses * counts) / ops.sum(counts))
     ### END SOLUTION
+
 
 # %% nbgrader={"grade": true, "grade_id": "check-perplexity", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(perplexity)
@@ -666,6 +700,7 @@ def fresh_run():
     optimizer.build(model.trainable_variables)
     return Run(run_folder(settings), settings, model, optimizer)
 
+
 # %% [markdown]
 # The initial weights matter as much as the training. BERT draws every matrix from a normal distribution of standard
 # deviation 0.02, truncated at two standard deviations (Devlin et al.'s code, `initializer_range`). That fits a hidden
@@ -674,6 +709,7 @@ def fresh_run():
 #
 # The loop itself is short. `run.steps()` yields the numbers of the steps that are still to be made; `run.record`
 # records the metrics, draws, and saves.
+
 
 # %%
 def judge(guess):
@@ -735,7 +771,9 @@ if ready(*NEEDED):
     batch = tensors(data.held_out[0])
     blanks = guess(*reads(batch))[0]  # (B, P, V)
     for row in (1, 4, 5):
-        ids, where, truth, real = (np.array(batch[name][row]) for name in ("token_ids", "positions", "labels", "weights"))
+        ids, where, truth, real = (
+            np.array(batch[name][row]) for name in ("token_ids", "positions", "labels", "weights")
+        )
         ids, places = ids[np.array(batch["attention_mask"][row]) > 0], np.flatnonzero(real)
         lost = np.zeros((1, len(ids)))
         for place in places:

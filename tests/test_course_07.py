@@ -1,4 +1,4 @@
-"""Notebook 07: its worked numbers, the run that goes on where it stopped, and the file of weights that is handed in."""
+"""Notebook 07: its worked numbers, the run that resumes where it stopped, and the file of weights that is handed in."""
 
 import dataclasses
 import json
@@ -25,7 +25,7 @@ CONFIG = {"vocab_size": 4096, "hidden_size": 4, "num_layers": 1, "num_heads": 2,
 
 @pytest.fixture(scope="module")
 def names():
-    """What a student has after the last answer of the notebook."""
+    """The names that a student has after the last answer of the notebook."""
     return cells.namespace(catalogue.find("perplexity"))
 
 
@@ -102,7 +102,7 @@ def test_checking_a_step_logs_no_warning_of_tensorflow():
     assert compiled and logged == [] and logger.level == level
 
 
-def test_a_run_that_was_cut_off_goes_on_and_ends_with_the_very_weights(tmp_path, names):
+def test_a_run_that_was_cut_off_resumes_and_ends_with_the_very_weights(tmp_path, names):
     whole, batch = _run(tmp_path / "whole", names, _settings())
     first, _ = _run(tmp_path / "cut", names, _settings())
     for one, theirs in zip(whole.model.weights, first.model.weights):
@@ -129,7 +129,29 @@ def test_a_folder_with_a_run_of_other_settings_is_refused(tmp_path, names):
         _run(tmp_path, names, _settings(seed=8))
 
 
-def test_the_run_is_not_started_before_its_checks_have_passed_and_one_line_says_which(tmp_path, monkeypatch, capsys):
+def test_a_kill_while_a_run_is_saved_leaves_the_state_before(tmp_path, names, monkeypatch):
+    import safetensors.numpy
+
+    run, _ = _run(tmp_path, names, _settings())
+    run.record(1, 1.0, {"loss": 1.0})
+    saved = [np.array(one) for one in run.model.weights]
+
+    def killed(arrays, partial, metadata):
+        partial.write_bytes(b"half of it")
+        raise KeyboardInterrupt
+
+    for variable in run.model.weights:
+        variable.assign(variable + 1)
+    with monkeypatch.context() as patched:
+        patched.setattr(safetensors.numpy, "save_file", killed)
+        with pytest.raises(KeyboardInterrupt):
+            run.record(3, 2.0, {"loss": 2.0})
+    resumed, _ = _run(tmp_path, names, _settings())
+    assert resumed.done == 2 and [row["step"] for row in resumed.history] == [2]
+    assert all(np.array_equal(one, other) for one, other in zip(resumed.model.weights, saved))
+
+
+def test_the_run_is_not_started_before_its_checks_have_passed_and_one_line_names_them(tmp_path, monkeypatch, capsys):
     from autograde.student import progress_file
 
     monkeypatch.chdir(tmp_path)
@@ -176,7 +198,7 @@ def _small_run(folder, names, steps=4):
 
 
 def _trained_for(run, steps, change=0.01):
-    """Stands in for the notebook's loop: after so many steps every weight has changed."""
+    """Replaces the notebook's loop: after so many steps every weight has changed."""
     for step in run.steps():
         for variable in run.own_model.trainable_variables:
             variable.assign(variable + change)
@@ -193,12 +215,12 @@ def test_the_weights_of_the_students_model_are_written_by_role_and_read_back(tmp
     assert "trained for 4 of 4 steps on 'python', held-out loss 6.40 after step 4.\nHand it in" in said
     weights = read_weights(tmp_path / "w.safetensors")
     assert np.array_equal(weights.arrays["embeddings/token"], run.own_model.bert.embeddings.token.embeddings)
-    assert np.array_equal(weights.arrays["mlm/bias"], run.own_model.mlm.bias)
+    assert np.array_equal(weights.arrays["mlm/bias"], run.own_model.mlm_head.bias)
     assert set(weights.arrays) == set(model_roles(pretraining_model.SIZES["num_layers"]))
     assert "trained for 4 of 4 steps" in trained_weights.check_weights(tmp_path / "w.safetensors")
 
 
-def test_after_a_crash_the_file_says_how_far_the_run_came(tmp_path, names):
+def test_after_a_crash_the_file_shows_how_far_the_run_came(tmp_path, names):
     run = _trained_for(_small_run(tmp_path / "run", names), 2)
     said = trained_weights.hand_in(run, tmp_path / "w.safetensors")
     assert "trained for 2 of 4 steps on 'python' (not finished), held-out loss 6.40 after step 2" in said
@@ -360,7 +382,7 @@ def test_a_link_is_not_followed(tmp_path):
 
 
 def _rows_and_logits(rng, right: float):
-    """Rows with 40 blanks, and logits that name the true piece in this share of them."""
+    """Rows with 40 blanks, and logits that predict the true token in this fraction of them."""
     labels = rng.integers(0, 50, size=(10, 5))
     weights = np.repeat([[1.0, 1.0, 1.0, 1.0, 0.0]], 10, axis=0)
     logits = rng.normal(size=(10, 5, 50)).astype("float32")
@@ -432,7 +454,7 @@ def test_the_notebooks_points_are_those_of_its_exercises_and_its_run():
     assert f"{points:g} points, the training run included" in text
 
 
-def test_a_run_says_beforehand_what_is_computed_for_a_known_gpu_only_for_the_settings_computed():
+def test_a_run_prints_beforehand_what_is_computed_for_a_known_gpu_only_for_the_settings_computed():
     settings = dataclasses.replace(
         training_run.choose_settings(),
         batch_size=256,
@@ -483,7 +505,7 @@ def test_the_time_left_counts_steps_and_the_evaluations_to_come_without_what_com
     assert lines["step 121 of 121"] == "the last 120 steps took 9 min 10 s"
 
 
-def test_a_run_that_goes_on_tells_the_time_of_its_remaining_steps():
+def test_a_run_that_resumes_prints_the_time_of_its_remaining_steps():
     sizes = {"hidden_size": 256, "num_layers": 6}
     settings = training_run.choose_settings(batch_size=256, length=128, steps=1_500, model=sizes)
     assert time_left.beforehand(settings, "Tesla T4", done=500).startswith("Tesla T4: at least 54 s for 1,000 steps.")

@@ -312,6 +312,8 @@ class Exercise:
     unknown_batch: bool = True  # and there, of a layer, with a batch size that is not known in advance
     forbidden: Forbidden = Forbidden()
     facts: Callable[[Case], dict] = lambda case: {}  # for the braces in hints
+    slow_draws: bool = False  # answers to a draw take seconds: quick proofs use the visible inputs and fewer draws
+    few_inputs: bool = False  # it has so few different inputs that two draws may agree
 
     id: str = ""
     notebook: str = ""  # "03_attention"

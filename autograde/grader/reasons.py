@@ -8,11 +8,11 @@ the emptiest page.
 import numpy as np
 
 from autograde import compositions, judge
+from autograde.advice import ONLY_TOGETHER
 from autograde.compare import Difference
 from autograde.grader.carry_forward import NOT_REACHED
 from autograde.grader.submission import Judged, Outcome, Task
 from autograde.verdict import title_of_part
-from autograde.wording import ONLY_TOGETHER
 
 _EXPLAINED_BY_A_HINT = ("wrong", "partly", "raised", "missing", "not attempted")
 _KINDS = {

@@ -18,10 +18,10 @@ from autograde.release.editions import ReleaseError
 ROOT = Path(__file__).resolve().parents[2]
 # All of the autograder that a student's machine gets.
 PARTS = (
-    "__init__", "answers", "caches", "chances", "compare", "dependencies", "drawn_numbers", "errors",
-    "fingerprints", "fresh_machine", "judge", "layer_probes", "mybert_importer", "naming", "plain_values", "probe",
-    "questions", "random_claims", "rendering", "roles", "rules", "shortcuts", "syntax", "texts", "tracing", "values",
-    "verdict", "weights_file", "wording",
+    "__init__", "advice", "answers", "caches", "call_texts", "chances", "compare", "dependencies", "drawn_numbers",
+    "errors", "fingerprints", "fresh_machine", "judge", "layer_probes", "mybert_importer", "naming", "plain_values",
+    "probe", "questions", "random_claims", "rendering", "roles", "rules", "shortcuts", "syntax", "texts", "tracing",
+    "values", "verdict", "weights_file",
 )  # fmt: skip
 _FIRST_TIME_IN_A_ZIP = "315532800"  # 1980-01-01: every file of the wheel gets this date
 

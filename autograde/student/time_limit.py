@@ -17,8 +17,8 @@ import threading
 from collections.abc import Iterator
 
 from autograde import probe, tracing
+from autograde.advice import TOO_LONG
 from autograde.student.progress_line import counted
-from autograde.wording import TOO_LONG
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
 _REPEAT_SECONDS = 1.0  # seconds between two alarms

@@ -148,12 +148,12 @@ class PreTrainingModel(keras.layers.Layer):
         super().__init__(**kwargs)
         sizes = (vocab_size, hidden_size, num_layers, num_heads, intermediate_size)
         self.bert = Bert(*sizes, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        return self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp(pooled)
+        return self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
 # %% pretraining-model: gathered after the head
 class PreTrainingModel(keras.Model):
@@ -171,13 +171,13 @@ class PreTrainingModel(keras.Model):
         super().__init__(**kwargs)
         sizes = (vocab_size, hidden_size, num_layers, num_heads, intermediate_size)
         self.bert = Bert(*sizes, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        everywhere = self.mlm(hidden, self.bert.embeddings.token.embeddings)
-        return gather_positions(everywhere, positions), self.nsp(pooled)
+        everywhere = self.mlm_head(hidden, self.bert.embeddings.token.embeddings)
+        return gather_positions(everywhere, positions), self.nsp_head(pooled)
 
 # %% pretraining-model: heads first
 class PreTrainingModel(keras.Model):
@@ -194,14 +194,14 @@ class PreTrainingModel(keras.Model):
     ):
         super().__init__(**kwargs)
         sizes = (vocab_size, hidden_size, num_layers, num_heads, intermediate_size)
-        self.mlm, self.nsp = MlmHead(vocab_size), NspHead()
+        self.mlm_head, self.nsp_head = MlmHead(vocab_size), NspHead()
         self.bert = Bert(*sizes, max_positions=max_positions, dropout=dropout)
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         everything = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        next_logits = self.nsp(everything[1])
+        next_logits = self.nsp_head(everything[1])
         at_blanks = gather_positions(everything[0], positions)
-        return self.mlm(at_blanks, self.bert.embeddings.token.embeddings), next_logits
+        return self.mlm_head(at_blanks, self.bert.embeddings.token.embeddings), next_logits
 
 # %% pretraining-model: methods for the heads
 class PreTrainingModel(keras.Model):
@@ -219,20 +219,20 @@ class PreTrainingModel(keras.Model):
         super().__init__(**kwargs)
         sizes = (vocab_size, hidden_size, num_layers, num_heads, intermediate_size)
         self.bert = Bert(*sizes, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def guess(self, hidden, positions):
         table = self.bert.embeddings.token.embeddings
         rows = [gather_positions(hidden[i : i + 1], positions[i : i + 1]) for i in range(hidden.shape[0])]
-        return self.mlm(ops.concatenate(rows, axis=0), table)
+        return self.mlm_head(ops.concatenate(rows, axis=0), table)
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        return self.guess(hidden, positions), self.nsp(pooled)
+        return self.guess(hidden, positions), self.nsp_head(pooled)
 
-# %% pretraining-model: one hot gather
-class PreTrainingModel(keras.Model):
+# %% pretraining-model: names of earlier editions
+class PreTrainingModel(keras.layers.Layer):
     def __init__(
         self,
         vocab_size,
@@ -252,8 +252,31 @@ class PreTrainingModel(keras.Model):
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
+        return self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp(pooled)
+
+# %% pretraining-model: one hot gather
+class PreTrainingModel(keras.Model):
+    def __init__(
+        self,
+        vocab_size,
+        hidden_size,
+        num_layers,
+        num_heads,
+        intermediate_size,
+        max_positions=512,
+        dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        sizes = (vocab_size, hidden_size, num_layers, num_heads, intermediate_size)
+        self.bert = Bert(*sizes, max_positions, dropout)
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
+
+    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
+        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         chosen = ops.einsum("bpt,bth->bph", ops.one_hot(positions, hidden.shape[1]), hidden)
-        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+        return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
 # %% clip-gradients: if longer
 def clip_gradients(gradients, max_norm=1.0):

@@ -123,55 +123,55 @@ class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
-        return logits, self.nsp(ops.stop_gradient(pooled))
+        logits = self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
+        return logits, self.nsp_head(ops.stop_gradient(pooled))
 
 # %% pretraining-model: dropout on the pooled vector too
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
         self.drop = keras.layers.Dropout(dropout)
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
-        return logits, self.nsp(self.drop(pooled, training=training))
+        logits = self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
+        return logits, self.nsp_head(self.drop(pooled, training=training))
 
 # %% pretraining-model: dropout in front of the head for masked tokens too
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
         self.drop = keras.layers.Dropout(dropout)
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         chosen = self.drop(gather_positions(hidden, positions), training=training)
-        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+        return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
 # %% pretraining-model: the pooled vector of a second call without dropout
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, _ = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         _, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=False)
-        logits = self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
-        return logits, self.nsp(pooled)
+        logits = self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
+        return logits, self.nsp_head(pooled)
 
 # %% pretraining-model: positions are sorted
 class PreTrainingModel(keras.Model):
@@ -181,12 +181,12 @@ class PreTrainingModel(keras.Model):
     ):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm, self.nsp = MlmHead(vocab_size), NspHead()
+        self.mlm_head, self.nsp_head = MlmHead(vocab_size), NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         chosen = gather_positions(hidden, ops.sort(positions, axis=-1))
-        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+        return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
 # %% pretraining-model: no dropout by default
 class PreTrainingModel(keras.Model):
@@ -196,12 +196,12 @@ class PreTrainingModel(keras.Model):
     ):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm, self.nsp = MlmHead(vocab_size), NspHead()
+        self.mlm_head, self.nsp_head = MlmHead(vocab_size), NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         chosen = gather_positions(hidden, positions)
-        return self.mlm(chosen, self.bert.embeddings.token.embeddings), self.nsp(pooled)
+        return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
 # %% pretraining-model: always one layer
 class PreTrainingModel(keras.Model):
@@ -210,13 +210,13 @@ class PreTrainingModel(keras.Model):
     ):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, 1, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         table = self.bert.embeddings.token.embeddings
-        return self.mlm(gather_positions(hidden, positions), table), self.nsp(pooled)
+        return self.mlm_head(gather_positions(hidden, positions), table), self.nsp_head(pooled)
 
 # %% clip-gradients: one list for all steps
 clipped = []

@@ -99,6 +99,7 @@ EXERCISE = Exercise(
     probe=layer(ROLES),
     reference=bert_embeddings,
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 4, layers, hidden=other_layers),
         Part("dropout", 1, training, "in training dropout must be applied to the layer's result, and only in training"),

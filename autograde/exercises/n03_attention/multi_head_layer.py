@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, attention_weights, normal, some_seen, with_zeros
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
@@ -181,6 +181,7 @@ EXERCISE = Exercise(
     probe=layer(roles.ATTENTION),
     reference=multi_head_attention,
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=other_shapes),
         cases("mask", 1, masked_layer, "with a mask the result is wrong", other_masks),

@@ -28,6 +28,7 @@ def nothing_padded(rng: Random) -> list[Case]:
 EXERCISE = Exercise(
     reference=lambda is_real: (is_real == 1)[:, None, :],
     dtype="bool",
+    few_inputs=True,
     parts=(
         values(1, ones_and_zeros, hidden=other_sizes),
         cases("no padding", 1, nothing_padded, "without padding every key may be seen"),

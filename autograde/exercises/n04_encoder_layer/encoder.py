@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, normal, some_seen
 from autograde.exercises.n04_encoder_layer._shared import (
     BOTH_NORMS,
@@ -86,6 +86,7 @@ EXERCISE = Exercise(
     probe=layer(STACK_ROLES),
     reference=encoder,
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 2, inputs_of_stack, hidden=other_stacks),
         cases("mask", 1, masked_stack, "with a mask the result is wrong", other_masked_stacks),

@@ -1,6 +1,6 @@
 """One encoder layer of BERT: attention and feed-forward network, each added and normalised (post-LN)."""
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     ADDED,
@@ -56,6 +56,7 @@ EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=encoder_layer,
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 3, inputs_and_arguments, hidden=lambda rng: [Trial((case,)) for case in any_layers(rng)]),
         cases("mask", 1, masks_of_layer, "with a mask the result is wrong", any_masked_layers),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     ADDED,
@@ -71,6 +71,7 @@ EXERCISE = Exercise(
     probe=layer(roles.ENCODER_LAYER),
     reference=pre_norm_layer,
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 2, inputs_and_masks,
             hidden=lambda rng: [Trial((case,)) for case in any_layers(rng) + any_masked_layers(rng)]),

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
@@ -166,14 +166,14 @@ def slopes_of_both(rng: Random, case: Case) -> tuple[Slopes, Slopes]:
 
 EXERCISE = Exercise(
     probe=layer(
-        {f"embeddings/{name}": [f"embeddings.{name}.embeddings"] for name in ("token", "position", "segment")}
-        | roles.inside("embeddings", roles.norm("norm"))
+        roles.inside("embeddings", roles.EMBEDDINGS)
         | roles.ENCODER
         | roles.inside("pooler", roles.dense("dense"))
     ),
     reference=bert,
     returns="tuple",
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 3, nothing_padded, hidden=wider_models),
         Part("padding", 2, padded_texts,

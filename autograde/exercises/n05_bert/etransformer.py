@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import (
     FINAL_ROLES,
@@ -90,6 +90,7 @@ EXERCISE = Exercise(
     ),
     reference=etransformer,
     in_graph=True,
+    slow_draws=True,
     parts=(
         Part("values", 3, sequences, hidden=other_sequences),
         Part("positions", 2, repeated_token,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises import roles
+from autograde import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
@@ -56,7 +56,7 @@ def slopes_of_mlm_head(rng: Random) -> list[Trial]:
 
 
 EXERCISE = Exercise(
-    probe=layer(roles.dense("dense") | roles.norm("norm") | {"bias": ["bias"]}),
+    probe=layer(roles.MLM_HEAD),
     reference=mlm_head,
     in_graph=True,
     parts=(

@@ -15,7 +15,8 @@ def usual_names(rng: Random) -> list[Case]:
     kinds = ("attention/query/kernel", "attention/key/bias", "attention_norm/gamma", "attention_norm/beta",
              "feed_forward/inner/kernel", "feed_forward/outer/bias", "output_norm/gamma")  # fmt: skip
     names = [f"bert/encoder/layer_{int(rng.integers(12))}/{kind}" for kind in kinds]
-    names += ["bert/embeddings/token/embeddings", "bert/embeddings/norm/beta", "bert/pooler/dense/kernel", "mlm/bias"]
+    names += ["bert/embeddings/token/embeddings", "bert/embeddings/norm/beta", "bert/pooler/dense/kernel"]
+    names += ["mlm_head/bias"]
     return [Case((name,)) for name in names]
 
 

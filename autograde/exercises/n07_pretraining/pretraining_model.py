@@ -111,6 +111,7 @@ EXERCISE = Exercise(
     returns="tuple",
     in_graph=True,
     unknown_batch=False,  # the run's batches are of one size, and 7.4 may rely on it
+    slow_draws=True,
     parts=(
         Part("values", 3, inputs_of_model, hidden=other_models),
         Part("padding", 1, padded_inputs, "with padding in a sequence the result is wrong"),
@@ -121,7 +122,7 @@ EXERCISE = Exercise(
     ),
     forbidden=Forbidden("In this exercise you assemble your own layers.", ("bertlab.layers.gather_positions",)),
     hints=(
-        "Three parts in `__init__`: `self.bert`, `self.mlm`, `self.nsp`. In `call` each is used once.",
+        "Three parts in `__init__`: `self.bert`, `self.mlm_head`, `self.nsp_head`. In `call` each is used once.",
         "`self.bert(…)` returns two tensors. The vectors of all tokens go to one head, the pooled [CLS] to the other.",
         "The MLM head gets the vectors at `positions` only, and the table of the token embeddings: the weights are "
         "tied.",
@@ -141,7 +142,7 @@ EXERCISE = Exercise(
         mistake("layers-for-heads", "hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout,",
             "hidden_size, num_heads, num_layers, intermediate_size, max_positions, dropout,",
             hint="You exchanged the numbers of layers and heads: `Bert` takes the number of layers first."),
-        mistake("pooler-passed-over", "self.nsp(pooled)", "self.nsp(hidden[:, 0])",
+        mistake("pooler-passed-over", "self.nsp_head(pooled)", "self.nsp_head(hidden[:, 0])",
             hint="Your next-sentence head reads the [CLS] vector of the encoder. BERT's reads the output of the "
                  "pooler: the second result of `self.bert`."),
         mistake("guesses-everywhere", "gather_positions(hidden, positions)", "hidden",
@@ -157,7 +158,7 @@ EXERCISE = Exercise(
         mistake("padding-visible",
             "attention_mask, training=training)", "ops.ones_like(attention_mask), training=training)",
             hint="You do not pass the mask to BERT, so the tokens attend to the padding too."),
-        mistake("heads-exchanged", "return logits, self.nsp(pooled)", "return self.nsp(pooled), logits",
+        mistake("heads-exchanged", "return logits, self.nsp_head(pooled)", "return self.nsp_head(pooled), logits",
             hint="The two results are in the wrong order: first the MLM logits, then the next-sentence logits."),
     ),
 )  # fmt: skip

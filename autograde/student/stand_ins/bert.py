@@ -95,11 +95,17 @@ def parameter_count(
     from bertlab import models
     from bertlab.models.outline import outline
 
-    config = BertConfig(
-        vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, type_vocab_size=num_segments
-    )
     made = models.BertForPreTraining if pretraining_heads else models.BertEncoder
-    return sum(math.prod(variable.shape) for variable in outline(lambda: made(config)).trainable_variables)
+
+    def count(layers: int) -> int:
+        config = BertConfig(
+            vocab_size, hidden_size, layers, num_heads, intermediate_size, max_positions, type_vocab_size=num_segments
+        )
+        return sum(math.prod(variable.shape) for variable in outline(lambda: made(config)).trainable_variables)
+
+    if num_layers == 0:  # which the library's configuration refuses
+        return count(1) - (count(2) - count(1))
+    return count(num_layers)
 
 
 def _own_places(num_layers: int):

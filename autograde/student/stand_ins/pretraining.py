@@ -12,7 +12,7 @@ __all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "ga
 
 
 class PreTrainingModel(keras.Model):
-    """The notebook's model: parts bert, mlm, nsp.
+    """The notebook's model: parts bert, mlm_head, nsp_head.
 
     call: token_ids, token_type_ids, attention_mask (batch, tokens), positions (batch, predictions); training
     returns MLM logits (batch, predictions, tokens) and next-sentence logits (batch, 2)
@@ -22,13 +22,13 @@ class PreTrainingModel(keras.Model):
                  dropout=0.1, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm = MlmHead(vocab_size)
-        self.nsp = NspHead()
+        self.mlm_head = MlmHead(vocab_size)
+        self.nsp_head = NspHead()
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         table = self.bert.embeddings.token.embeddings
-        return self.mlm(gather_positions(hidden, positions), table), self.nsp(pooled)
+        return self.mlm_head(gather_positions(hidden, positions), table), self.nsp_head(pooled)
 
 
 def etraining_loss(p, x, positions):
