@@ -1,4 +1,4 @@
-"""What the autograder's tests share: plans of all exercises, made once, and ways to ask code a question."""
+"""Helpers of the autograder's tests: plans of all exercises, made once, and ways to ask code a question."""
 
 import functools
 import linecache

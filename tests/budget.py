@@ -1,4 +1,4 @@
-"""What a run of the tests took, by file and by exercise, and what it may take: shown at its end."""
+"""The time of a test run, by file and by exercise, and its budget. Pytest prints both at the end of the run."""
 
 import time
 from collections import Counter

@@ -1,4 +1,4 @@
-"""What the checkpoint tests share: the golden folders, and ways to make other checkpoints out of them."""
+"""Helpers of the checkpoint tests: the golden folders, and ways to make other checkpoints from them."""
 
 import json
 import shutil
@@ -53,7 +53,7 @@ def golden_inputs(arrays: dict[str, np.ndarray], num_tokens: int) -> dict[str, n
 
 
 def tokenizer(size: int = VOCAB_SIZE) -> WordPieceTokenizer:
-    """A tokenizer whose vocabulary has so many pieces."""
+    """A tokenizer whose vocabulary has so many tokens."""
     letters = [chr(ord("a") + i) for i in range(26)]
     words = letters + ["##" + letter for letter in letters] + [str(number) for number in range(10)]
     return WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *words][:size]))

@@ -1,6 +1,6 @@
 """A machine as Colab gives one, and a notebook as Colab saves it, for the tests that walk a student's way through it.
 
-What is Colab's own cannot be had here: its browser side, `google.colab`, a Drive, a graphics card. The rest is real: an
+Colab's own parts are not available here: its browser side, `google.colab`, a Drive, a GPU. The rest is real: an
 environment with TensorFlow and Keras but nothing of the course, a wheel fetched by HTTP, a package index, a kernel.
 """
 
@@ -22,7 +22,7 @@ import pytest
 from autograde.release import editions
 
 ROOT = Path(__file__).parents[1]
-# What Colab has with Python 3.12, not what the lock file has.
+# Colab's versions for Python 3.12, not those of the lock file.
 COLABS_OWN = ("tensorflow==2.19.*", "keras==3.10.*", "numpy==2.0.2", "matplotlib==3.10.*", "ipykernel")
 
 
@@ -108,7 +108,7 @@ class Machine:
         self._client.wait_for_ready(timeout=300)
 
     def run(self, source: str) -> str:
-        """What a cell prints. Raises AssertionError with its error."""
+        """The output of a cell. Raises AssertionError with the cell's error."""
         printed = []
 
         def listen(message):
@@ -191,7 +191,7 @@ def run(path: Path, python: Path, kernels: Path) -> float:
 
 
 def shown(path: Path) -> list[str]:
-    """What the code cells of a saved notebook show as text, in their order."""
+    """The text output of a saved notebook's code cells, in their order."""
     outputs = [
         output for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] for output in cell.get("outputs", ())
     ]

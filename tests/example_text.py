@@ -8,7 +8,7 @@ from bertlab.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 LETTERS = "abcdefghijklmnopqrst"
-WORDS = [first + second for first in LETTERS for second in LETTERS]  # 400 pieces that begin a word
+WORDS = [first + second for first in LETTERS for second in LETTERS]  # 400 tokens that begin a word
 TAILS = ["##" + word for word in WORDS[:100]]
 PIECES = [*SPECIAL_TOKENS, "[unused0]", ".", *WORDS, *TAILS]
 
@@ -18,7 +18,7 @@ def make_tokenizer() -> WordPieceTokenizer:
 
 
 def make_documents(count: int, seed: int = 0, sentences: tuple[int, int] = (1, 12)) -> list[Document]:
-    """Documents of random sentences of 3 to 24 words; a word is one to three pieces."""
+    """Documents of random sentences of 3 to 24 words; a word is one to three tokens."""
     rng = np.random.default_rng(seed)
     return [
         Document(f"text#{number}", (tuple(_sentence(rng) for _ in range(rng.integers(*sentences))),), "text")

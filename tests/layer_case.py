@@ -14,7 +14,7 @@ import numpy as np
 from keras import ops
 
 # A softmax does not change when every score of a row grows by the same amount, which is all that the bias of the keys
-# can do: its gradient is 0, whatever the loss.
+# can do: its gradient is 0 for every loss.
 WITHOUT_GRADIENT = "key/bias"
 
 
@@ -38,13 +38,13 @@ class LayerCase:
 
 
 def numpy_outputs(layer, arguments: dict, **options) -> list[np.ndarray]:
-    """What the layer returns, as a flat list of float32 arrays (NumPy has no bfloat16)."""
+    """The layer's output, as a flat list of float32 arrays (NumPy has no bfloat16)."""
     outputs = keras.tree.flatten(layer(**arguments, **options))
     return [ops.convert_to_numpy(ops.cast(output, "float32")) for output in outputs]
 
 
 def randomise(layer) -> None:
-    """Draws every weight anew, the same for two layers of one kind: γ around 1, the others, biases too, around 0."""
+    """Draws new values for every weight, the same for two layers of one kind: γ around 1, the others around 0."""
     rng = np.random.default_rng(0)
     for weight in layer.trainable_weights:
         centre = 1.0 if weight.name == "gamma" else 0.0

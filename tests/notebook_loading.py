@@ -20,7 +20,7 @@ def loaded(folder: Path) -> dict:
 
 
 def run_cells(names: dict, *beginnings: str) -> None:
-    """Runs the cells that begin like this, as they stand, where `loaded` left off; pictures are told in words."""
+    """Runs the unchanged cells that begin like this, after those of `loaded`; pictures are shown as text."""
     from autograde import student
 
     names |= {name: getattr(student, name) for name in ("guess_bars", "heat_maps")}

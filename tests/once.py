@@ -1,4 +1,4 @@
-"""What is dear to make and the same for every test: made once in a run, by whichever process needs it first."""
+"""Files that are expensive to make and the same for every test: the first process that needs one makes it."""
 
 import os
 import shutil

@@ -31,7 +31,7 @@ def own_folder(tmp_path: Path, monkeypatch) -> Iterator[Path]:
 
 
 def run(*words) -> str:
-    """What an `autograde` command prints; it must succeed."""
+    """The output of an `autograde` command, which must succeed."""
     done = CliRunner().invoke(cli, [str(word) for word in words], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.stdout

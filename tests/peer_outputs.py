@@ -1,4 +1,4 @@
-"""What a model of transformers and ours give for the same inputs, as NumPy arrays; needs torch."""
+"""The outputs of a transformers model and of ours for the same inputs, as NumPy arrays; needs torch."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def ours_of(model, inputs: dict) -> np.ndarray:
 
 
 def output_of(found) -> np.ndarray:
-    """Of a question-answering model the logits of starts and ends, else the logits or the last hidden states."""
+    """The logits of starts and ends of a question-answering model, else the logits or the last hidden states."""
     if "start_logits" in found:
         return np.stack([np.asarray(found["start_logits"]), np.asarray(found["end_logits"])])
     return np.asarray(next(found[name] for name in FIRST if name in found))

@@ -38,6 +38,6 @@ def make_examples(folder, number=40, seed=0, **settings):
 
 
 def curve(folder):
-    """The rows of metrics.jsonl without what differs from run to run: times and shares of time."""
+    """The rows of metrics.jsonl without what differs from run to run: times and fractions of time."""
     varying = ("seconds", "tokens_per_second", "peak_share", "data_wait_share")
     return [{name: value for name, value in row.items() if name not in varying} for row in read_metrics(folder)]

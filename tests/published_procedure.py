@@ -1,6 +1,6 @@
 """The published way to make examples, written down once more and independently: on strings, one token at a time.
 
-What google-research/bert's `create_pretraining_data.py` does, step by step with the same random numbers, for comparison
+It follows google-research/bert's `create_pretraining_data.py` step by step with the same random numbers, for comparison
 with `bertlab.data.pretraining.original` in the tests and as the peer in `benchmarks/pretraining_data.py`.
 """
 
@@ -8,7 +8,7 @@ import random
 
 
 def create(documents, vocabulary, length=128, most=20, passes=10, short=0.1, share=0.15, whole_words=False, seed=12345):
-    """documents: lists of sentences, each a list of pieces. vocabulary: pieces in order of id.
+    """documents: lists of sentences, each a list of tokens. vocabulary: tokens in order of id.
 
     Returns a list of (tokens, segment ids, positions, labels, is random next).
     """

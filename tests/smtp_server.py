@@ -12,7 +12,7 @@ from email.message import EmailMessage
 
 @dataclass
 class Box:
-    """What a server got, and how it behaves.
+    """The mails that a server got, and its behaviour.
 
     unknown: addresses that it refuses; dies_after: so many messages are answered, the next one ends the connection when
     its text is there; busy_after: so many messages are answered, then the next one gets a 421 and the connection ends;

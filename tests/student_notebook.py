@@ -1,4 +1,4 @@
-"""What the tests of a student's own package share: a notebook to answer in, and the course's folder around it."""
+"""Helpers of the tests of a student's own package: a notebook to answer in, and the course's folder around it."""
 
 import linecache
 
@@ -49,5 +49,5 @@ def course_folder(tmp_path, monkeypatch):
 
 
 def module_of(course):
-    """What stands in the student's module of notebook 03."""
+    """The text of the student's module of notebook 03."""
     return (course / "mybert/attention.py").read_text()

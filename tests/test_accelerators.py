@@ -332,7 +332,7 @@ def test_the_largest_batch_is_the_one_whose_memory_leaves_a_tenth_of_the_card(tm
         command.largest(CELL, tmp_path)
 
 
-def test_a_cell_that_fails_is_told_and_not_stored(tmp_path, capsys):
+def test_a_cell_that_fails_is_reported_and_not_stored(tmp_path, capsys):
     cell = {**CELL, "card": "no such card"}
     assert command.compiled(cell, tmp_path)["compiles"] == "failed"
     assert "failed with status 1, \"KeyError: 'no such card'\"" in capsys.readouterr().err

@@ -94,7 +94,7 @@ def test_only_queries_values_and_the_head_change_and_the_folder_is_an_ordinary_m
     assert np.mean([one.label == ("negative", "positive")[row.label] for one, row in zip(predicted, rows)]) > 0.9
 
 
-def test_the_number_of_trained_weights_is_told(checkpoint, tmp_path):
+def test_the_number_of_trained_weights_is_reported(checkpoint, tmp_path):
     said = []
     finetuned(checkpoint, task_of("sentence"), tmp_path, LORA.replace(epochs=1), say=said.append)
     total = sum(array.size for array in values(checkpoints.load(tmp_path, "sequence_classification")).values())

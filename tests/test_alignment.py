@@ -1,4 +1,4 @@
-"""Which piece carries which word's label, and the way back."""
+"""The labels of words on their tokens, and back from tokens to words."""
 
 import numpy as np
 import pytest
@@ -22,17 +22,17 @@ def tokenizer():
     return WordPieceTokenizer(Vocabulary(PIECES))
 
 
-def test_the_first_piece_carries_the_label_and_the_others_are_ignored():
+def test_the_first_token_has_the_label_and_the_others_are_ignored():
     assert align_tags([1, 3, 0, 2], [0, 1, 2, 3]).tolist() == [0, 1, IGNORED, IGNORED, 3, IGNORED]
 
 
-def test_all_pieces_carry_labels_if_asked_and_an_entity_goes_on_inside_its_word():
+def test_all_tokens_have_labels_on_request_and_an_entity_continues_inside_its_word():
     continuation = continuation_tags(LABELS)
     assert continuation.tolist() == [0, 2, 2, 3]  # B-LOC → I-LOC; there is no I-PER, so B-PER stays
     assert align_tags([1, 3, 2], [0, 1, 3], continuation).tolist() == [0, 1, 2, 2, 3, 3]
 
 
-def test_words_without_pieces_carry_nothing_and_wrong_numbers_of_tags_are_errors():
+def test_words_without_tokens_have_no_label_and_wrong_numbers_of_tags_are_errors():
     assert first_tokens([2, 0, 1]).tolist() == [0, -1, 2]
     with pytest.raises(DataError, match="2 words but 1 tags"):
         align_tags([1, 1], [0])

@@ -96,7 +96,7 @@ def test_the_page_is_one_file_and_a_users_text_is_only_text(model, tokenizer, tm
     assert data[0]["text"] == "</script><b>"
 
 
-def test_a_model_without_the_head_has_no_lens_and_the_page_says_so(tokenizer, tmp_path):
+def test_a_model_without_the_head_has_no_lens_and_the_page_shows_this(tokenizer, tmp_path):
     from bertlab.models import SequenceClassifier
 
     checkpoints.save(SequenceClassifier(tiny_config(), num_labels=2), tmp_path / "classifier", tokenizer)

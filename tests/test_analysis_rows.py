@@ -47,7 +47,7 @@ def encoded(tokenizer, text):
 
 
 def probabilities(model, row, place):
-    """Of every token at one place of a row that `encoded` made, (V,)."""
+    """The probability of every token at one position of a row that `encoded` made, (V,)."""
     inputs = {name: values[None] for name, values in row.items()} | {"masked_lm_positions": np.array([[place]])}
     return np.array(keras.ops.softmax(model(inputs)["masked_lm_logits"][0, 0]))
 
@@ -113,12 +113,12 @@ def test_a_marked_first_word_has_the_states_of_its_tokens(both):
     vectors = sense_vectors(model.backbone, tokenizer, [SenseExample.marked("x", f"*robin*{text[5:]}")])
     begin = 0 if tokenizer.vocabulary.cls_last else 1
     pieces = [tokenizer.vocabulary.pieces[i] for i in tokenizer.encode("robin")]
-    columns = [i for i, piece in enumerate(pieces, begin) if piece != "▁"]  # a space alone is no part of the word
+    columns = [i for i, piece in enumerate(pieces, begin) if piece != "▁"]  # a space alone does not belong to the word
     states = read_text(model.backbone, tokenizer, text).states
     np.testing.assert_allclose(vectors[:, 0], states[:, columns].mean(axis=1), atol=1e-5)
 
 
-def test_the_page_shows_the_attention_to_cls_where_it_stands(both, tmp_path):
+def test_the_page_shows_the_attention_to_cls_at_its_position(both, tmp_path):
     model, tokenizer = both
     words = tuple(TEXTS[0].split())
     rest = len(words) - 1

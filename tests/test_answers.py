@@ -1,4 +1,4 @@
-"""What crosses from a sandbox: each field is a closed word, a bounded number, a flag, or a value only to compare."""
+"""Answers from a sandbox: each field is a word from a fixed list, a bounded number, a flag or a value to compare."""
 
 import ast
 import json
@@ -70,7 +70,7 @@ def _is_listed(value, allowed) -> bool:
 
 @settings(max_examples=300, deadline=None)
 @given(_raw)
-def test_whatever_comes_each_field_holds_what_is_listed(raw):
+def test_for_any_answer_each_field_holds_what_is_listed(raw):
     answer = read(raw, {"watch": ["keras.ops.softmax"]})
     for thing in (answer, answer.failure or Failure()):
         for field in fields(thing):
@@ -180,7 +180,7 @@ def test_arguments_and_second_calls_are_compared_outside_and_reports_decide_noth
     assert (found and found.kind) == kind
 
 
-def test_a_list_in_place_of_a_tensor_is_seen_in_the_value_whatever_is_reported():
+def test_a_list_in_place_of_a_tensor_is_seen_in_the_value_for_any_report():
     assert fault(EQUALS, [QUESTION], [_said([1.0, 1.0], returned="tensor")], strict=False).kind == "type"
 
 

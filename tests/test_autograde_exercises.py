@@ -13,7 +13,6 @@ from autograde.judge import judge
 from autograde.proofs import (
     ALTERNATIVES,
     PROOFS,
-    SLOW,
     WRONG_ANSWERS,
     Proofs,
     _excess,
@@ -32,7 +31,7 @@ each_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS)
 
 def _in_time(exercise, proof):
     """Other right answers to whole layers and models take minutes: they are not among the quick tests."""
-    takes_long = exercise.id in SLOW and proof == "other right answers pass"
+    takes_long = exercise.slow_draws and proof == "other right answers pass"
     marks = [pytest.mark.exhaustive] if takes_long else []
     return pytest.param(exercise, proof, id=f"{exercise.id}-{proof}", marks=marks)
 
@@ -151,7 +150,7 @@ def test_hidden_seeds_differ_by_student_and_exercise_and_need_the_secret():
     assert len(seeds) == 8
 
 
-def test_a_patch_that_does_not_fit_is_an_error_that_says_so():
+def test_a_patch_that_does_not_fit_is_a_clear_error():
     import dataclasses
 
     exercise = catalogue.find("scores")

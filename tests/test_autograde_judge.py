@@ -1,4 +1,4 @@
-"""Verdicts: who passes, what is refused, what stays hidden, and that no answer whatever breaks the judge."""
+"""Verdicts: who passes, what is refused, what stays hidden, and that no answer breaks the judge."""
 
 import json
 
@@ -46,7 +46,7 @@ def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
     assert verdict_on("softmax-rows", hidden).status == "refused"
 
 
-def test_a_layer_that_needs_the_batch_size_in_advance_is_told_so_by_check_and_by_the_grader():
+def test_a_layer_that_needs_the_batch_size_in_advance_has_advice_from_check_and_grader():
     exercise = catalogue.find("pooler")
     own = "hidden = ops.reshape(hidden, hidden.shape)\n        first = hidden[:, 0]"
     code = cells.answer_cell(exercise).replace("first = hidden[:, 0]", own)
@@ -61,7 +61,7 @@ def test_a_layer_that_needs_the_batch_size_in_advance_is_told_so_by_check_and_by
     assert right.passed
 
 
-def test_code_that_fails_only_inside_of_a_graph_is_told_so_by_check_and_by_the_grader():
+def test_code_that_fails_only_inside_of_a_graph_has_advice_from_check_and_grader():
     body = "return logits[0, 0, 0] * 0 if ops.sum(weights) == 0 else loss_of(logits, labels, weights)"
     code = """
 def loss_of(logits, labels, weights):
@@ -163,7 +163,7 @@ _some_answer = _anything | st.fixed_dictionaries(
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(_some_answer, min_size=4, max_size=4), st.sampled_from(["scores", "softmax-rows"]))
-def test_no_answer_whatsoever_breaks_the_judge_or_earns_points(answers, exercise_id):
+def test_no_malformed_answer_breaks_the_judge_or_earns_points(answers, exercise_id):
     verdict = judge(visible_plan(exercise_id), lambda questions: answers)
     assert verdict.points == 0
     assert str(verdict) and Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))).status == verdict.status

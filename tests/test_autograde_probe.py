@@ -1,4 +1,4 @@
-"""Questions to a student's code: every way in which it can answer is told apart."""
+"""Questions to a student's code: every kind of answer is distinguished."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def test_an_untouched_stub_is_not_attempted(body):
         ("layer", "class f(keras.layers.Layer):\n    def call(self, x):\n        return earlier(x)"),
     ],
 )
-def test_an_answer_that_uses_an_empty_stub_has_been_attempted_and_is_told_which(kind, code):
+def test_an_answer_that_uses_an_empty_stub_has_been_attempted_and_names_it(kind, code):
     stub = "def earlier(x):\n    raise NotImplementedError()\n\n"
     got = _ask(stub + code, probe={"kind": kind, "name": "f"})
     assert got["status"] == "raised"
@@ -59,7 +59,7 @@ def test_a_function_that_computes_and_returns_nothing_was_attempted():
     [("np.asarray(x)", "NumPy array"), ("np.float32(3)", "NumPy scalar"), ("[x, x]", "list"),
      ("keras.Variable(x)", "variable"), ("3.0", "float"), ("ops.shape(x)", "tuple")],
 )  # fmt: skip
-def test_what_kind_of_thing_came_back_is_told(expression, word):
+def test_the_kind_of_the_returned_value_is_reported(expression, word):
     got = _ask(f"def f(x):\n    return {expression}")
     assert (got["status"], got["notes"]["returned"]) == ("ok", word)
 
@@ -105,7 +105,7 @@ def test_an_error_names_the_students_own_innermost_line():
 @pytest.mark.parametrize(
     "statement", ["raise ValueError('no')", "import sys; sys.exit(3)", "return f(x)", "assert False"]
 )
-def test_whatever_is_raised_is_an_answer(statement):
+def test_any_exception_is_an_answer(statement):
     assert _ask(f"def f(x):\n    {statement}")["status"] == "raised"
 
 

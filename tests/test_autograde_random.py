@@ -56,7 +56,7 @@ def test_bounds_keep_the_false_alarm_and_are_as_narrow_as_they_can_be(n, p, alar
     assert _sum(n, p, range(high + 1, n + 1)) <= half < _sum(n, p, range(high, n + 1))
 
 
-def test_what_is_certain_leaves_no_room():
+def test_a_certain_event_has_exact_bounds():
     assert bounds(300, 0.0) == (0, 0) and bounds(300, 1.0) == (300, 300)
 
 
@@ -69,7 +69,7 @@ def test_the_quick_tail_sum_of_these_tests_lies_just_above_the_exact_one(n, p, l
 @pytest.mark.exhaustive
 @each_chancy
 def test_a_right_answer_is_refused_less_than_once_in_a_million_checks(exercise):
-    """By tail sums over every event of every claim of the exercise, added up."""
+    """The risk is the sum of the tails over every event of every claim of the exercise."""
     risk = Fraction(0)
     for claim in _rates(exercise):
         for n, p, limits in zip(claim["tries"], claim["probabilities"], claim["bounds"]):
@@ -155,7 +155,7 @@ def test_a_known_mistake_is_named_although_other_code_draws_other_numbers(identi
     assert not verdict.passed and verdict.misconception == known, str(verdict)
 
 
-def test_chance_that_does_not_come_from_the_generator_is_told():
+def test_chance_that_does_not_come_from_the_generator_is_reported():
     source = "def choose_words(words, count, rng):\n    rng = np.random.default_rng()\n    kept = []\n"
     source += "    for i in rng.permutation(len(words)):\n"
     source += "        kept += words[i] if len(kept) + len(words[i]) <= count else []\n    return sorted(kept)"
@@ -163,7 +163,7 @@ def test_chance_that_does_not_come_from_the_generator_is_told():
     assert verdict.points == 0 and "draw from `rng` only" in str(verdict)
 
 
-def test_a_generator_made_inside_of_the_function_is_told():
+def test_a_generator_made_inside_of_the_function_is_reported():
     exercise = catalogue.find("choose-positions")
     source = cells.answer_cell(exercise).replace("rng.choice", "np.random.default_rng(0).choice")
     verdict = judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source)
@@ -179,15 +179,17 @@ def test_a_count_outside_of_chance_is_shown_with_what_chance_allows():
     assert "times in 5045; expected about 4036, by chance between" in str(verdict)
 
 
-def test_an_argument_that_is_changed_is_told():
-    source = "def truncate_at_random(first, second, room, rng):\n    while len(first) + len(second) > room:\n"
-    source += "        longer = first if len(first) > len(second) else second\n"
-    source += "        longer.pop(0 if rng.random() < 0.5 else -1)\n    return first, second"
+def test_an_argument_that_is_changed_is_reported():
+    source = (
+        "def truncate_at_random(first, second, room, rng):\n    while len(first) + len(second) > room:\n"
+        "        longer = first if len(first) > len(second) else second\n"
+        "        longer.pop(0 if rng.random() < 0.5 else -1)\n    return first, second"
+    )
     verdict = judge(visible_plan("truncate-at-random"), asking(written(source)))
     assert verdict.points == 0 and "changes one of its arguments" in str(verdict)
 
 
-def test_a_result_that_a_later_call_changes_is_told():
+def test_a_result_that_a_later_call_changes_is_reported():
     own = "    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]\n"
     own += "    {}sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))\n"
     source = "kept = []\ndef choose_positions(token_ids, special_ids, count, rng):\n" + own

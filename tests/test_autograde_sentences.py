@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,11 +11,11 @@ import pytest
 from autograde_case import LAYER, asking, verdict_on, visible_plan
 
 from autograde import planning, rendering
+from autograde.call_texts import small_picture
 from autograde.compare import Tolerance, compare
 from autograde.exercises import catalogue, cells
 from autograde.judge import judge
 from autograde.verdict import Picture, Verdict
-from autograde.wording import small_picture
 
 
 def _scores(body: str):
@@ -30,7 +31,7 @@ def test_a_forgotten_division_is_shown_as_in_the_course_book():
         assert expected in text, text
 
 
-def test_large_numbers_stand_apart_from_the_words_before_them():
+def test_large_numbers_have_a_space_before_them():
     """As the logits of hidden tokens, near -10⁹."""
     picture = Picture([[-999_993_088.0] * 2] * 2, [[-1e9] * 2] * 2)
     verdict = Verdict("x", "8.7 x", "wrong", 0, 1, picture=picture)
@@ -113,7 +114,7 @@ def test_an_argument_that_was_changed_is_named():
         "def concat_heads(heads):\n    heads.append(heads.pop())\n    heads.reverse()\n    heads[:] = heads[::-1]\n"
     )
     harmless = verdict_on("concat-heads", source + "    return ops.concatenate(heads, axis=-1)")
-    assert harmless.passed  # it was put back as it stood
+    assert harmless.passed  # it was restored
     changing = (
         "def concat_heads(heads):\n    first = heads.pop(0)\n    return ops.concatenate([first, *heads], axis=-1)"
     )
@@ -319,7 +320,7 @@ def test_a_gradient_that_is_wrong_or_missing_is_named():
 
 
 def test_a_list_that_is_returned_itself_is_explained():
-    early = "    if len(first) + len(second) <= room:\n        return first, second\n"
+    early = textwrap.indent("if len(first) + len(second) <= room:\n    return first, second\n", "    ")
     head, body = cells.answer_cell(catalogue.find("truncate-pair")).split("\n", 1)
     said = str(verdict_on("truncate-pair", f"{head}\n{early}{body}"))
     assert "returns its argument itself" in said, said
@@ -341,7 +342,7 @@ def test_a_float_where_a_whole_number_is_expected_is_called_by_its_type():
     assert not rounded.passed and "such as 4.0, is a `float`: use `//` or `int(...)`." in str(rounded)
 
 
-def test_of_nested_lists_and_dicts_the_innermost_lists_stand_beside_each_other():
+def test_of_nested_lists_and_dicts_the_innermost_lists_are_shown_beside_each_other():
     merged = verdict_on(
         "merge-pair", "def merge_pair(pair, spelled):\n    return [(list('ab'), n) for _, n in spelled]"
     )

@@ -31,12 +31,12 @@ def test_a_long_text_is_cut_at_its_end_and_around_a_difference():
 
 
 def test_a_long_list_shows_the_items_around_a_place():
-    items = [f"piece {number}" for number in range(100)]
-    assert row(items[:3]) == "['piece 0', 'piece 1', 'piece 2']"
-    assert row(items).startswith("['piece 0'") and row(items).endswith(", …]")
+    items = [f"token {number}" for number in range(100)]
+    assert row(items[:3]) == "['token 0', 'token 1', 'token 2']"
+    assert row(items).startswith("['token 0'") and row(items).endswith(", …]")
     middle = row(items, 50)
-    assert middle.startswith("[…, ") and "'piece 50'" in middle and middle.endswith(", …]")
-    assert row(items, 100).endswith("'piece 99']") and row(["a" * 500])[:3] == "['a" and row([]) == "[]"
+    assert middle.startswith("[…, ") and "'token 50'" in middle and middle.endswith(", …]")
+    assert row(items, 100).endswith("'token 99']") and row(["a" * 500])[:3] == "['a" and row([]) == "[]"
 
 
 @pytest.mark.parametrize(

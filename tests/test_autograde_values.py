@@ -104,7 +104,7 @@ _ARRAY = {"dtype": "float32", "shape": [2], "buffer": 0}
 @pytest.mark.parametrize(
     ("header", "buffers"),
     [
-        (["array", _ARRAY | {"shape": [3]}], [bytes(8)]),  # fewer bytes than it says
+        (["array", _ARRAY | {"shape": [3]}], [bytes(8)]),  # fewer bytes than its shape needs
         (["array", _ARRAY | {"shape": [2**40, 2**40]}], [bytes(8)]),
         (["array", _ARRAY | {"shape": [0, *[2**26] * 7]}], [b""]),  # empty, and larger than NumPy can count
         (["array", _ARRAY | {"shape": [-1]}], [bytes(8)]),

@@ -78,7 +78,7 @@ def test_the_report_names_the_card_and_its_measured_peaks():
     assert "- a new card (not in the table of computed cards)\n" in other
 
 
-def test_without_a_gpu_it_says_what_to_do(monkeypatch):
+def test_without_a_gpu_it_prints_what_to_do(monkeypatch):
     monkeypatch.setattr(gpu, "run", lambda job: MACHINE | {"gpu": False})
     with pytest.raises(SystemExit, match="Expected a GPU that tensorflow can use, found none; add --cpu"):
         gpu.main(["--backends", "tensorflow"])

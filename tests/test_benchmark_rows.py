@@ -1,4 +1,4 @@
-"""What the benchmarks of pre-training compute: rows, products of a step, tables of parity and of objectives."""
+"""The numbers of the pre-training benchmarks: rows, products of a step, tables of parity and of objectives."""
 
 import numpy as np
 import pytest

@@ -342,7 +342,7 @@ def test_tasks_are_packed_with_the_same_separators():
     assert tags.batch([0])[0]["input_ids"][0].tolist()[1:3] == TOKENIZER.encode("the cat")[:2]
 
 
-def test_windows_of_questions_have_room_for_the_two_separators():
+def test_windows_of_questions_have_space_for_the_two_separators():
     row = QuestionRow("1", "what sat?", "the cat sat on the mat " * 4, ("the mat",), (15,))
     windows = make_windows([row], TOKENIZER, max_length=24, stride=8, max_question_length=8)
     ids = windows.features.batch(range(len(windows.features)), 24)[0]["input_ids"]

@@ -21,7 +21,7 @@ def test_seconds_are_added_up_by_file_and_by_exercise():
     ]
 
 
-def test_without_exercises_and_without_a_limit_one_line_says_how_long_it_took():
+def test_without_exercises_and_without_a_limit_one_line_shows_the_time():
     budget = Budget(None)
     budget.pytest_runtest_logreport(report("tests/a.py::x", 1.0))
     assert budget.lines(2.0) == ["2 s; slowest files: tests/a.py 1 s"]

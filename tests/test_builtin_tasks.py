@@ -58,7 +58,7 @@ def cache(tmp_path_factory):
 
 
 def words_of_files(rows):
-    """The words, each the mark of one source file, that stand in some rows."""
+    """The words, each the mark of one source file, that occur in some rows."""
     return {word for word in re.findall(r"\w+ish", " ".join(map(repr, rows)))}
 
 
@@ -118,7 +118,7 @@ def test_code_of_several_words_begins_once():
     assert tags == (0, 1, 2, 2, 2, 0, 1, 0, 1, 0, 0)
 
 
-def test_an_answer_stands_where_its_offset_says_after_the_name_that_was_asked_for(cache):
+def test_an_answer_is_at_its_offset_after_the_name_in_the_question(cache):
     task = builtin_task("parameters", cache_dir=cache)
     for row in (*task.train, *task.validation):
         name = re.fullmatch(r"What is (\w+)\?", row.question)[1]

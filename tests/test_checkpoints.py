@@ -113,7 +113,7 @@ def test_saving_twice_writes_the_same_bytes_and_leaves_no_other_file(tmp_path):
         assert not [name for name in contents[0] if "partial" in name]
 
 
-def test_saved_weights_can_be_read_by_whoever_can_read_the_config(tmp_path):
+def test_saved_weights_have_the_same_readers_as_the_config(tmp_path):
     save(make("encoder"), tmp_path)
     modes = {name: stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("config.json", "model.safetensors")}
     assert modes["model.safetensors"] == modes["config.json"]
@@ -224,7 +224,7 @@ def test_fine_tuning_starts_from_the_pretrained_encoder_and_a_fresh_head(golden)
     assert same_weights(weights(model.bert), weights(golden.bert))
 
 
-def test_without_asking_for_a_fresh_head_a_missing_one_is_an_error_that_tells_how_to_ask():
+def test_without_asking_for_a_fresh_head_a_missing_one_is_an_error_that_shows_how_to_ask():
     with pytest.raises(CheckpointError, match=r"missing: head/dense/kernel \(classifier.weight\).*fresh_head=True"):
         load(GOLDEN / "gelu", BertForSequenceClassification, num_labels=3)
 
@@ -325,7 +325,7 @@ def test_a_folder_that_has_only_a_tokenizer_json_gives_its_tokenizer(tmp_path):
     found = load_tokenizer(folder)
     assert found.vocabulary == tokenizer().vocabulary
     assert (found.lowercase, found.max_chars_per_word) == (False, 90)
-    load(folder)  # and the number of its pieces is right
+    load(folder)  # and the size of its vocabulary is right
 
 
 def test_a_folder_without_a_vocabulary_says_so():

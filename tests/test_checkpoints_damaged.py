@@ -54,7 +54,7 @@ def test_a_tensor_of_another_shape_is_named_with_both_shapes(model, folder):
     assert_refused(model, folder, r"layer_1/attention/query/kernel has shape \(32, 32\), but .* has \(31, 32\)")
 
 
-def test_a_value_that_is_no_number_is_named(model, folder):
+def test_a_value_that_is_not_a_number_is_named(model, folder):
     def spoil(arrays):
         arrays[QUERY][0, 0] = np.nan
 
@@ -164,7 +164,7 @@ def test_in_a_shell_the_advice_is_a_command(folder):
         load(GOLDEN / "gelu", "sequence_classification", num_labels=3)
 
 
-def test_a_padded_token_table_loads_when_asked_for(folder):
+def test_a_padded_token_table_loads_on_request(folder):
     tokenizer(60).vocabulary.save(folder / "vocab.txt")
     load(folder, padded_vocabulary=True)
     tokenizer(62).vocabulary.save(folder / "vocab.txt")
@@ -257,7 +257,7 @@ def test_a_damaged_header_of_our_own_format_is_named(model, tmp_path, entry, mes
     assert_refused(model, tmp_path, f"bertlab.safetensors: .*{message}")
 
 
-def test_a_folder_with_nothing_in_it_says_what_was_expected(model, tmp_path):
+def test_an_empty_folder_is_an_error_that_names_the_expected_files(model, tmp_path):
     assert_refused(model, tmp_path, "no checkpoint here; expected a folder with config.json and model.safetensors")
 
 

@@ -73,7 +73,7 @@ def write(folder, variables, name="bert_model.ckpt", config=CONFIG):
 
 
 def with_optimizer(variables):
-    """What a checkpoint of run_pretraining.py holds besides: Adam's two slots for each variable, and the step."""
+    """The other contents of a run_pretraining.py checkpoint: Adam's two slots for each variable, and the step."""
     slots = {f"{key}/{slot}": np.zeros_like(array) for key, array in variables.items() for slot in ("adam_m", "adam_v")}
     return variables | slots | {"global_step": np.int64(1_000_000)}
 

@@ -48,7 +48,7 @@ def test_every_command_has_a_short_help_with_an_example(name):
     result = CliRunner().invoke(cli, [name, "--help"])
     assert result.exit_code == 0, result.output
     shown = result.output
-    if "Commands:" in shown:  # a group: its own commands carry the examples
+    if "Commands:" in shown:  # a group: its own commands have the examples
         subcommands = cli.get_command(None, name).commands
         shown += "".join(CliRunner().invoke(cli, [name, sub, "--help"]).output for sub in subcommands)
     assert f"bertlab {name}" in shown.split("Example", 1)[1]

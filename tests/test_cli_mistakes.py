@@ -77,7 +77,7 @@ def test_a_reader_that_leaves_is_no_error(folder):
 
 @pytest.mark.parametrize("program", ["bertlab", "autograde"])
 def test_help_takes_less_than_half_a_second_of_a_processor(program):
-    """The best of three: what else the machine does is no part of it."""
+    """The best of three, so that other programs on the machine do not count."""
     seconds = []
     for _ in range(3):
         process = subprocess.Popen([sys.executable, "-m", program, "--help"], stdout=subprocess.DEVNULL)

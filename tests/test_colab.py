@@ -24,7 +24,7 @@ MOST_SECONDS = 120  # for the first cell
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
-    """Where the student wheel can be fetched; it has the checks of these notebooks."""
+    """The address of the student wheel, which has the checks of these notebooks."""
     folder = tmp_path_factory.mktemp("served")
     asked = [exercise for name in NOTEBOOKS for exercise in catalogue.of_notebook(name)]
     write_fingerprints(asked, folder / "fingerprints")

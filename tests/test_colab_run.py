@@ -1,4 +1,4 @@
-"""The training run of notebook 07 on Colab: the machine is lost between two evaluations, and the run goes on."""
+"""The training run of notebook 07 on Colab: the machine is lost between two evaluations, and the run resumes."""
 
 import json
 import time
@@ -40,7 +40,7 @@ def _step_saved(state) -> int:
         return json.loads(file.metadata()["run"])["step"]
 
 
-def test_a_run_goes_on_in_the_drive_after_the_machine_is_lost(tmp_path):
+def test_a_run_resumes_in_the_drive_after_the_machine_is_lost(tmp_path):
     drive = tmp_path / "drive/MyDrive"
     before, training, after = _cells(drive)
     folder = drive / "BertLab/07_pretraining"

@@ -59,7 +59,7 @@ def test_writing_feedback_names_an_id_that_students_would_see(course):
 
 
 @pytest.mark.parametrize("text", ["issue#shape", "##shape", "#shape-s", "/#shape", "#1", "#", "&#shape;"])
-def test_only_an_id_that_stands_alone_is_one(text):
+def test_only_an_id_that_is_a_word_alone_is_one(text):
     assert filled_in(text, {"shape": "?"}) == text
 
 

@@ -42,7 +42,7 @@ def exercise(course):
     return exercise
 
 
-def test_what_it_says_is_an_exercise_that_can_be_proved(exercise):
+def test_the_exercise_of_the_guide_can_be_proved(exercise):
     assert [finding for finding in proofs.Proofs(exercise).run(draws=3) if finding.problems] == []
     assert (exercise.id, exercise.points, exercise.names) == (NAME, 2, ("mean_pooling",))
 

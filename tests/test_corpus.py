@@ -78,7 +78,7 @@ def test_only_listed_files_are_read_and_never_tests(castle, tmp_path):
     assert "unlisted" not in text and "testing" not in text and "Copyright" not in text
 
 
-def test_the_manifest_says_what_was_read_dropped_and_written(castle, tmp_path):
+def test_the_manifest_lists_what_was_read_dropped_and_written(castle, tmp_path):
     folder = build_corpus(tmp_path / "out", 1, ["castle"])
     manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     sentences = [sentence for each in documents(folder) for part in each["paragraphs"] for sentence in part]

@@ -79,7 +79,7 @@ def test_code_spans_always_lie_inside_the_text_and_no_mark_survives(markup):
         ("[ a ] concat [ d e ] = [ a d e ]", False),
     ],
 )
-def test_prose_is_told_from_what_only_looks_like_it(sentence, expected):
+def test_prose_is_distinguished_from_what_only_looks_like_it(sentence, expected):
     assert is_prose(sentence) is expected
 
 

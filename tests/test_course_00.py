@@ -57,7 +57,7 @@ def test_the_first_cell_does_nothing_where_the_course_is_installed(first_cell, c
     assert capsys.readouterr().out == "The course package is installed.\n"
 
 
-def test_without_package_and_address_the_first_cell_says_whom_to_ask(first_cell, tmp_path):
+def test_without_package_and_address_the_first_cell_names_whom_to_ask(first_cell, tmp_path):
     done = _run_without_the_course(first_cell, tmp_path)
     assert done.returncode == 1
     assert "ask your instructor for a notebook in which it is filled in" in done.stderr

@@ -45,7 +45,7 @@ def test_words_of_the_lectures_are_cut_as_shown(names, word, pieces):
     assert names["wordpiece"](word, numbered(ENGLISH)) == pieces.split()
 
 
-def test_the_full_stop_of_tinybert_is_a_piece_and_no_piece_is_empty(names):
+def test_the_full_stop_of_tinybert_is_a_token_and_no_token_is_empty(names):
     vocabulary = numbered("Tiny ##B ##ER ##T is fascinating .".split())
     pieces = names["tokenize"]("TinyBERT is fascinating.", vocabulary, lower_case=False)
     assert pieces == "Tiny ##B ##ER ##T is fascinating .".split()
@@ -73,7 +73,7 @@ def test_korean_stems_and_endings_are_found_cased_and_lost_uncased(names):
     assert (len("공연은"), len(names["strip_accents"]("공연은"))) == (3, 9)
 
 
-def test_the_line_of_eleven_pieces_has_its_segments_and_positions(names):
+def test_the_line_of_eleven_tokens_has_its_segments_and_positions(names):
     vocabulary = numbered(ENGLISH)
     first, second = (names["tokenize"](text, vocabulary) for text in ("My dog is cute", "He likes playing"))
     row = names["pack"](first, second, vocabulary, length=13)
@@ -96,14 +96,14 @@ def test_a_rare_pair_scores_highest_and_is_not_the_most_frequent(names):
     assert max(counts.values()) == counts["p", "##l"] == 13
 
 
-def test_a_least_count_gives_pieces_that_pay(names):
+def test_a_least_count_gives_tokens_that_pay(names):
     fixed = len(SPECIAL) + len(names["alphabet"](GAMES))
     without, with_least = (names["learn_vocabulary"](GAMES, fixed + 12, min_count=least) for least in (1, 5))
     assert names["wordpiece"]("playing", numbered(without)) == ["pla", "##ying"]
     assert names["wordpiece"]("playing", numbered(with_least)) == ["play", "##ing"]
 
 
-def test_the_solutions_learner_and_the_librarys_choose_the_same_pieces(names):
+def test_the_solutions_learner_and_the_librarys_choose_the_same_tokens(names):
     rng = random.Random(1)
     for least in (1, 2, 4):
         words = {"".join(rng.choices("aabcdeo", k=rng.randint(1, 7))): rng.randint(1, 9) for _ in range(40)}
@@ -132,12 +132,12 @@ def test_the_solutions_tokenizer_and_tensorflow_text_cut_alike(names):
 
 
 def test_the_multilingual_list_takes_half_of_its_models_parameters():
-    rest = 109_482_240 - 30_522 * 768  # BERT-base without heads, without its pieces
+    rest = 109_482_240 - 30_522 * 768  # BERT-base without heads, without its token embeddings
     assert rest == 86_041_344
     assert 0.5 < 119_547 * 768 / (119_547 * 768 + rest) < 0.52
 
 
-def test_drawings_of_pieces_say_everything_without_colour(capsys, monkeypatch):
+def test_drawings_of_tokens_show_everything_without_colour(capsys, monkeypatch):
     from autograde.student import drawings_wordpiece
 
     shown = []

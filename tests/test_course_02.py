@@ -15,7 +15,7 @@ def names():
     return cells.namespace(catalogue.find("bert-embeddings"))
 
 
-def test_the_lectures_eleven_pieces_are_six_of_a_and_five_of_b(names):
+def test_the_lectures_eleven_tokens_are_six_of_a_and_five_of_b(names):
     line = "[CLS] my dog is cute [SEP] he likes play ##ing [SEP]".split()
     vocabulary = {piece: place for place, piece in enumerate(["[PAD]", *dict.fromkeys(line)])}
     token_ids = ops.convert_to_tensor([[vocabulary[piece] for piece in line]])
@@ -69,7 +69,7 @@ def test_the_tables_of_the_layer_start_small_and_different(names):
     assert 0.015 < token.std() < 0.02  # a truncated normal is a little narrower than its 0.02
 
 
-def test_a_table_that_goes_on_silently_is_told_so():
+def test_a_table_that_is_silently_too_short_is_named():
     verdict = verdict_on("learned-positions", "def learned_positions(length, w_p):\n    return w_p[:length]")
     assert verdict.status == "partly" and verdict.points == 2 and verdict.misconception == "silently-short"
     assert "expected this call to raise ValueError; it returned" in str(verdict)
@@ -115,7 +115,7 @@ def test_a_seeded_question_is_answered_alike_every_time_and_differently_for_anot
     assert np.array_equal(first, again) and not np.array_equal(first, other)
 
 
-def test_the_stand_in_carries_the_names_that_later_notebooks_use():
+def test_the_stand_in_has_the_names_that_later_notebooks_use():
     with mybert_importer.only_stand_ins():
         from mybert.embeddings import BertEmbeddings
 

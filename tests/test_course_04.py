@@ -35,7 +35,7 @@ def test_gelu_at_plus_and_minus_one(names):
 
 
 @pytest.mark.parametrize(("kind", "place", "distance"), [("sigmoid", 2.27, 0.0203), ("tanh", 2.70, 0.00047)])
-def test_the_approximations_are_as_wrong_as_the_notebook_says_and_forty_times_apart(names, kind, place, distance):
+def test_the_approximations_have_the_errors_of_the_notebook_forty_times_apart(names, kind, place, distance):
     x = ops.linspace(0.0, 5.0, 1001)
     found = names["worst_point"](x, names["gelu"](x), names["gelu_approximation"](x, kind))
     assert np.allclose(found, [place, distance], atol=[0.05, 5e-5])  # float32 is too coarse for the place
@@ -86,7 +86,7 @@ def test_a_weight_that_cannot_be_trained_is_not_taken_for_keyword_arguments_that
         assert advice in str(judge(plan, asking(cells.namespace(exercise, changed))))
 
 
-def test_a_layer_without_dropout_is_told_that_nothing_is_left_to_chance():
+def test_the_verdict_on_a_layer_without_dropout_counts_the_zeros():
     plan = visible_plan("encoder-layer")
     source = cells.answer_cell(catalogue.find("encoder-layer"))
     source = source.replace("Dropout(dropout)", "Dropout(0.0)")
@@ -97,7 +97,7 @@ def test_a_layer_without_dropout_is_told_that_nothing_is_left_to_chance():
 
 @pytest.mark.parametrize("name", ["encoder-layer", "pre-norm-layer"])
 @pytest.mark.parametrize(("dropped", "what"), [("attended", "attention"), ("transformed", "the network")])
-def test_a_layer_with_one_of_two_dropouts_is_told_which_is_missing(name, dropped, what):
+def test_the_verdict_on_a_layer_with_one_of_two_dropouts_names_the_missing_one(name, dropped, what):
     exercise = catalogue.find(name)
     source = cells.answer_cell(exercise).replace(f"self.dropout({dropped}, training=training)", dropped)
     verdict = judge(visible_plan(name), asking(cells.namespace(exercise, source)))

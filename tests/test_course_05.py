@@ -51,7 +51,7 @@ def test_every_variable_of_a_bert_has_a_path_and_every_path_a_published_name(nam
     assert len({names["published_name"](path) for path in found}) == len(found)
 
 
-def test_the_lectures_sentence_gets_a_distribution_over_fifty_thousand_pieces(names):
+def test_the_lectures_sentence_gets_a_distribution_over_fifty_thousand_tokens(names):
     model = names["ETransformer"](vocab_size=50002, d_e=4, num_layers=1, num_heads=2, d_mlp=8, max_length=512)
     p = np.array(model(ops.convert_to_tensor([[21, 11987, 5438]])))
     assert p.shape == (1, 3, 50002) and np.allclose(p.sum(axis=-1), 1, atol=1e-4)

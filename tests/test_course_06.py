@@ -67,7 +67,7 @@ def test_how_are_you_doing_today_becomes_the_lectures_cloze_in_four_of_five_case
     assert 1500 < sum(ids == cloze for ids in seen) < 1700  # 1600 ± 5 standard deviations
 
 
-def test_the_lectures_penguin_s_is_hidden_by_pieces_and_never_by_words(names):
+def test_the_lectures_penguin_s_is_hidden_by_tokens_and_never_by_words(names):
     pieces = "[CLS] the man went to the store [SEP] penguin ##s are flight ##less birds [SEP]".split()
     words = names["whole_words"](pieces)
     assert [8, 9] in words and [11, 12] in words and len(words) == 10
@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_batches(names):
     assert np.array_equal(one, again) and not np.array_equal(one, other)
 
 
-def test_later_notebooks_find_every_piece_among_the_stand_ins():
+def test_later_notebooks_find_every_answer_among_the_stand_ins():
     with mybert_importer.only_stand_ins():
         from mybert import data
 

@@ -31,7 +31,7 @@ def test_always_yes_has_a_high_f1_and_no_correlation():
     assert (f1, matthews) == (pytest.approx(0.8), 0.0)
 
 
-def test_the_labels_of_the_example_stand_on_first_pieces():
+def test_the_labels_of_the_example_are_on_first_tokens():
     pieces = [["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]]
     assert solutions()["align_labels"](pieces, [1, 0, 3]) == [-100, 1, 0, -100, 3, -100, -100, -100, -100]
 
@@ -169,7 +169,7 @@ def test_a_start_knows_its_vocabulary_and_whether_it_is_for_small_letters(checkp
     assert start.pieces[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] and start.lower_case is lowercase
 
 
-def test_a_folder_that_holds_a_tokenizer_file_only_has_its_pieces_read_from_there(checkpoint):
+def test_a_folder_that_holds_a_tokenizer_file_only_has_its_tokens_read_from_there(checkpoint):
     import json
 
     from autograde.student.starting_points import published
@@ -184,7 +184,7 @@ def test_a_folder_that_holds_a_tokenizer_file_only_has_its_pieces_read_from_ther
     assert published(folder).pieces == pieces
 
 
-def test_an_untrained_start_has_the_same_sizes_and_pieces_and_other_weights(checkpoint):
+def test_an_untrained_start_has_the_same_sizes_and_tokens_and_other_weights(checkpoint):
     from autograde.student.starting_points import published
 
     start = published(checkpoint()[0])
@@ -228,7 +228,7 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
 
 
 def _hidden_after_filling(start, ids):
-    """What a fresh encoder, filled by the starting point, makes of a row."""
+    """The output of a fresh encoder for a row, with the weights of the starting point."""
     with mybert_importer.only_stand_ins():
         from mybert.bert import Bert
 

@@ -84,7 +84,7 @@ def test_with_every_stub_empty_the_notebook_runs_to_its_end_without_an_error(nam
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name in NOTEBOOKS if not name.startswith("00")])
-def test_with_one_hole_in_the_middle_only_what_needs_it_says_so(name, tmp_path):
+def test_with_one_unsolved_exercise_only_cells_that_need_it_report_it(name, tmp_path):
     made, facts = editions.make(name), list(notebooks.facts_of(name).values())
     hole = facts[len(facts) // 2]
     stub, content = json.loads(made.student), solved(made)

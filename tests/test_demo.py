@@ -86,5 +86,5 @@ def test_every_stage_runs_and_the_report_needs_nothing_beside_it(tmp_path):
     assert not re.findall(r'(?:src|href)="(?!#)', page.replace("xlink:href", "")), "the report points to another file"
 
     again = run_demo(settings, tmp_path / "demo", say=said.append)
-    again["corpus"]["seconds"] = results["corpus"]["seconds"]  # looked at anew each time
+    again["corpus"]["seconds"] = results["corpus"]["seconds"]  # measured each time
     assert json.dumps(again) == json.dumps(results)

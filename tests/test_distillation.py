@@ -82,7 +82,7 @@ def distilled(data, teacher, out, to="1x8", **options):
 
 @pytest.fixture(scope="module")
 def finished(data, shallow, tmp_path_factory):
-    """The run with these options from beginning to end, made once: its folder, its history and what it said."""
+    """The run with these options from beginning to end, made once: its folder, its history and its messages."""
 
     @functools.cache
     def run(**options):
@@ -112,7 +112,7 @@ def test_a_student_comes_to_resemble_its_teacher(finished, options):
     ],
     ids=str,
 )
-def test_rows_are_masked_whatever_losses_count(data, teacher, tmp_path, options):
+def test_rows_are_masked_for_any_choice_of_losses(data, teacher, tmp_path, options):
     run = run_of(data, teacher, tmp_path, **options)
     mask_id = run.tokenizer.vocabulary.mask_id
     for batches in (run.batches(0), run.validation_batches()):

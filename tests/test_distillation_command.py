@@ -107,7 +107,7 @@ def test_options_that_do_not_fit_the_stage_are_refused(words, said, folder):
 
 
 def distill_alone(folder, *words):
-    """What `bertlab distill` prints, in a process of its own, which can divide the processor."""
+    """The output of `bertlab distill`, in a process of its own, which can divide the processor."""
     arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
     command = [sys.executable, "-m", "bertlab", "distill", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

@@ -47,7 +47,7 @@ def test_a_student_with_the_teachers_logits_has_lost_nothing():
 
 
 def test_the_gradient_of_soft_targets_keeps_its_size_when_the_temperature_grows():
-    """For large t it is (student − teacher) / C, of logits with mean 0 (Hinton et al. 2015, equation 4)."""
+    """The gradient for large t is (student − teacher) / C, of logits with mean 0 (Hinton et al. 2015, equation 4)."""
     import tensorflow as tf
 
     student, teacher = numbers(1, 6), numbers(1, 6)
@@ -71,7 +71,7 @@ def test_labels_by_themselves_are_softened_one_by_one():
     np.testing.assert_allclose(ops.convert_to_numpy(losses.label_losses(student, teacher, 2.0)), expected, rtol=1e-4)
 
 
-def test_the_same_direction_costs_nothing_whatever_the_length_and_the_opposite_two():
+def test_the_same_direction_costs_nothing_for_any_length_and_the_opposite_two():
     vectors = numbers(4, 8)
     np.testing.assert_allclose(ops.convert_to_numpy(losses.direction_losses(3 * vectors, vectors)), 0, atol=1e-5)
     np.testing.assert_allclose(ops.convert_to_numpy(losses.direction_losses(-vectors, vectors)), 2, atol=1e-5)

@@ -63,7 +63,7 @@ def test_with_the_teachers_answers_alone_no_label_counts(teachers, tmp_path):
     assert result.dev["accuracy"] > 0.9
 
 
-def test_the_soft_loss_is_that_of_numpy_whatever_fills_up_a_batch():
+def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
     from types import SimpleNamespace
 
     from keras import ops
@@ -116,7 +116,7 @@ def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path
 
 
 @pytest.mark.parametrize("changed", ["teacher", "rows"])
-def test_kept_outputs_of_another_teacher_or_of_other_rows_are_computed_anew(changed, teachers, tmp_path):
+def test_kept_outputs_of_another_teacher_or_of_other_rows_are_computed_again(changed, teachers, tmp_path):
     import shutil
 
     import keras

@@ -37,7 +37,7 @@ from bertlab.training import finetuning, objectives, word2vec
 RUN = (layers, models, checkpoints)
 SHOWN = (bpe, export, families, generation, predict, wordpiece, finetuning, objectives)
 
-# What the examples may use without importing it, beside what their module has.
+# Names that the examples may use without an import, besides those of their module.
 GLOBALS = {"keras": keras, "ops": keras.ops, "np": np} | {
     name: getattr(package, name)
     for package in (layers, models, checkpoints, families, wordpiece, objectives)

@@ -30,14 +30,14 @@ def test_text_without_blank_lines_is_cut_so_that_memory_stays_flat(tmp_path):
 
 
 def test_a_folder_has_a_document_per_file_in_order_of_name(tmp_path):
-    write(tmp_path / "b.txt", "A paragraph that is\nwrapped. It goes on.\n\nAnother one.\n")
+    write(tmp_path / "b.txt", "A paragraph that is\nwrapped. It continues.\n\nAnother one.\n")
     (tmp_path / "a").mkdir()
     write(tmp_path / "a" / "z.md", "First of all.")
     write(tmp_path / "c.jsonl", '{"text": "From lines."}\n')
     write(tmp_path / "ignored.py", "x = 1")
     found = list(load_documents(tmp_path))
     assert [document.id for document in found] == ["a/z.md", "b.txt", "c.jsonl#1"]
-    assert found[1].paragraphs == (("A paragraph that is wrapped.", "It goes on."), ("Another one.",))
+    assert found[1].paragraphs == (("A paragraph that is wrapped.", "It continues."), ("Another one.",))
 
 
 def test_json_lines_hold_a_text_or_paragraphs_with_or_without_sentences(tmp_path):

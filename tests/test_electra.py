@@ -1,4 +1,4 @@
-"""ELECTRA's published models: the discriminator's head, its path into fine-tuning, and what folders say about it.
+"""ELECTRA's published models: the discriminator's head, its path into fine-tuning, and its checkpoint folders.
 
 Parity: tests/peers/test_parity.py (generator), tests/peers/test_electra_peers.py (discriminator and heads).
 """

@@ -61,7 +61,7 @@ def test_a_finished_run_leaves_the_discriminator_and_beside_it_the_generator(fin
     assert len(fill_mask(generator, tokenizer, "the [MASK] sees a cat", top_k=3)[0]) == 3
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(data, finished, tmp_path):
+def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, finished, tmp_path):
     import keras
 
     class Stop(keras.callbacks.Callback):
@@ -91,7 +91,7 @@ def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finishe
         model_to_evaluate(alone)
 
 
-def test_a_run_goes_on_from_both_parts_of_another(data, finished, tmp_path):
+def test_a_run_continues_from_both_parts_of_another(data, finished, tmp_path):
     from bertlab.training.pretraining import PretrainingRun
     from bertlab.training.runs.start import TrainedWeights
 
@@ -107,7 +107,7 @@ def test_a_run_goes_on_from_both_parts_of_another(data, finished, tmp_path):
     assert said[1].endswith("; new: generator")
 
 
-def test_a_generator_goes_on_with_masks_and_the_objective_can_be_chosen(data, finished, tmp_path):
+def test_a_generator_continues_with_masks_and_the_objective_can_be_chosen(data, finished, tmp_path):
     from bertlab.training.pretraining import PretrainingRun
 
     def objectives(model, **changes):

@@ -86,7 +86,7 @@ def test_from_scratch_the_characters_are_still_those_of_the_vocabulary(checkpoin
 # === What is refused ===
 
 
-def test_without_a_model_of_the_family_the_error_says_how_to_make_one(tmp_path):
+def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path):
     from bertlab.training.finetuning import train_baseline
 
     other, nothing = save_checkpoint(tmp_path / "bert"), tmp_path / "nothing"

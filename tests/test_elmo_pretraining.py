@@ -81,7 +81,7 @@ def test_a_finished_run_has_learned_both_neighbours_and_knows_its_tokens(finishe
     assert (folder / "curve.png").exists()
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(data, tmp_path):
+def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, tmp_path):
     import keras
 
     class Stop(keras.callbacks.Callback):

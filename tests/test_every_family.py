@@ -1,6 +1,6 @@
 """Every family of encoders goes the whole way with the same commands: pre-training, each task shape, distillation.
 
-Small models of two layers. What is one family's own is in its test file; parity is in tests/peers.
+Small models of two layers. The tests of a single family are in its own file; parity is in tests/peers.
 """
 
 import json

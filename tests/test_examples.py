@@ -1,4 +1,4 @@
-"""Segments, rows and labels of pre-training examples. Statistical checks say how often they fail by chance."""
+"""Segments, rows and labels of pre-training examples. Each statistical check states how often it fails by chance."""
 
 import numpy as np
 import pytest
@@ -60,13 +60,13 @@ def test_is_next_follows_in_its_document_and_random_next_comes_from_another():
         assert homes_of_a and homes_of_b
         if label == 0:
             assert homes_of_a & homes_of_b
-        elif len(a) > 4 and len(b) > 4:  # very short ones may stand in several documents by chance
+        elif len(a) > 4 and len(b) > 4:  # very short ones may occur in several documents by chance
             assert not homes_of_a & homes_of_b
 
 
 @pytest.mark.parametrize("sentences", [(1, 3), (2, 3), (1, 30)])
 @pytest.mark.parametrize("share", [0.5, 0.25])
-def test_the_share_of_random_next_is_exact_whatever_the_documents(sentences, share):
+def test_the_fraction_of_random_next_is_exact_for_any_documents(sentences, share):
     documents = make_documents(80, seed=5, sentences=sentences)
     labels = make_examples(documents, TOKENIZER, SMALL.replace(random_next_probability=share))["next_sentence_labels"]
     assert abs(labels.sum() - share * len(labels)) <= 2 * 0.5  # two passes, each rounded

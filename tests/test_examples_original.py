@@ -38,7 +38,7 @@ def test_the_original_preset_gives_the_published_examples_in_their_order(length,
 
 
 def test_the_original_skews_the_labels_and_ours_does_not():
-    """Documents of two sentences that fill a row each: where the script has no second sentence, it says "random"."""
+    """Documents of two sentences that fill a row each: without a second sentence the script labels a row "random"."""
     documents = make_documents(400, seed=3, sentences=(2, 3))
     chosen = ExampleSettings(sequence_length=24, duplicate_factor=1)
     original = make_examples(documents, TOKENIZER, chosen.replace(procedure="original"))["next_sentence_labels"]
@@ -48,7 +48,7 @@ def test_the_original_skews_the_labels_and_ours_does_not():
 
 
 def test_the_original_replaces_from_the_whole_vocabulary():
-    """Six of 507 pieces are special or unused: 1,500 random ones miss all six with a chance of 2·10⁻⁸."""
+    """Six of 507 tokens are special or unused: 1,500 random ones miss all six with a chance of 2·10⁻⁸."""
     made = make_examples(make_documents(300), TOKENIZER, ExampleSettings.preset("original", duplicate_factor=3))
     used = made["masked_lm_weights"] > 0
     shown = np.take_along_axis(made["input_ids"], made["masked_lm_positions"], axis=1)[used]

@@ -58,7 +58,7 @@ def _with_nbgrader(course: Path) -> None:
 
 
 @pytest.mark.parametrize("write", [_with_autograde, _with_nbgrader])
-def test_feedback_of_the_exchange_is_released_whichever_command_wrote_it(course, tmp_path, write):
+def test_feedback_of_the_exchange_is_released_from_either_command(course, tmp_path, write):
     write(course)
     exchange = tmp_path / "exchange"
     exchange.mkdir()

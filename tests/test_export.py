@@ -27,7 +27,7 @@ print(json.dumps(outputs, default=lambda text: text.decode()))
 
 
 def served(folder, **inputs):
-    """What the exported model gives in a fresh process."""
+    """The outputs of the exported model in a fresh process."""
     command = [sys.executable, "-c", SERVE, str(folder), json.dumps(inputs)]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd="/", timeout=200).stdout)
 
@@ -92,7 +92,7 @@ def test_a_tagger_is_served_word_by_word(tmp_path):
         assert outputs["tags"][index][:count] == prediction.tags
         assert set(outputs["tags"][index][count:]) <= {""}
         assert outputs["probability"][index][:count] == pytest.approx(prediction.probabilities, abs=1e-5)
-    assert outputs["truncated"] == [False] * 4 + [True]  # ten words of two pieces each
+    assert outputs["truncated"] == [False] * 4 + [True]  # ten words of two tokens each
     assert outputs["tags"][4][7:] == ["O"] * 3 and 0.0 not in outputs["probability"][4][:7]
 
 
@@ -143,7 +143,7 @@ def test_questions_are_served_with_the_answer_and_its_place_in_contexts_of_any_l
     assert not any(outputs["truncated"])
 
 
-def test_pieces_in_the_graph_have_the_offsets_of_the_batch_form_and_a_foreign_word_is_taken_whole():
+def test_tokens_in_the_graph_have_the_offsets_of_the_batch_form_and_a_foreign_word_is_taken_whole():
     import tensorflow as tf
     from wordpiece_texts import random_lines, vocabulary_of
 
@@ -167,7 +167,7 @@ def test_pieces_in_the_graph_have_the_offsets_of_the_batch_form_and_a_foreign_wo
     assert exact > 100
 
 
-def test_without_tf2onnx_the_message_says_what_to_install(tmp_path, monkeypatch):
+def test_without_tf2onnx_the_message_names_what_to_install(tmp_path, monkeypatch):
     from bertlab.export import export_onnx
     from bertlab.models import BertEncoder
 
@@ -211,7 +211,7 @@ def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_
     assert not (tmp_path / "1").exists()
 
 
-def test_without_onnxruntime_the_message_says_what_to_install(tmp_path, monkeypatch):
+def test_without_onnxruntime_the_message_names_what_to_install(tmp_path, monkeypatch):
     from bertlab.export import OnnxModel
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)

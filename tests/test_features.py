@@ -169,7 +169,7 @@ def test_a_head_learns_and_its_folder_predicts_the_same(shape, head, layers, che
 
 
 def evaluated_alone(predictor, task):
-    """The figures that an evaluation has beside those of a training."""
+    """The metrics that an evaluation has besides those of a training."""
     from bertlab.predict import evaluate
 
     return {
@@ -328,7 +328,7 @@ def test_vectors_of_an_unknown_model_are_refused(name, tmp_path):
         vectors_of(3, tmp_path).check()
 
 
-def test_a_part_that_is_there_needs_no_more_room(tmp_path, monkeypatch):
+def test_a_part_that_is_there_needs_no_more_disk_space(tmp_path, monkeypatch):
     import shutil
 
     from bertlab.training.finetuning import kept_vectors

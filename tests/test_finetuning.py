@@ -372,7 +372,7 @@ def test_an_axis_that_is_given_twice_has_the_values_of_both():
 
 
 @pytest.mark.parametrize("wrong", ["dropout=0.1", "epochs=2.5", "learning-rate=", "batch-size"])
-def test_an_axis_that_is_none_is_refused(wrong):
+def test_an_unknown_axis_is_refused(wrong):
     from bertlab.cli.finetune import finetune as command
 
     with pytest.raises(click.BadParameter, match="expected"):

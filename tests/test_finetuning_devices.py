@@ -213,7 +213,7 @@ def test_the_time_left_is_estimated_from_the_steps_that_were_computed(monkeypatc
     assert said == ["step 50 of 100, about 5 min left: loss 2.5"]
 
 
-def test_a_log_file_says_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):
+def test_a_log_file_shows_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):
     monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
     monkeypatch.setattr(trainer, "PREDICTED_TOGETHER", 8)
     said, task = [], task_of("sentence")

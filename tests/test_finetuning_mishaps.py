@@ -115,7 +115,7 @@ def test_an_undefined_figure_is_null_in_the_files_and_no_number_when_read_again(
     assert np.isnan(FineTuningResult.from_dict(json.loads(text)).dev["pearson"])
 
 
-def test_the_figure_of_a_class_is_told_and_those_of_many_types_are_left_to_the_file():
+def test_the_metric_of_a_class_is_printed_and_those_of_many_types_are_left_to_the_file():
     from bertlab.training.finetuning.results import FineTuningResult
 
     runs = (run_of(16, 1, 0.9),)

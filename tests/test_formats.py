@@ -37,7 +37,7 @@ def test_bytes_that_are_not_utf8_are_named_by_line_and_byte(tmp_path):
         records(path)
 
 
-def test_a_missing_file_is_said_to_be_missing(tmp_path):
+def test_a_missing_file_is_reported_as_missing(tmp_path):
     with pytest.raises(DataError, match="none.tsv: there is no such file"):
         records(tmp_path / "none.tsv")
 
@@ -85,7 +85,7 @@ def test_empty_files_repeated_columns_and_unknown_suffixes_are_refused(tmp_path)
         Problems("ignore")
 
 
-def test_jsonl_reads_an_object_on_each_line_and_names_the_line_that_is_none(tmp_path):
+def test_jsonl_reads_an_object_on_each_line_and_names_a_line_without_one(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"text": "one", "label": 1}\n\n[1]\n{"text": \n')
     problems = Problems("skip")
     assert [record.columns for record in read_table(path, problems)] == [{"text": "one", "label": 1}]
@@ -167,7 +167,7 @@ def test_a_row_without_a_label_is_in_order_in_a_test_set_only(tmp_path):
         rows_of(bare, Columns("sentence", labels=("a", "b")))
 
 
-def test_a_pair_with_a_real_number_is_regression_and_text_or_nan_in_its_place_an_error(tmp_path):
+def test_a_pair_with_a_real_number_is_regression_and_text_or_nan_instead_an_error(tmp_path):
     path = write(tmp_path / "a.jsonl", '{"text_a": "x", "text_b": "y", "label": 3.8}\n')
     assert rows_of(path, Columns("pair")) == [PairRow("x", "y", 3.8)]
     for value in ('"much"', '"nan"'):
@@ -206,7 +206,7 @@ def test_questions_take_one_answer_or_several_also_from_inside_an_object(tmp_pat
 
 
 @pytest.mark.parametrize("start, found", [(10, "' Ital'"), (-1, "whole number"), (99, "''")])
-def test_an_answer_that_does_not_stand_at_its_start_is_an_error_that_shows_what_does(tmp_path, start, found):
+def test_an_answer_that_is_not_at_its_start_is_an_error_that_shows_what_is(tmp_path, start, found):
     record = {"id": "q1", "question": "Where?", "context": "Rome is in Italy."}
     record |= {"answers": "Italy", "answer_starts": start}
     with pytest.raises(DataError, match=f"line 1: question q1: .*{found}"):

@@ -94,6 +94,6 @@ def test_options_are_read_from_the_shell_as_from_python():
         ({"comment": 5}, "comment must be text that is not empty, not 5"),
     ],
 )
-def test_an_option_that_is_none_is_refused(option, message):
+def test_an_unknown_option_is_refused(option, message):
     with pytest.raises(DataError, match=message):
         conll_options(option)

@@ -1,4 +1,4 @@
-"""How labels are understood: as classes or numbers, found or declared, by name or by index."""
+"""Reading labels: as classes or numbers, found or declared, by name or by index."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_declared_labels_name_the_choices(tmp_path):
 
 
 @pytest.mark.parametrize("written", [[0.5, "NA", 1.5], ["1", "0", "1", "unknown"], ["NA", "2.5", "NA", "3.5", "NA"]])
-def test_one_cell_that_is_no_number_does_not_make_all_numbers_classes(tmp_path, written):
+def test_one_cell_that_is_not_a_number_does_not_make_all_numbers_classes(tmp_path, written):
     odd = [value for value in written if str(value).isalpha()]
     path = table(tmp_path / "a.jsonl", *written)
     message = f"a.jsonl line {1 + written.index(odd[0])}: expected a number .*, got .{odd[0]}.; correct it, .*labels="

@@ -1,4 +1,4 @@
-"""What a machine lacks for the course, reckoned; that it is then installed, test_colab.py tries for real."""
+"""Finding the packages that a machine lacks for the course. test_colab.py tests that they are then really installed."""
 
 import base64
 import functools
@@ -63,7 +63,7 @@ def _text():
         return None
 
 
-def test_what_cannot_be_installed_is_said_with_pips_reason_and_no_error(monkeypatch):
+def test_a_failed_installation_is_reported_with_pips_reason_and_no_error(monkeypatch):
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", "")
     monkeypatch.setattr(metadata, "requires", lambda name: ["no-such-library-1>=2"])

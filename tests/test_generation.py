@@ -54,7 +54,7 @@ def quick_graphs(request, monkeypatch):
 
 @pytest.fixture
 def xla():
-    """For the tests of what XLA compiles: every kind of model, and every way to choose a token."""
+    """Requests XLA, for the tests of compiled programs: every kind of model, and every way to choose a token."""
 
 
 @pytest.fixture(scope="module")

@@ -86,7 +86,7 @@ def test_a_file_that_is_killed_each_time_is_tried_three_times(tmp_path):
         assert anything_new(opened(course)) is (tries < MOST_TRIES)
     assert f"tried {MOST_TRIES} times and not again" in record.technical
     hand_in(course, "jane", solved() + " ")
-    assert counted(course, replace(killed, sha256=digest(path))).tries == 1  # another file begins anew
+    assert counted(course, replace(killed, sha256=digest(path))).tries == 1  # another file begins at 1
 
 
 @pytest.mark.exhaustive

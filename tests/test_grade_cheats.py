@@ -37,7 +37,7 @@ CHEATS = {
     "a patched judge": "import sys, types\nfor name in ('autograde.judge', 'autograde.compare', 'autograde.verdict'):\n"
     "    sys.modules[name] = types.ModuleType(name)\n    sys.modules[name].compare = lambda *a: None\n"
     "    sys.modules[name].judge = lambda *a, **k: None",
-    "a probe that says ok": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
+    "a probe that always answers ok": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
     "{'status': 'ok', 'value': q['arguments'][0], 'error': None, 'notes': {'returned': 'tensor'}} for q in questions]",
     "notes and points of its own": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
     "{'status': 'ok', 'value': {'points': 99, 'status': 'passed'}, 'error': None,"
@@ -48,7 +48,7 @@ CHEATS = {
     "the references": "from autograde.exercises.numpy_bert import scores\nattention_scores = scores",
     "looking for solutions on the disk": "import glob\nfor p in glob.glob('/[hrov]*/**/*03_att*', recursive=True):\n"
     "    exec(open(p).read())",
-    "exit in good standing": "import atexit, sys\nprint('PASSED 35/35')\nsys.exit(0)",
+    "exit without an error": "import atexit, sys\nprint('PASSED 35/35')\nsys.exit(0)",
     "an input transformer": "get_ipython().input_transformers_post.append(lambda lines: ['attention_scores = 1'])",
     "the library's own layers": "from bertlab.layers import *\nimport bertlab.layers as l\n"
     "MultiHeadAttention = getattr(l, 'MultiHeadAttention', None)",

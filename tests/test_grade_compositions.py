@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from autograde import compositions, planning, probe
+from autograde.advice import ONLY_TOGETHER
 from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import Case, composed, result_of, values
 from autograde.grader.budget import MOST_SANDBOXES, Budget
@@ -21,7 +22,6 @@ from autograde.grader.walk import run_program
 from autograde.judge import judge
 from autograde.proofs import COMPOSED, wrong_answers
 from autograde.release import editions
-from autograde.wording import ONLY_TOGETHER
 from tests.grade_class import answer, solved
 
 WRONG = {
@@ -177,7 +177,7 @@ def test_using_up_the_starts_keeps_the_first_verdict(launcher, template):
     assert carry_forward(task, first, launcher, budget).verdict(exercise).points == 2
 
 
-def test_an_answer_judged_alone_is_told_where_it_differs_alone(launcher, template):
+def test_an_answer_judged_alone_shows_where_it_differs_alone(launcher, template):
     partly = answer("merge-pair").replace('right.removeprefix("##")', "right")
     assert partly != answer("merge-pair")
     task = _task(solved({"merge-pair": partly, "count-pairs": WRONG_COUNTS}, notebook=NOTEBOOK), template)
@@ -191,7 +191,7 @@ def test_an_answer_judged_alone_is_told_where_it_differs_alone(launcher, templat
     assert NOT_REACHED in advice and any("differs" in sentence or "expected" in sentence for sentence in advice)
 
 
-def test_an_answer_above_the_one_that_it_meets_is_asked_again_below_it(launcher, template):
+def test_an_answer_above_the_one_that_it_meets_is_graded_again_below_it(launcher, template):
     content = json.loads(solved(notebook=NOTEBOOK))
     names = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in content["cells"]]
     cell = content["cells"].pop(names.index("merge-pair"))

@@ -61,7 +61,7 @@ def test_a_gitignore_of_an_earlier_version_gets_the_lines_that_it_lacks(tmp_path
     assert make_course(tmp_path) == []
 
 
-def test_a_secret_that_others_can_read_or_that_is_none_is_refused(tmp_path):
+def test_a_secret_that_others_can_read_or_that_is_malformed_is_refused(tmp_path):
     with pytest.raises(CourseFolderError, match="autograde init"):
         read_secret(tmp_path)
     make_course(tmp_path)
@@ -109,7 +109,7 @@ def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     assert (factory.collect, factory.release_feedback) == (CollectSafely, ReleaseSafely)
 
 
-def test_the_command_says_what_it_did(tmp_path):
+def test_the_command_prints_what_it_did(tmp_path):
     first = CliRunner().invoke(cli, ["init", str(tmp_path / "c")])
     assert first.exit_code == 0 and "secret: keep a copy" in first.output
     again = CliRunner().invoke(cli, ["init", str(tmp_path / "c")])

@@ -13,7 +13,7 @@ from autograde.release import editions
 POINTS = sum(exercise.points for exercise in catalogue.of_notebook(NOTEBOOK))
 
 
-def test_the_class_hands_in_what_it_says_and_the_same_every_time():
+def test_the_sample_class_hands_in_the_same_files_every_time():
     made = editions.make(NOTEBOOK)
     handed_in = make_class(made)
     assert handed_in == make_class(made)

@@ -1,4 +1,4 @@
-"""What an exercise forbids does nothing in the sandbox that decides about it, under any name, in any thread."""
+"""A forbidden function does nothing in the sandbox that decides about it, under any name, in any thread."""
 
 import re
 import subprocess
@@ -88,7 +88,7 @@ def test_a_forbidden_source_cannot_be_read_by_any_object_that_names_it(tmp_path)
 
 
 @pytest.mark.exhaustive
-def test_an_honest_answer_keeps_its_points_where_it_is_asked_again(launcher, template, tmp_path):
+def test_an_honest_answer_keeps_its_points_where_it_is_graded_again(launcher, template, tmp_path):
     """`getattr` alone is no proof of anything: the program runs once more, and everything in it is right."""
     with_dynamic_names = f"{answer('softmax-rows')}\nassert getattr(ops, 'so' + 'rt')\nsoftmax = ops.softmax\n"
     verdicts = _verdicts(launcher, template, tmp_path, {"softmax-rows": with_dynamic_names})

@@ -1,4 +1,4 @@
-"""Hard times for a grader: a locked gradebook, a full disk, a clock that jumps. It says so, and goes on afterwards."""
+"""A locked gradebook, a full disk, a clock that jumps: the grader reports each, and continues afterwards."""
 
 import json
 import os

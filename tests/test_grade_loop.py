@@ -95,7 +95,7 @@ def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, l
         if item.student == "wrong":
             raise ZeroDivisionError("a fault of ours")
         if item.student == "deadly":
-            raise SandboxError("no sandbox to be had")
+            raise SandboxError("no sandbox is available")
         return real(assignment, item, path, launcher, *more)
 
     monkeypatch.setattr(module, "grade_file", faulty)
@@ -123,7 +123,7 @@ def _none():
     raise SandboxError("no sandbox works here")
 
 
-def test_times_are_stored_in_utc_and_a_text_that_is_none_costs_nobody_a_grade(course):
+def test_times_are_stored_in_utc_and_a_text_that_is_not_a_time_costs_nobody_a_grade(course):
     """`report` and `feedback` ended with an error for the whole class, and "tomorrow" was never graded."""
     written = {
         "ada": "2026-01-30 12:00:00 CET",

@@ -42,7 +42,7 @@ class Meeting:
 
 
 def test_two_workers_name_mistakes_at_the_same_time(launcher, wrong):
-    """One lock for all workers stood here: the second would wait for the first, which waits for the second."""
+    """With one lock for all workers the second would wait for the first, which waits for the second."""
     task, outcome = wrong
     meeting = Meeting(launcher)
     with ThreadPoolExecutor(2) as pool:

@@ -61,7 +61,7 @@ def test_nothing_of_the_hidden_rows_is_written_down(graded, student):
             assert not found, f"{name}: {found[0]}"
 
 
-def test_only_one_leak_changes_what_is_said_of_the_loss(graded):
+def test_only_one_leak_changes_what_is_reported_of_the_loss(graded):
     """A program chooses its logits, and with them one digit of a loss up to 10: the words show no more."""
     course, _ = graded
     for student in LEAKS:

@@ -132,7 +132,7 @@ def test_only_positions_at_which_the_model_sees_mask_are_scored(hidden):
 
 
 def test_a_model_that_copies_what_it_sees_earns_nothing_for_the_context(hidden):
-    """Every position counted at 87264fd, also those at which the token itself is to be seen: 6 points."""
+    """Every position counted at 87264fd, also those that show the token itself: 6 points."""
     rows, seen, tokens = hidden
     logits = np.tile(np.log(_shares(tokens)), (*seen.shape, 1))  # (B, P, V)
     np.put_along_axis(logits, seen[..., None], np.take_along_axis(logits, seen[..., None], axis=2) + 7, axis=2)
@@ -142,7 +142,7 @@ def test_a_model_that_copies_what_it_sees_earns_nothing_for_the_context(hidden):
 
 
 def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
-    """How often each token follows the one before, and comes before the one after, in the text that runs train on."""
+    """It counts the pairs of neighbouring tokens in the text that runs train on."""
     rows, _, tokens = hidden
     shares, pairs = _shares(tokens), np.zeros((CONFIG["vocab_size"],) * 2, "float32")
     np.add.at(pairs, (tokens[:-1], tokens[1:]), 1)
@@ -157,7 +157,7 @@ def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
 
 @pytest.mark.exhaustive
 def test_a_run_of_the_default_length_earns_all_points_and_one_of_a_tenth_does_not():
-    """By the solution's own functions, without a GPU: about five minutes."""
+    """Trains with the solution's own functions, without a GPU: about five minutes."""
     import keras
     import tensorflow as tf
     from keras import ops

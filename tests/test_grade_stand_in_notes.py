@@ -1,4 +1,4 @@
-"""A verdict names the stand-ins that an answer ran on, whichever way they came in."""
+"""A verdict names the stand-ins that an answer ran on, for every way in which they came in."""
 
 from autograde.dependencies import statements
 from autograde.grader.stand_in_notes import stand_ins_used
@@ -36,18 +36,18 @@ def test_what_is_the_students_own_is_not_named():
     assert _of("keras") == []
 
 
-def test_what_an_own_piece_needs_in_turn_is_named():
+def test_what_an_own_answer_needs_in_turn_is_named():
     assert _of("Bert", bert=BERT) == ["mybert.encoder.Encoder"]
     assert _of("Bert", bert=BERT, encoder=ENCODER) == ["mybert.attention.MultiHeadAttention"]
     assert _of("Bert", bert=BERT, encoder=ENCODER, attention="class MultiHeadAttention: pass") == []
 
 
-def test_a_piece_that_failed_and_was_replaced_in_its_module_is_named():
+def test_an_answer_that_failed_and_was_replaced_in_its_module_is_named():
     replaced = "try:\n    from autograde.student.stand_ins.bert import own_variables\nexcept ImportError:\n    pass\n"
     assert _of("width", bert=f"{BERT}\n{replaced}") == ["mybert.bert.own_variables"]
 
 
-def test_names_that_nothing_stands_in_for_are_not_named():
+def test_names_without_a_stand_in_are_not_named():
     unknown = statements("from mybert.bert import no_such_thing, _hidden")
     assert stand_ins_used(unknown, {"no_such_thing", "_hidden"}, "07_pretraining", {}) == []
     assert _of("Bert", notebook="05_bert") == []  # it builds that module itself

@@ -139,7 +139,7 @@ def test_an_answer_above_what_it_needs_is_found_at_the_end(graded):
     assert result.points == POINTS
 
 
-def test_what_a_program_says_where_solutions_are_reaches_nobody(graded):
+def test_the_output_of_a_program_beside_solutions_reaches_nobody(graded):
     """After a failed exercise the program may read the solution; its words must not come out."""
     wrong = answer("scores").replace("/ d_attn**0.5", "")
     spy = "def cross_attention(*a):\n    raise ValueError(In[-1] + str(attention_scores.__doc__) + 'CANARY')"
@@ -149,7 +149,7 @@ def test_what_a_program_says_where_solutions_are_reaches_nobody(graded):
     assert verdicts["cross-attention"].points == 0
 
 
-def test_an_error_is_told_by_its_name_and_line_without_what_the_program_put_into_it(graded):
+def test_an_error_is_reported_by_its_name_and_line_without_what_the_program_put_into_it(graded):
     spy = "class Spy(Exception):\n    pass\n\ndef softmax_rows(a):\n    raise {}(str(a))"
     for raised, told in (
         ("ValueError", "ValueError in line 5"),

@@ -1,4 +1,4 @@
-"""A student's own earlier pieces under a later notebook: used where they are right, harmless where they are not.
+"""A student's own earlier answers under a later notebook: used where they are right, harmless where they are wrong.
 
 Both notebooks are small ones made here: the first exercises of notebook 03, and two on the student's own
 `attention_scores`.
@@ -190,7 +190,7 @@ def attention_scores(q, k):
 """
 
 
-def test_the_students_own_passed_pieces_are_what_a_later_notebook_runs_on(course, launcher):
+def test_a_later_notebook_runs_on_the_students_own_passed_answers(course, launcher):
     told = "def score_sums(q, k):\n    assert attention_scores(q, k) is not None and attention_scores.used\n"
     told += "    return ops.sum(attention_scores(q, k), axis=-1)"
     _hand_in(course, "own", _early({"scores": QUIRK}), _late({"toy-sums": told}))
@@ -201,7 +201,7 @@ def test_the_students_own_passed_pieces_are_what_a_later_notebook_runs_on(course
     assert all(not verdict.notes for verdict in _result(course, "own").verdicts)
 
 
-def test_a_wrong_or_missing_piece_is_stood_in_for_and_costs_nothing_later(course, launcher):
+def test_a_wrong_or_missing_answer_is_replaced_and_costs_nothing_later(course, launcher):
     wrong = answer("scores").replace("/ d_attn**0.5", "")
     _hand_in(course, "wrong", _early({"scores": wrong}), _late())
     _hand_in(course, "missing", None, _late())
@@ -212,7 +212,7 @@ def test_a_wrong_or_missing_piece_is_stood_in_for_and_costs_nothing_later(course
         assert [verdict.notes for verdict in _result(course, student).verdicts] == [(STOOD_IN,), (STOOD_IN,)]
 
 
-def test_what_fails_on_the_students_own_package_is_asked_again_on_stand_ins_and_says_so(course, launcher):
+def test_what_fails_on_the_students_own_package_is_graded_again_on_stand_ins_with_a_note(course, launcher):
     _hand_in(course, "beside", None, _late())
     package = course / "submitted/beside/a-late/mybert"
     package.mkdir()
@@ -305,7 +305,7 @@ def test_grades_depend_neither_on_workers_nor_on_the_order_of_grading(course, la
     assert all(_points(course, f"s{number}") == [2, 2] for number in range(3))
 
 
-def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course, launcher, tmp_path, monkeypatch):
+def test_the_files_for_a_cluster_contain_all_that_a_submission_builds_on(course, launcher, tmp_path, monkeypatch):
     monkeypatch.setattr(cluster, "_shared_launcher", lambda: launcher)
     _hand_in(course, "anna", _early({"scores": QUIRK}), _late())
     _hand_in(course, "wrong", _early({"scores": answer("scores").replace("/ d_attn**0.5", "")}), _late())
@@ -317,7 +317,7 @@ def test_what_travels_to_a_cluster_holds_all_that_a_submission_stands_on(course,
     assert "def scale(d)" in _result(there, "anna").upstream["attention"]
 
 
-def test_what_a_submission_stood_on_stays_with_it_until_it_is_handed_in_anew(course, launcher):
+def test_what_a_submission_was_built_on_stays_with_it_until_it_is_handed_in_again(course, launcher):
     _hand_in(course, "anna", _early({"scores": QUIRK}), _late())
     for name in ("z-early", "a-late"):
         _grade(course, name, launcher)
@@ -335,7 +335,7 @@ def test_what_a_submission_stood_on_stays_with_it_until_it_is_handed_in_anew(cou
     assert "def scale" not in anew and "stand_ins.attention import attention_scores" in anew  # it failed there
 
 
-def test_notebooks_of_one_assignment_stand_on_each_other(course, launcher, toy_catalogue):
+def test_notebooks_of_one_assignment_build_on_each_other(course, launcher, toy_catalogue):
     write_assignment(course, "both", [editions.make(name, folder=toy_catalogue) for name in (EARLY, LATE)])
     folder = course / "submitted/ben/both"
     folder.mkdir(parents=True)

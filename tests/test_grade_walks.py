@@ -1,5 +1,5 @@
-"""Where solutions stand beside a student's code, how long one submission may take, what is nobody's fault, and that
-every lost point has a reason in words."""
+"""Solutions beside a student's code, the time of one submission, failures that no student caused, and a reason in words
+for every lost point."""
 
 import json
 import os
@@ -59,7 +59,7 @@ def _name(cell: dict) -> str | None:
     return cell["metadata"].get("nbgrader", {}).get("grade_id")
 
 
-# --- where solutions stand ---
+# --- the position of the solutions ---
 
 BY_CROSS = "def attention(x, *parameters):\n    return cross_attention(x, x, *parameters)"
 BY_MASKED = """
@@ -99,7 +99,7 @@ CAPTURED = answer("mh-attention").replace("b_o: Tensor)", "b_o: Tensor, attentio
 
 @pytest.mark.exhaustive
 def test_cells_in_another_order_are_graded_as_fairly(graded):
-    """The first exercise stands last; one answer holds on to what it found when its cell ran."""
+    """The first exercise is last; one answer keeps the function that it found when its cell ran."""
     assert "attention=attention" in CAPTURED
     edits = {"attention": answer("attention").replace("(weights, v)", "(weights, v) * 2"), "mh-attention": CAPTURED}
     others = [exercise.id for exercise in EXERCISES if exercise.id not in ("concat-heads", "attention", "mh-attention")]
@@ -296,7 +296,7 @@ def test_six_mistakes_are_six_sentences(graded):
     assert sum(verdict.misconception is not None for verdict in lost) >= 5
 
 
-def test_an_answer_that_stays_wrong_on_right_foundations_keeps_the_verdict_that_tells_more(graded):
+def test_an_answer_that_stays_wrong_on_right_foundations_keeps_the_more_detailed_verdict(graded):
     """3.8 is missing at first, since its cell fails on the student's 3.3; on the course's 3.3 its values are wrong."""
     own_test = "assert ops.sum(softmax_rows(ops.ones((1, 2)))) < 1.05\ndef masked_attention"
     _, verdicts = graded(

@@ -167,13 +167,13 @@ def test_an_option_that_would_have_no_effect_is_refused(course, tmp_path, line, 
     assert refused.exit_code == 2 and words in " ".join(refused.output.split())
 
 
-def test_a_folder_that_is_no_course_is_said_to_be_none(tmp_path):
+def test_a_folder_that_is_not_a_course_is_reported(tmp_path):
     with pytest.raises(AutogradeError, match="expected a course folder"):
         CliRunner().invoke(cli, ["status", "--course", str(tmp_path)], catch_exceptions=False)
 
 
 @pytest.mark.parametrize("line", ["export", "total", "term", "points ps3", "extend ps3 jane --days 1", "due ps3"])
-def test_a_course_without_a_gradebook_is_told(course, tmp_path, line):
+def test_a_course_without_a_gradebook_is_reported(course, tmp_path, line):
     shutil.copytree(course / "release", tmp_path / "release")
     with pytest.raises(AutogradeError, match="expected a course folder with a gradebook.db"):
         run(tmp_path, *line.split())

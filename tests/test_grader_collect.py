@@ -182,13 +182,13 @@ def test_namesakes_get_folders_of_their_own(tmp_path):
         (["Jane/03_attention-Copy1.ipynb"], ["Jane"]),
     ],
 )
-def test_folders_are_students_at_whatever_depth(tmp_path, paths, students):
+def test_folders_are_students_at_any_depth(tmp_path, paths, students):
     archive = make_zip(tmp_path / "a.zip", {path: WORK + bytes([32] * n) for n, path in enumerate(paths)})
     assert collect(archive, tmp_path, "ps3", NOTEBOOKS).students == students
 
 
 class _FromMacOS(zipfile.ZipInfo):
-    """Its name is in UTF-8, with accents apart, and no flag says so."""
+    """Its name is in UTF-8, with accents apart, and no flag is set for this."""
 
     def _encodeFilenameFlags(self):
         return unicodedata.normalize("NFD", self.filename).encode(), self.flag_bits
@@ -355,7 +355,7 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
     assert [entry.refused is None for entry in entries(many, Limits(download=5))].count(True) == 2
 
 
-def test_a_member_that_is_larger_than_it_says_is_not_believed(tmp_path):
+def test_a_member_that_is_larger_than_its_header_is_refused(tmp_path):
     path = make_zip(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_2_1_03_attention.ipynb": WORK})
     data = path.read_bytes().replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     path.write_bytes(data)
@@ -375,7 +375,7 @@ def test_links_and_pipes_in_a_folder_are_refused(tmp_path):
     assert manifest.students == ["c"]
 
 
-def test_what_is_no_archive_is_said(tmp_path):
+def test_a_file_that_is_not_an_archive_is_reported(tmp_path):
     (tmp_path / "a.zip").write_bytes(b"PK\x03\x04 broken")
     assert "not a complete zip archive" in list(entries(tmp_path / "a.zip"))[0].refused
     with pytest.raises(CollectError, match="expected a folder, a zip archive or a notebook"):
@@ -426,7 +426,7 @@ def test_killed_at_any_moment_and_started_again_nothing_is_lost_or_doubled(tmp_p
     assert not (killed / "collected/ps3/earlier").exists()
 
 
-def test_a_disk_that_is_full_is_said_and_what_was_there_stays(tmp_path):
+def test_a_full_disk_is_reported_and_what_was_there_stays(tmp_path):
     archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
     collect(archive, tmp_path, "ps3", NOTEBOOKS)
     later = make_zip(tmp_path / "b.zip", {"doe_1_2_03_attention.ipynb": WORK * 2}, (2026, 2, 1, 0, 0, 0))

@@ -57,7 +57,7 @@ def test_damaged_files_keep_their_answers(name):
     assert_all_answers(read(MANGLINGS[name](notebook(ANSWERS))))
 
 
-def test_a_script_is_graded_as_it_stands():
+def test_a_script_is_graded_unchanged():
     script = "# coding: utf-8\n# In[1]:\nimport numpy as np\n" + "".join(
         f"# In[{n}]:\n{ANSWERS[exercise]}\n" for n, exercise in enumerate(NAMES)
     )
@@ -82,7 +82,7 @@ def test_a_script_is_graded_as_it_stands():
         (b'{"cells": "' + b"x" * (9 << 20) + b'"}', "too large", "8 MB"),
     ],
 )
-def test_what_is_no_notebook_gets_a_clear_verdict(data, kind, words):
+def test_a_file_that_is_not_a_notebook_gets_a_clear_verdict(data, kind, words):
     submission = read(data)
     assert submission.problem.kind == kind
     assert words in submission.problem.message

@@ -190,7 +190,7 @@ def test_an_extension_counts_before_a_late_penalty(folder):
         assert course.grades()[0]["late_penalty"] == 0
 
 
-def test_points_off_for_each_day_begun_and_anew_when_the_due_date_or_an_extension_changes(folder):
+def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extension_changes(folder):
     (folder / "nbgrader_config.py").write_text(
         'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\n'
         "c.PerDay.percent = 10\nc.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n"
@@ -237,7 +237,7 @@ def test_a_locked_database_is_waited_for(folder):
     assert scores(folder)["check_scores"][0] == 3
 
 
-def test_a_database_locked_for_good_is_said_and_nothing_is_half_written(folder):
+def test_a_database_locked_for_good_is_reported_and_nothing_is_half_written(folder):
     before = dump(folder)
     with Course(folder, patience=0.1) as course:
         blocker = sqlite3.connect(folder / "gradebook.db")

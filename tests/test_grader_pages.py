@@ -74,7 +74,7 @@ def test_feedback_says_what_was_right_wrong_and_what_to_do():
 
 @pytest.mark.parametrize("page", [feedback_page, lambda one: report_page([one], "ps3")])
 @pytest.mark.parametrize("time", ["2026-01-30 12:00:07 UTC", "2026-01-30 12:00:07.875388 UTC"])
-def test_when_it_was_handed_in_is_told_to_the_minute(page, time):
+def test_the_time_of_handing_in_is_shown_to_the_minute(page, time):
     text = Page(page(result(verdicts=[verdict()], handed_in=time))).text
     assert "handed in 2026-01-30 12:00 UTC" in " ".join(text.split())
 
@@ -96,7 +96,7 @@ def test_what_a_human_gave_and_took_is_shown():
     assert "Good <idea>." in text and "1 points are deducted" in text
 
 
-def test_an_unreadable_notebook_says_so_first():
+def test_the_page_of_an_unreadable_notebook_begins_with_this():
     text = Page(feedback_page(result(problem="Your file is empty."))).text
     assert "could not be read. Your file is empty." in " ".join(text.split())
 
@@ -159,7 +159,7 @@ def test_the_report_counts_what_it_should():
     assert "2 need help" in text  # d failed for another reason
 
 
-def test_the_report_says_where_students_stopped_and_whose_file_was_mended():
+def test_the_report_shows_where_students_stopped_and_whose_file_was_mended():
     untried = [verdict(name, "not attempted", 0) for name in ("head", "mask", "why")]
     class_of = [
         result("a", [verdict(), *untried]),
@@ -181,7 +181,7 @@ def test_feedback_sets_names_as_code_and_a_note_on_top_leads_to_what_was_mended(
 def test_a_class_of_five_hundred_is_all_there_and_mostly_folded_away():
     unscaled = verdict("head", "wrong", 0, 4, misconception="unscaled", advice=("Look.",))
     page = report_page([result(f"s{number:03}", [verdict(), unscaled]) for number in range(500)], "ps3")
-    help_table = page[page.index("Who needs help") : page.index("Technical failures")]
+    help_table = page[page.index(">Who needs help<") : page.index("Technical failures")]
     shown, folded = help_table.split("<details>")
     assert (shown.count("<td><b>s"), folded.count("<td><b>s")) == (25, 475)
     assert "and 475 more" in folded and "and 488 more" in page  # of the names under a mistake, 12 are shown
@@ -200,7 +200,7 @@ def test_feedback_lies_where_nbgrader_looks(tmp_path):
     assert write_feedback(tmp_path, FULL) == tmp_path / "feedback/jane/ps3/03_attention.html"
 
 
-def test_the_report_tells_which_tests_may_be_missing():
+def test_the_report_names_the_tests_that_may_be_missing():
     sentence = "3.11 cross_attention is right on the course's answers and not on the student's own: look at 3.8"
     found = [result(f"s{number}", [verdict()], untested=(sentence,)) for number in range(2)]
     text = " ".join(Page(report_page(found, "ps3")).text.split())

@@ -20,7 +20,7 @@ SOLUTION = Path(__file__).parents[1] / "solutions" / "03_attention.py"
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """What `nbgrader quickstart` makes, with the solution as source, and the assignment generated from it."""
+    """The folder of `nbgrader quickstart`, with the solution as source, and the assignment generated from it."""
     import jupytext
     import nbformat
     from nbgrader.apps.api import NbGraderAPI

@@ -1,4 +1,4 @@
-"""Reading what students hand in: nothing raises, no answer is lost, what was mended is said."""
+"""Reading what students hand in: nothing raises, no answer is lost, a note names each repair."""
 
 import ast
 import copy
@@ -250,7 +250,7 @@ def test_looking_for_a_module_runs_nothing(monkeypatch, tmp_path):
     (tmp_path / "trap").mkdir()
     (tmp_path / "trap/__init__.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(tmp_path)
-    assert without_lacking_modules("import trap.inner")[1] == ["trap.inner"]  # nor does it tell of the folder
+    assert without_lacking_modules("import trap.inner")[1] == ["trap.inner"]  # the folder does not count
     assert without_lacking_modules("import numpy.no_such_module, keras, tensorflow.x, os.y") == (
         "import numpy.no_such_module, keras, tensorflow.x, os.y", []
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""How the optimizers arrange gradients on a GPU with JAX, tried on this device: the update stays that of Keras."""
+"""The optimizers' arrangement of gradients on a GPU with JAX, tried on this device: the update stays that of Keras."""
 
 import keras
 import numpy as np

@@ -208,7 +208,7 @@ def test_two_entries_that_name_one_group_are_disputed(course):
     assert "2 disputed" in said and not (course / "submitted/leeann").exists()
 
 
-def test_a_students_own_name_that_is_a_groups_is_told_by_the_user_id(course):
+def test_a_students_own_name_that_is_a_groups_is_recognized_by_the_user_id(course):
     (course / "canvas.csv").write_text(CANVAS)
     run(course, "groups", "ps3", course / "canvas.csv")
     both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]

@@ -60,8 +60,8 @@ def test_the_guide_has_a_whole_term():
         assert word in done, word
 
 
-def test_what_is_said_of_nbgrader_it_knows():
-    """What it does not know it answers with its help, and 0."""
+def test_nbgrader_has_the_commands_of_the_guide():
+    """nbgrader answers an unknown subcommand with its help and exit code 0."""
     said = {command.split()[1] for command in COMMANDS if command.startswith("nbgrader")}
     assert said and said <= set(NbGraderApp().subcommands)
 
@@ -74,7 +74,7 @@ class Walk:
         self.work = make_class(editions.make(NOTEBOOK))
 
     def prepare(self):
-        """What comes from students and the LMS."""
+        """Makes the files that come from students and the LMS."""
         (self.folder / "downloads").mkdir()
         with zipfile.ZipFile(self.folder / "downloads" / "submissions.zip", "w") as archive:
             for name, (whose, _) in DOWNLOAD.items():
@@ -157,7 +157,7 @@ def test_a_newcomer_follows_the_guide_word_by_word(tmp_path):
 
 
 def _look(walk: Walk, command: str, said: str):
-    """What the newcomer ought to see."""
+    """Checks what a new instructor should see."""
     if "--times" in command:
         assert "4 unchanged" in said and "--times" not in said
     elif command.startswith("autograde collect") and "submissions.zip" in command:

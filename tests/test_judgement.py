@@ -1,4 +1,4 @@
-"""`bertlab evaluate` on labelled rows: the figures of a fine-tuned model, class by class, and its calibration."""
+"""`bertlab evaluate` on labelled rows: the metrics of a fine-tuned model, class by class, and its calibration."""
 
 import csv
 import dataclasses

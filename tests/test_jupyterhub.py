@@ -28,7 +28,7 @@ START = (FOLDER / "start.sh").read_text(encoding="utf-8")
 
 
 def settings(name: str, monkeypatch, tmp_path, **environment):
-    """What a configuration file sets, read as JupyterHub and nbgrader read it."""
+    """The settings of a configuration file, read as JupyterHub and nbgrader read it."""
     (tmp_path / "class.csv").write_text("student,name\nada,Ada\n ben ,Ben\n,\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("HUB_TRIAL", raising=False)

@@ -13,7 +13,7 @@ ASKED = "glibc.malloc.hugetlb=1"
 
 @pytest.fixture
 def policy(tmp_path, monkeypatch):
-    """Sets what the kernel's file says."""
+    """Sets the text of the kernel's file."""
 
     def write(text):
         file = tmp_path / "enabled"
@@ -53,7 +53,7 @@ def test_on_another_system_nothing_changes(policy, monkeypatch):
 
 
 def shown(policy_file, program, *arguments, text=""):
-    """What a program prints that has `policy_file` as the kernel's."""
+    """The output of a program that reads `policy_file` in place of the kernel's file."""
     start = "import pathlib\nfrom bertlab import large_pages\n"
     start += f"large_pages.POLICY = pathlib.Path({str(policy_file)!r})\n"
     command = [sys.executable, "-c", start + program, *arguments]

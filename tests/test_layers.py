@@ -1,6 +1,6 @@
-"""Every layer through the shared checks of `layer_case.py`. What each one computes is tested in test_layers_*.py.
+"""Every layer through the shared checks of `layer_case.py`. Tests of the results of each layer are in test_layers_*.py.
 
-Sizes: B 2 rows, T 5 tokens, S 3 keys of another sequence, A 2 heads, H 8, F 12 inside the feed-forward, V 11 pieces.
+Sizes: B 2 rows, T 5 tokens, S 3 keys of another sequence, A 2 heads, H 8, F 12 inside the feed-forward, V 11 tokens.
 """
 
 import math
@@ -77,7 +77,7 @@ CASES = [
          vocab_size=11, hidden_size=8, initializer_range=0.3),
     case("relative attention", layers.RelativeAttention, RELATIVE, (2, 5, 8), ("dropout",),
          num_heads=2, initializer_range=0.3),
-    case("relative attention at some places", layers.RelativeAttention,
+    case("relative attention at some positions", layers.RelativeAttention,
          RELATIVE | {"positions": np.array([[2, 0, 4, 4, 1], [1, 2, 0, 3, 4]], "int32")}, (2, 5, 8), ("dropout",),
          num_heads=2, initializer_range=0.3),
     case("relative encoder layer", layers.RelativeEncoderLayer, RELATIVE, (2, 5, 8), ENCODER_DROPOUTS,

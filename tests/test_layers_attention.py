@@ -1,4 +1,4 @@
-"""What attention computes, against the paper's formula written in NumPy with float64.
+"""The results of attention, against the paper's formula written in NumPy with float64.
 
 Sizes: B 2 rows, T 5 query tokens, S 3 keys of another sequence, A 2 heads, d 4 dimensions a head, H 8.
 """

@@ -45,7 +45,7 @@ def kept(rate=0.1, shape=(64, 1024), seed=3, calls=1):
 
 
 def agreement(one, other, rate):
-    """How far the share of places dropped in both is from that of independent draws, in standard deviations."""
+    """The difference of the fraction dropped in both from that of independent draws, in standard deviations."""
     both = np.logical_and(~one, ~other)
     chance = rate**2
     return abs(both.mean() - chance) / np.sqrt(chance * (1 - chance) / both.size)
@@ -82,7 +82,7 @@ def test_the_rest_is_scaled_so_that_the_expectation_stays():
     assert set(np.unique(y)) == {np.float32(0), np.float32(2.5)}
 
 
-def test_outside_training_and_at_rate_nought_nothing_happens():
+def test_outside_training_and_at_rate_zero_nothing_happens():
     x = np.ones((2, 3), "float32")
     np.testing.assert_array_equal(Dropout(0.5)(x), x)
     np.testing.assert_array_equal(Dropout(0.0)(x, training=True), x)

@@ -1,6 +1,6 @@
-"""What the other layers compute, against formulas written in NumPy with float64.
+"""The results of the other layers, against formulas written in NumPy with float64.
 
-Sizes: B 2 rows, T 5 tokens, H 8, F 12 inside the feed-forward, V 11 pieces.
+Sizes: B 2 rows, T 5 tokens, H 8, F 12 inside the feed-forward, V 11 tokens.
 """
 
 import math
@@ -19,7 +19,7 @@ X = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")
 
 
 def of(layer):
-    """The layer's weights in float64, by the end of their path, once all of them have been drawn anew."""
+    """The layer's weights in float64, by the end of their path, after new values have been drawn for all of them."""
     randomise(layer)
     return {w.path.split("/", 1)[1]: ops.convert_to_numpy(w).astype("float64") for w in layer.trainable_weights}
 
@@ -149,7 +149,7 @@ def test_feed_forward_equals_the_formula(name):
 
 
 @pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
-def test_encoder_layer_puts_the_norm_where_it_says(pre_norm):
+def test_encoder_layer_puts_the_norm_where_its_setting_asks(pre_norm):
     layer = layers.EncoderLayer(2, 12, dropout=0.0, attention_dropout=0.0, pre_norm=pre_norm, name="l")
     layer.build(X.shape)
     weights = of(layer)

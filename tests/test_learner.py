@@ -1,4 +1,4 @@
-"""The vocabulary learner against a naive one written here, which counts everything anew for every merge."""
+"""The vocabulary learner against a naive one written here, which counts everything again for every merge."""
 
 import string
 import unicodedata
@@ -28,7 +28,7 @@ KOREAN = (
 
 
 def naive_merges(words: dict[str, int], score: str, min_frequency: int | None, at_most: int = 10**9) -> list:
-    """The merges, pairs of pieces, in order. By the definition, in exact fractions, every count anew."""
+    """The merges, pairs of tokens, in order. By the definition, in exact fractions, with every count made again."""
     spelled = [([word[0]] + ["##" + c for c in word[1:]], count) for word, count in words.items()]
     highest = max(naive_pairs(spelled).values(), default=0)
     threshold = max(highest, 2) if min_frequency is None else min_frequency
@@ -87,7 +87,7 @@ corpora = st.one_of(
 
 @settings(max_examples=300, deadline=None)
 @given(corpora, st.sampled_from(["wordpiece", "frequency"]), st.sampled_from([None, 1, 2, 5]))
-def test_every_merge_is_the_one_that_counting_everything_anew_would_choose(words, score, min_frequency):
+def test_every_merge_is_the_one_that_counting_everything_again_would_choose(words, score, min_frequency):
     learned = learn_pieces(words, 10_000, score=score, min_frequency=min_frequency, progress=False)
     assert list(learned.merges) == naive_merges(words, score, min_frequency)
 
@@ -116,7 +116,7 @@ def test_overlapping_occurrences_merge_from_left_to_right():
     assert list(learned.merges) == naive_merges({"aaaaaa": 3}, "frequency", None)
 
 
-def test_two_routes_to_one_text_are_one_piece():
+def test_two_routes_to_one_text_are_one_token():
     """ "abc" comes from ab + ##c in one word and from a + ##bc in another; the vocabulary holds it once."""
     words = {"abc": 50, "ab": 100, "bcd": 3, "zbcd": 9, "zbc": 9}
     learned = learn_pieces(words, 1000, score="frequency", min_frequency=1, progress=False)
@@ -139,13 +139,13 @@ def test_hundreds_of_merges_on_real_prose_are_the_naive_ones(score, min_frequenc
 # --- the vocabulary ---
 
 
-def test_pieces_stand_in_the_order_special_reserved_alphabet_merges():
+def test_tokens_are_in_the_order_special_reserved_alphabet_merges():
     vocabulary = learn_from_counts({"hug": 10, "pug": 5, ".": 3}, 18, score="frequency", reserved=2, progress=False)
     letters = (".", "g", "h", "p", "u", "##g", "##h", "##p", "##u")
     assert vocabulary.pieces == (*SPECIAL_TOKENS, "[unused0]", "[unused1]", *letters, "##ug", "hug")
 
 
-def test_intermediate_pieces_stay_in_the_vocabulary():
+def test_intermediate_tokens_stay_in_the_vocabulary():
     vocabulary = learn_from_counts({"the": 9}, 1000, score="frequency", progress=False)
     assert vocabulary.pieces[-2:] == ("##he", "the")
 
@@ -157,7 +157,7 @@ def test_a_smaller_vocabulary_is_a_prefix_of_a_larger_one():
         assert large.vocabulary(size) == learn_from_counts(words, size, progress=False)
 
 
-def test_a_small_corpus_gives_fewer_pieces_than_asked_for():
+def test_a_small_corpus_gives_fewer_tokens_than_asked_for():
     vocabulary = learn_from_counts({"ab": 2, "cd": 1}, 1000, progress=False)
     assert "ab" in vocabulary and "cd" not in vocabulary  # seen once: below the least frequency
 

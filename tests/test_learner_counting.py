@@ -1,4 +1,4 @@
-"""Counting words: the short cuts give what the exact basic tokenizer gives, whatever the text is cut into."""
+"""Counting words: the short cuts give the words of the exact basic tokenizer, for every way to cut the text."""
 
 from collections import Counter
 
@@ -88,7 +88,7 @@ def test_a_line_longer_than_a_block_is_cut_between_words(tmp_path, monkeypatch):
         ("fine\n".encode("utf-16-le"), "text.txt line 1: contains a NUL byte; expected UTF-8 text: convert UTF-16"),
     ],
 )
-def test_bytes_that_are_no_text_are_named_by_file_and_line(tmp_path, content, message):
+def test_bytes_that_are_not_text_are_named_by_file_and_line(tmp_path, content, message):
     path = tmp_path / "text.txt"
     path.write_bytes(content)
     with pytest.raises(DataError, match=message):

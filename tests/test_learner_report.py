@@ -1,4 +1,4 @@
-"""Coverage, fertility, the share of [UNK], the plot of them, and the commands that show them."""
+"""Coverage, fertility, the fraction of [UNK], the plot of them, and the commands that show them."""
 
 import json
 
@@ -30,7 +30,7 @@ def run(*arguments):
 
 def test_coverage_fertility_and_unknown_are_weighted_by_count():
     vocabulary = Vocabulary([*SPECIAL_TOKENS, "h", "##u", "##g", "hug"])
-    report = measure(vocabulary, {"hug": 5, "hu": 2, "hx": 1})  # 1 piece, 2 pieces, [UNK]
+    report = measure(vocabulary, {"hug": 5, "hu": 2, "hx": 1})  # 1 token, 2 tokens, [UNK]
     assert (report.size, report.words) == (9, 8)
     assert report.coverage == 5 / 8
     assert report.fertility == (5 * 1 + 2 * 2 + 1 * 1) / 8

@@ -256,7 +256,7 @@ def test_grades_that_moodle_would_skip_are_named(course):
     assert [row["Grade"] for row in rows(course / "i.csv")] == ["", "0", "0"]
 
 
-def test_a_worksheet_without_a_column_for_feedback_is_told(course):
+def test_a_worksheet_without_a_column_for_feedback_is_reported(course):
     run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
     grade(course)
     (course / "w.csv").write_text(moodle_worksheet(FULL).replace(",Feedback comments", ""), encoding="utf-8")
@@ -265,7 +265,7 @@ def test_a_worksheet_without_a_column_for_feedback_is_told(course):
 
 
 def test_moodles_numbers_are_another_student_in_another_assignment(course):
-    """Moodle numbers participants anew for each assignment: 90210 is Jané here, and Mark there."""
+    """Moodle gives participants new numbers for each assignment: 90210 is Jané here, and Mark there."""
     run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
     (course / "release/ps4").mkdir()
     (course / "release/ps4" / NB).write_bytes(released())

@@ -1,5 +1,5 @@
 # ruff: noqa: F811 (fixtures of another file)
-"""What students of a real class hand in: from two accounts, as a script, under names with suffixes."""
+"""Files that students of a real class hand in: from two accounts, as a script, under names with suffixes."""
 
 import shutil
 import zipfile
@@ -81,7 +81,7 @@ HELPS = b"def helper():\n    return 1\n"
 
 
 def upload(course, *scripts, first=600) -> str:
-    """What collect says about a download with these (name, content) of one student."""
+    """The output of collect for a download with these (name, content) of one student."""
     handed = [Handed("Doe, Jane", 7, name, content, first + place) for place, (name, content) in enumerate(scripts)]
     return run(course, "collect", "ps3", canvas_zip(course / f"{first}.zip", handed))
 
@@ -137,7 +137,7 @@ def test_each_notebook_of_an_assignment_has_its_own_script(course):
     assert collected(course) == {NB: WORK, "04_encoder_layer.ipynb": SOLVES, "notes.py": HELPS}
 
 
-def test_modules_of_a_plain_folder_are_no_notebooks(course):
+def test_modules_of_a_plain_folder_are_not_notebooks(course):
     names = {
         "ada/mybert/utils.py": SOLVES,
         "ada/mybert/attention.py": SOLVES,
@@ -210,7 +210,7 @@ def test_a_name_with_a_suffix_is_shown_in_its_order(course):
     assert [row["name"] for row in rows(course / "t.csv")] == ["Seán O'Neil Jr. (oneilseánjr)"]
 
 
-def test_an_unreadable_file_is_said_once_in_what_goes_back(course):
+def test_an_unreadable_file_is_named_once_in_what_goes_back(course):
     handed = [Handed("Doe, Jané", 4711, NB, b"", 501)]
     run(course, "collect", "ps3", canvas_zip(course / "a.zip", handed))
     why = "Your file is empty."
@@ -227,7 +227,7 @@ def test_an_unreadable_file_is_said_once_in_what_goes_back(course):
     assert feedback_html(course, "ps3", TEMPLATES)["doejané"].count("file is empty") == 1
 
 
-def test_a_course_without_the_assignment_in_its_gradebook_is_told_before_anything_is_graded(course):
+def test_a_course_without_the_assignment_in_its_gradebook_is_reported_before_anything_is_graded(course):
     make_course(course)
     for name in ("release", "submitted/jane"):
         (course / name / "ps4").mkdir(parents=True)

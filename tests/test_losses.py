@@ -30,7 +30,7 @@ def test_a_hit_is_a_logit_above_all_others():
     np.testing.assert_array_equal(ops.convert_to_numpy(token_hits(logits, ids)), logits.argmax(-1) == ids)
 
 
-def test_a_model_that_cannot_tell_pieces_apart_hits_none():
+def test_a_model_that_cannot_tell_tokens_apart_hits_none():
     assert not ops.convert_to_numpy(token_hits(np.zeros((2, 9), "float32"), np.array([0, 3]))).any()
 
 

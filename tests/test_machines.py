@@ -31,7 +31,7 @@ def tf_config(cluster, kind, index) -> str:
         (tf_config({"worker": ["b:1", "c:1"], "chief": ["a:1"]}, "worker", 1), Machine(2, 3)),
     ],
 )
-def test_tf_config_tells_which_machine_this_is_and_the_first_one_writes(monkeypatch, text, expected):
+def test_tf_config_names_this_machine_and_the_first_one_writes(monkeypatch, text, expected):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     if text is not None:
         monkeypatch.setenv("TF_CONFIG", text)

@@ -1,4 +1,4 @@
-"""Feedback by e-mail, before a real mail server: each student once, whatever happens in between."""
+"""Feedback by e-mail, before a real mail server: each student gets it once, also after an interruption."""
 
 import email
 import email.policy
@@ -65,7 +65,7 @@ def test_each_student_gets_the_page_once(course):
         assert _send(course, server).stdout == "3 sent\n"
         assert _send(course, server).stdout == "0 sent, 3 sent before\n"
         assert server.box.to == ["ada@example.org", "ben@example.org", "cleo@example.org"]
-        assert server.box.connections == 1  # none where nothing is to be sent
+        assert server.box.connections == 1  # no connection where there is nothing to send
     first = server.box.mails[0]
     assert first["Subject"] == "Feedback: ps3" and first["To"] == "ada@example.org"
     assert "Attention: 3 of 3 points" in first.get_body(("plain",)).get_content()

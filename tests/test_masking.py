@@ -1,4 +1,4 @@
-"""Which tokens are predicted and what replaces them. Statistical checks say how often they fail by chance."""
+"""Which tokens are predicted and what replaces them. Each statistical check states how often it fails by chance."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 from tests.example_text import PIECES
 
 TABLE = PieceTable.of(Vocabulary(PIECES))
-FIRST_REGULAR = 6  # after the five special pieces and [unused0]
+FIRST_REGULAR = 6  # after the five special tokens and [unused0]
 SPECIAL = [TABLE.cls, TABLE.sep, TABLE.pad]
 
 
@@ -28,7 +28,7 @@ def make_rows(rows: int, width: int, seed: int, shortest: int = 1) -> np.ndarray
 
 
 def restore(masked: dict) -> np.ndarray:
-    """The rows before masking: every prediction's original put back in its place."""
+    """The rows before masking: every predicted token is the original one again."""
     ids = masked["input_ids"].copy()
     rows, slots = np.nonzero(masked["masked_lm_weights"])
     ids[rows, masked["masked_lm_positions"][rows, slots]] = masked["masked_lm_ids"][rows, slots]
@@ -77,7 +77,7 @@ def test_replacements_are_80_10_10_and_never_special():
     used = masked["masked_lm_weights"] > 0
     shown = np.take_along_axis(masked["input_ids"], masked["masked_lm_positions"], axis=1)[used]
     originals, count = masked["masked_lm_ids"][used], used.sum()
-    by_chance = 0.1 / len(TABLE.replacements)  # a random piece that happens to be the original
+    by_chance = 0.1 / len(TABLE.replacements)  # a random token that happens to be the original
     for share, expected in (
         ((shown == TABLE.mask).mean(), 0.8),
         ((shown == originals).mean(), 0.1 + by_chance),
@@ -140,7 +140,7 @@ def test_the_same_generator_gives_the_same_masks():
     assert all((first[name] == again[name]).all() for name in first)
 
 
-def test_a_vocabulary_of_special_pieces_is_refused():
+def test_a_vocabulary_of_special_tokens_is_refused():
     with pytest.raises(VocabularyError, match="special tokens only"):
         PieceTable.of(Vocabulary(SPECIAL_TOKENS))
     with pytest.raises(VocabularyError, match=r"\[MASK\]"):

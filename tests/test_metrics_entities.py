@@ -30,7 +30,7 @@ def test_entities_are_read_with_the_semantics_of_conlleval(tags, expected):
 
 
 def conlleval_counts(gold, guess):
-    """The counting of the published script, word by word, written anew: its chunk rules for B, I and O."""
+    """The counting of the published script, word by word, written independently: its chunk rules for B, I and O."""
 
     def split(tag):
         return (tag[0], tag[2:])

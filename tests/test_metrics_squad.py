@@ -1,4 +1,4 @@
-"""SQuAD's exact match, F1 and best threshold, on cases whose figures can be worked out."""
+"""SQuAD's exact match, F1 and best threshold, on cases whose results can be computed by hand."""
 
 import pytest
 from hypothesis import given
@@ -58,7 +58,7 @@ def test_an_answer_of_nothing_but_punctuation_does_not_count_where_there_are_oth
     assert squad_scores({"a": ["$"]}, {"a": ""})["exact"] == 1.0
 
 
-def test_version_1_1_has_no_figures_for_questions_without_answers():
+def test_version_1_1_has_no_metrics_for_questions_without_answers():
     assert squad_scores({"a": ["x"]}, {"a": "x"}) == {"exact": 1.0, "f1": 1.0}
 
 
@@ -91,7 +91,7 @@ def questions(**options):
 
 
 @given(questions(unique_by=lambda item: item[3]))
-def test_no_threshold_gives_more_than_the_best_one_and_the_best_one_gives_what_it_says(items):
+def test_no_threshold_gives_more_than_the_best_one_and_the_best_one_gives_its_reported_score(items):
     arguments, at = judged(items)
     best, threshold = best_threshold(*arguments)
     assert best == pytest.approx(max(at(threshold) for threshold in [-100, *arguments[-1].values()]))

@@ -32,7 +32,7 @@ WHOLE = [
     'They said: "Nobody has won, and nobody will."',
     "The winds of at least 90 km/h broke trees.",
     "In 2018, her fans named it after her.",
-    "What it is made of we do not know, as the by-standers said.",
+    "And what it is made of we do not know, as the by-standers said.",
 ]
 
 

@@ -1,4 +1,4 @@
-"""bertlab/minimal.py, the model on one page: as short as it says, and equal to the library."""
+"""bertlab/minimal.py, the model on one page: as short as its docstring promises, and equal to the library."""
 
 from pathlib import Path
 

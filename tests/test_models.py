@@ -1,6 +1,6 @@
 """Every model through the shared checks of `layer_case.py`, parameter counts, packing, masks and wrong inputs.
 
-Sizes: B 2 rows, C 3 choices, T 5 tokens, P 2 predictions, A 2 heads, H 8, V 11 pieces, 9 positions.
+Sizes: B 2 rows, C 3 choices, T 5 tokens, P 2 predictions, A 2 heads, H 8, V 11 tokens, 9 positions.
 """
 
 import keras
@@ -111,7 +111,7 @@ def sequence_output(model, **inputs):
 
 
 def encoder_parameters(config: BertConfig) -> int:
-    """What the published table says, component by component; the pooler is included."""
+    """The numbers of the published table, component by component; the pooler is included."""
     h, f = config.hidden_size, config.intermediate_size
     embeddings = (config.vocab_size + config.max_position_embeddings + config.type_vocab_size) * h + 2 * h
     layer = 4 * (h * h + h) + 2 * (2 * h) + (h * f + f) + (f * h + h)

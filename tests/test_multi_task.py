@@ -32,7 +32,7 @@ def finished(checkpoint, tmp_path_factory):
     return out, trained(checkpoint, out)
 
 
-def test_a_log_file_says_how_many_rows_of_all_tasks_are_evaluated(checkpoint, tmp_path, monkeypatch):
+def test_a_log_file_shows_how_many_rows_of_all_tasks_are_evaluated(checkpoint, tmp_path, monkeypatch):
     from bertlab.training.runs import callbacks
 
     monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)

@@ -23,14 +23,14 @@ def _write(tmp_path, text):
     (tmp_path / "mybert" / "attention.py").write_text(text)
 
 
-def test_a_piece_that_is_there_is_the_students_own(tmp_path, said):
+def test_an_answer_that_is_there_is_the_students_own(tmp_path, said):
     _write(tmp_path, "def softmax_rows(a):\n    return 'mine'\n")
     from mybert.attention import softmax_rows
 
     assert softmax_rows(None) == "mine" and said == []
 
 
-def test_a_missing_piece_is_filled_in_and_one_line_says_so(tmp_path, said):
+def test_a_missing_answer_is_filled_in_and_one_line_names_it(tmp_path, said):
     _write(tmp_path, "def softmax_rows(a):\n    return 'mine'\n")
     from mybert.attention import causal_mask
 
@@ -38,7 +38,7 @@ def test_a_missing_piece_is_filled_in_and_one_line_says_so(tmp_path, said):
     assert len(said) == 1 and "mybert.attention.causal_mask: you have not passed this exercise yet" in said[0]
 
 
-def test_a_module_that_cannot_run_is_replaced_and_one_line_says_why(tmp_path, said):
+def test_a_module_that_cannot_run_is_replaced_and_one_line_names_the_reason(tmp_path, said):
     _write(tmp_path, "softmax_rows = undefined\n")
     from mybert.attention import softmax_rows
 

@@ -29,7 +29,7 @@ def test_packed_examples_never_overlap_and_fill_rows_from_the_left(width, data):
         assert (np.argsort(numbers[here]) == np.argsort(offsets[here])).all()
 
 
-def test_best_fit_leaves_little_room():
+def test_best_fit_leaves_little_padding():
     lengths = np.random.default_rng(0).integers(5, 100, 2000)
     _, _, count = pack(lengths, 128)
     assert count * 128 < 1.03 * lengths.sum()

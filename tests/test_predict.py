@@ -17,7 +17,7 @@ from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_win
 from bertlab.wordpiece import Vocabulary
 from bertlab.wordpiece.encoding import Ragged
 
-LONG = "the film was good in paris is bad where the it a " * 4  # 48 pieces, three times what the model reads
+LONG = "the film was good in paris is bad where the it a " * 4  # 48 tokens, three times what the model reads
 
 
 def ragged(*rows):
@@ -37,7 +37,7 @@ def test_windows_cover_everything_and_overlap_by_half(length, room):
 
 
 @given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=4))
-def test_windows_of_pairs_fit_and_hold_every_piece_of_both(lengths):
+def test_windows_of_pairs_fit_and_hold_every_token_of_both(lengths):
     first = ragged(*[range(a) for a, _ in lengths])
     second = ragged(*[range(100, 100 + b) for _, b in lengths])
     a, b, owners = text_windows(first, second, 15, Vocabulary)
@@ -115,7 +115,7 @@ def test_every_word_of_a_long_text_has_its_tag_and_an_answer_is_a_span_of_its_co
     assert answer.text == LONG[answer.start : answer.end] != ""
 
 
-def test_an_answer_carries_the_id_of_its_question_also_one_that_is_given_twice():
+def test_an_answer_has_the_id_of_its_question_also_one_that_is_given_twice():
     question = {"question": "where is it", "context": "paris is in france ."}
     answers = predictor_of("question")([{**question, "id": "x"}, question, {**question, "id": "x"}])
     assert [answer.id for answer in answers] == ["x", "2", "x"]
@@ -204,7 +204,7 @@ def test_lines_in_predictions_out(folder):
 
 
 def predicted(shape, content: bytes, monkeypatch, tmp_path):
-    """What `bertlab predict` does with a file of these bytes."""
+    """The result of `bertlab predict` for a file of these bytes."""
     from bertlab.cli.predict import predict
     from bertlab.predict import Predictor
 
@@ -232,7 +232,7 @@ def test_lines_before_one_that_cannot_be_read_are_answered_first(shape, wrong, m
     assert isinstance(done.exception, DataError) and f"lines.txt line 3: {message}" in str(done.exception)
 
 
-def test_a_byte_order_mark_and_carriage_returns_are_no_text(monkeypatch, tmp_path):
+def test_a_byte_order_mark_and_carriage_returns_are_not_text(monkeypatch, tmp_path):
     plain = predicted("sentence", b"good film\nbad\n", monkeypatch, tmp_path)
     marked = predicted("sentence", b"\xef\xbb\xbfgood film\r\nbad", monkeypatch, tmp_path)
     assert marked.stdout == plain.stdout != ""

@@ -1,4 +1,4 @@
-"""Pre-training runs: their recipes, what their folder holds, and which runs may go on in it."""
+"""Pre-training runs: their recipes, the contents of their folder, and which runs may resume in it."""
 
 import json
 import math
@@ -185,7 +185,7 @@ def test_another_run_is_refused_in_the_same_folder_and_the_difference_is_named(d
 
     folder, _ = finished
     sources, held_out = [data / "short", data / "long"], data / "held-out"
-    PretrainingRun(CONFIG, sources, folder, settings(keep=5), held_out)  # how many states are kept changes no figure
+    PretrainingRun(CONFIG, sources, folder, settings(keep=5), held_out)  # the number of kept states changes no metric
     with pytest.raises(ConfigError, match=r"settings\.learning_rate was 0\.005, is 0\.001"):
         PretrainingRun(CONFIG, sources, folder, settings(learning_rate=1e-3), held_out)
     with pytest.raises(ConfigError, match=r"model\.num_layers was 1, is 2"):
@@ -311,7 +311,7 @@ def test_a_run_starts_from_the_weights_of_a_checkpoint(data, finished, tmp_path)
         np.testing.assert_array_equal(mine, other, err_msg=mine.path)
 
 
-def test_a_run_that_goes_on_from_a_checkpoint_starts_where_that_one_ended_and_is_repeated_exactly(
+def test_a_run_that_continues_from_a_checkpoint_starts_where_that_one_ended_and_is_repeated_exactly(
     data, finished, tmp_path
 ):
     from bertlab.training.pretraining import pretrain
@@ -326,7 +326,7 @@ def test_a_run_that_goes_on_from_a_checkpoint_starts_where_that_one_ended_and_is
     assert history[0][-1]["val_masked_lm_loss"] == history[1][-1]["val_masked_lm_loss"]
 
 
-def test_a_head_that_the_checkpoint_has_not_starts_anew_and_is_named(data, tmp_path):
+def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_named(data, tmp_path):
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
@@ -359,9 +359,9 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     tokenizer = tokenizer_of(ExampleFiles(data / "long"))
     other = WordPieceTokenizer(Vocabulary([*tokenizer.vocabulary.pieces[:-1], "other"]))
     model = checkpoints.load(finished[0] / "checkpoint", "pretraining")
-    checkpoints.save(model, tmp_path / "other pieces", other)
-    with pytest.raises(DataError, match="another vocabulary than .*other pieces"):
-        PretrainingRun(tmp_path / "other pieces", [data / "long"], tmp_path / "run", settings())
+    checkpoints.save(model, tmp_path / "other tokens", other)
+    with pytest.raises(DataError, match="another vocabulary than .*other tokens"):
+        PretrainingRun(tmp_path / "other tokens", [data / "long"], tmp_path / "run", settings())
     checkpoints.save(model, tmp_path / "cased", WordPieceTokenizer(tokenizer.vocabulary, lowercase=False))
     with pytest.raises(DataError, match="make it again with --cased"):
         PretrainingRun(tmp_path / "cased", [data / "long"], tmp_path / "run", settings())

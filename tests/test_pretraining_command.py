@@ -65,7 +65,7 @@ def test_killed_again_and_again_the_same_command_ends_with_the_same_curve_to_the
 
 
 @pytest.mark.exhaustive
-def test_ctrl_c_ends_with_one_line_that_says_what_is_kept(data, tmp_path):
+def test_ctrl_c_ends_with_one_line_that_names_what_is_kept(data, tmp_path):
     code, output, errors = stopped(data, tmp_path / "run", signal.SIGINT, after_states=3)
     assert code == 130
     assert output == ""

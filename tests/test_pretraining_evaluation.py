@@ -1,4 +1,4 @@
-"""Evaluation of a pre-trained model on held-out rows, and the baseline beside its figures."""
+"""Evaluation of a pre-trained model on held-out rows, and the baseline beside its metrics."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""When a run has to stop: divergence, a full disk, and what a user is told about a backend's errors."""
+"""Failures that stop a run: divergence, a full disk, and the messages about a backend's errors."""
 
 import math
 import os
@@ -39,7 +39,7 @@ def run_on(arrays, folder, steps=8, **options):
     )
 
 
-def test_a_loss_that_is_no_number_stops_the_run_with_step_batch_and_advice(tmp_path):
+def test_a_loss_that_is_not_a_number_stops_the_run_with_step_batch_and_advice(tmp_path):
     from test_training import examples
 
     from bertlab.training.runs.callbacks import saved_states
@@ -97,7 +97,7 @@ def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path)
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-def test_short_intervals_update_the_figures_and_seldom_draw_the_curve(tmp_path, monkeypatch):
+def test_short_intervals_update_the_metrics_and_seldom_draw_the_curve(tmp_path, monkeypatch):
     from bertlab.training.runs import callbacks
 
     history = SimpleNamespace(rows=[{"step": 4, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0}])
@@ -109,7 +109,7 @@ def test_short_intervals_update_the_figures_and_seldom_draw_the_curve(tmp_path, 
     assert (tmp_path / "curve.png").exists()
 
 
-def test_a_metrics_file_that_is_none_is_refused_by_line(tmp_path):
+def test_a_file_that_is_not_a_metrics_file_is_refused_by_line(tmp_path):
     from bertlab.training.runs.curves import read_metrics
 
     path = tmp_path / "metrics.csv"
@@ -158,7 +158,7 @@ def test_the_check_of_a_rise_can_be_turned_off_but_not_that_of_a_number():
         judged(math.nan, 2, 4.0, 2.0, rising=False)
 
 
-def test_a_run_goes_on_with_the_check_turned_off(tmp_path):
+def test_a_run_continues_with_the_check_turned_off(tmp_path):
     from bertlab.training.presets import preset
     from bertlab.training.pretraining import PretrainingRun
 
@@ -222,7 +222,7 @@ def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
 
 
 def raised(error, machines=1):
-    """What a user is told about an error of the backend on one of so many machines."""
+    """The exception that a user sees for an error of the backend on one of so many machines."""
     from bertlab.training.devices import failures
 
     with pytest.MonkeyPatch.context() as patch:
@@ -263,7 +263,7 @@ def test_a_damaged_record_is_named_although_the_backend_met_it(tmp_path, monkeyp
 
     def take(self, rows):
         if len(rows) and 40 in rows:
-            raise DataError("shard 1, row 40: damaged; make the folder anew")
+            raise DataError("shard 1, row 40: damaged; make the folder again")
         return whole(self, rows)
 
     data = make_examples(tmp_path / "data")
@@ -271,4 +271,4 @@ def test_a_damaged_record_is_named_although_the_backend_met_it(tmp_path, monkeyp
     recipe = preset("published", steps=40, interval=20, batch_size=8, xla=False)
     with pytest.raises(DataError) as caught:
         pretrain(CONFIG, data, tmp_path / "run", recipe)
-    assert str(caught.value) == "shard 1, row 40: damaged; make the folder anew"
+    assert str(caught.value) == "shard 1, row 40: damaged; make the folder again"

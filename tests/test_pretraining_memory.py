@@ -1,4 +1,4 @@
-"""How much memory a run may take, told by stand-ins for nvidia-smi, JAX and a container's limits."""
+"""The memory that a run may take, with stand-ins for nvidia-smi, JAX and a container's limits."""
 
 import os
 from types import SimpleNamespace

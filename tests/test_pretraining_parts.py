@@ -290,10 +290,10 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
     np.testing.assert_allclose(uncorrected / corrected, 0.1 / math.sqrt(0.001), rtol=1e-3)
 
 
-# --- what a run says where no bar is seen ---
+# --- the messages of a run without a progress bar ---
 
 
-def test_a_run_in_a_log_file_says_now_and_then_how_far_it_is(monkeypatch):
+def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
     from bertlab.training.runs import callbacks
 
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)

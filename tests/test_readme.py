@@ -1,4 +1,4 @@
-"""What README.md says can be typed is typed."""
+"""Runs the commands of README.md."""
 
 import re
 import shlex

@@ -28,7 +28,7 @@ def test_numbers_are_numbers_and_empty_cells_are_left_out():
     assert "held_out_masked_accuracy" not in first
 
 
-def test_an_unknown_name_is_told_with_those_that_are_there():
+def test_an_unknown_name_is_an_error_that_lists_the_known_ones():
     assert recorded_names() == ("objectives",)
     with pytest.raises(DataError, match="expected the name of recorded runs, objectives; got 'nothing'"):
         recorded_runs("nothing")

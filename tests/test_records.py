@@ -67,7 +67,7 @@ def test_the_checksum_is_crc32c():
     assert masked_crc32c(np.zeros((3, 32), np.uint8)).tolist() == [masked] * 3
 
 
-def test_the_manifest_tells_what_is_in_the_folder(folder):
+def test_the_manifest_lists_what_is_in_the_folder(folder):
     manifest = json.loads((folder / "manifest.json").read_text())
     files = ExampleFiles(folder)
     rows = files.take(np.arange(len(files)))
@@ -137,7 +137,7 @@ def test_the_order_looks_random():
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
-def test_a_dataset_that_starts_at_step_k_goes_on_exactly(tmp_path, dynamic):
+def test_a_dataset_that_starts_at_step_k_continues_exactly(tmp_path, dynamic):
     chosen = SMALL.replace(dynamic_masking=dynamic)
     make_data(DOCUMENTS, TOKENIZER, tmp_path, chosen, unit_characters=3_000)
     options = dict(batch_size=50, shuffle_seed=3, repeat=True)

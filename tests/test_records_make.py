@@ -63,7 +63,7 @@ def test_a_dask_cluster_gives_the_bytes_of_one_process(text, tmp_path):
     assert_same_files(tmp_path / "1", tmp_path / "2")
 
 
-def test_a_run_that_was_killed_goes_on_and_loses_nothing(tmp_path):
+def test_a_run_that_was_killed_resumes_and_loses_nothing(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text(as_text(make_documents(400)))
     TOKENIZER.vocabulary.save(tmp_path / "vocab.txt")

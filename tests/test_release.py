@@ -13,7 +13,6 @@ from autograde import fingerprints, planning
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells, ready_made
 from autograde.grader.template import Template
-from autograde.proofs import SLOW
 from autograde.release import assignment, editions, made_before, sources
 from autograde.release.assignment import (
     refuse_leaks,
@@ -163,7 +162,7 @@ def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
 
 def _in_time(exercise):
     """To make the plan of a whole layer or model again, with its mistakes, takes minutes."""
-    return pytest.param(exercise, id=exercise.id, marks=[pytest.mark.exhaustive] if exercise.id in SLOW else [])
+    return pytest.param(exercise, id=exercise.id, marks=[pytest.mark.exhaustive] if exercise.slow_draws else [])
 
 
 @pytest.mark.parametrize("exercise", [_in_time(exercise) for exercise in catalogue.EXERCISES])
@@ -229,7 +228,7 @@ def test_a_release_that_was_killed_resumes(two, tmp_path):
 
 
 def test_a_release_of_one_notebook_makes_its_exercises_alone(tmp_path, monkeypatch):
-    """What is old of the others is deleted; `check` then plans them from their sources."""
+    """Old fingerprints of the others are deleted; `check` then plans them from their sources."""
     scores, other = catalogue.find("scores"), catalogue.find("strip-accents")
     monkeypatch.setattr(catalogue, "EXERCISES", (other, scores))
     write_fingerprints(tmp_path, notebooks={scores.notebook})
@@ -275,7 +274,7 @@ def test_an_exercise_depends_on_what_it_imports_and_on_the_answers_above_it(tmp_
     assert sources.hash_of(scores) != before[0]
 
 
-def test_the_command_says_whether_what_is_there_is_up_to_date(tmp_path):
+def test_the_command_reports_whether_what_is_there_is_up_to_date(tmp_path):
     name = NOTEBOOKS[0]
     missing = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
     assert "not up to date" in str(missing.exception)

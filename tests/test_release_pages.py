@@ -32,7 +32,7 @@ def operator(tex, text):
 
 
 def all_formulas(notebook):
-    """(TeX, whether it stands alone) of every formula of a solution notebook."""
+    """(TeX, whether it has a line of its own) of every formula of a solution notebook."""
     found = []
 
     class Collector(pages.Renderer):
@@ -99,7 +99,7 @@ def test_the_arrow_under_a_label_grows_with_it():
 
 
 @pytest.mark.parametrize("tex", [r"\nothing x", r"x^2^3", r"\left( x"])
-def test_a_formula_that_is_none_is_refused_by_its_text(tex):
+def test_a_wrong_formula_is_refused_by_its_text(tex):
     with pytest.raises(formulas.FormulaError, match=re.escape(repr(tex))):
         formulas.mathml(tex)
 

@@ -70,10 +70,10 @@ def test_tokens_are_drawn_as_often_as_they_are_probable():
     drawn = ops.convert_to_numpy(layers.sample_tokens(many, keys))
     shares = np.bincount(drawn.ravel(), minlength=4) / drawn.size
     np.testing.assert_allclose(shares, [0.5, 0.3, 0.15, 0.05], atol=0.015)  # four standard deviations
-    assert abs(np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1]) < 0.1  # two places of a row
+    assert abs(np.corrcoef(drawn[:, 0], drawn[:, 1])[0, 1]) < 0.1  # two positions of a row
 
 
-def test_training_draws_anew_and_a_row_is_evaluated_with_the_same_draws_in_any_batch():
+def test_training_makes_new_draws_and_a_row_is_evaluated_with_the_same_draws_in_any_batch():
     both, (_, inputs) = model(), batch()
     first, second = (outputs(both, inputs, training=True)["corrupted_ids"] for _ in range(2))
     assert (first != second).any()

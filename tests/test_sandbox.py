@@ -73,7 +73,7 @@ def test_files_of_the_submission_can_be_put_into_the_working_folder(sandbox):
     assert sandbox.run_cell("print(open('data/words.txt').read())").stdout == "one two\n"
 
 
-def test_a_cell_that_takes_too_long_is_interrupted_and_the_sandbox_goes_on(sandbox):
+def test_a_cell_that_takes_too_long_is_interrupted_and_the_sandbox_continues(sandbox):
     result = sandbox.run_cell("x = 5\nwhile True: pass", seconds=0.5)
     assert (result.limit, result.error.name, result.error.line) == ("wall clock", "KeyboardInterrupt", 2)
     assert sandbox.run_cell("print(x)").stdout == "5\n"
@@ -249,7 +249,7 @@ def test_when_the_grader_is_killed_everything_in_its_sandboxes_dies():
     assert not os.path.exists(f"/proc/{line.strip()}")
 
 
-# --- the walls ---
+# --- the protections ---
 
 
 def test_every_denied_system_call_is_denied_in_a_sandbox(sandbox):
@@ -296,7 +296,7 @@ def test_of_our_own_package_a_sandbox_holds_only_what_it_needs(sandbox):
     assert sandbox.run_cell(code).stdout == "[['__init__.py', 'quiet.py'], ['__init__.py']]\n"
 
 
-def test_checks_and_drawings_do_nothing_in_a_sandbox_whatever_their_names(sandbox):
+def test_checks_and_drawings_do_nothing_in_a_sandbox_under_any_name(sandbox):
     code = (
         "from autograde.student import check, heat_maps, a_drawing_of_later\n"
         "check(print, seconds=1)\nwith heat_maps([[1.0]], alt='x').more as shown:\n    print(list(shown))\n"

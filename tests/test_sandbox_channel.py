@@ -1,4 +1,4 @@
-"""The channel: whatever bytes come through it, the near end gets a frame or one of three named errors, in time."""
+"""The channel: for any bytes that come through it, the near end gets a frame or one of three named errors, in time."""
 
 import json
 import os
@@ -132,7 +132,7 @@ def test_a_reader_that_never_reads_does_not_outlast_the_deadline():
         channel.send({}, [bytes(64 << 20)], time.monotonic() + 0.3)
 
 
-def test_a_closed_channel_is_told_from_a_late_one():
+def test_a_closed_channel_is_distinguished_from_a_late_one():
     near, far, channel = _pair()
     with near:
         far.close()

@@ -1,4 +1,4 @@
-"""Sandboxes in containers, where bubblewrap is missing: the same walls and answers. Slow: each sandbox imports anew."""
+"""Sandboxes in containers, where bubblewrap is missing: same protections, same answers. Slow: each one imports."""
 
 import os
 import re
@@ -133,7 +133,7 @@ def _made(monkeypatch, tmp_path, engine: str, image: str | None = None) -> conta
 
 
 @pytest.mark.parametrize("engine", ["podman", "docker"])
-def test_the_walls_are_on_the_command_line(monkeypatch, tmp_path, engine):
+def test_the_protections_are_on_the_command_line(monkeypatch, tmp_path, engine):
     with _made(monkeypatch, tmp_path, engine) as launcher:
         line = " ".join(launcher._run_options("name", Limits(memory=1000, processes=7)))
     for wall in ("--network none", "--read-only", "--cap-drop all", "no-new-privileges", "--memory 1000",
@@ -159,7 +159,7 @@ def test_outside_linux_an_image_must_be_named(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("line", [b"", b"[1]", b'{"exit": "0"}', b'{"exit": 1}', b'{"exit": 1, "cpu": NaN, "peak": 1}',
                                   b'{"exit": 1, "cpu": "x", "peak": 1}', b"{" * 5000])  # fmt: skip
-def test_a_control_message_that_is_none_says_nothing(line):
+def test_a_malformed_control_message_is_read_as_empty(line):
     assert container._message(line) == {}
 
 

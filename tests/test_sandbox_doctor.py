@@ -19,7 +19,7 @@ from autograde.sandbox.limits import FROM_OUTSIDE, MEMORY, Limits
 ROOT = Path(__file__).parents[1]
 
 
-def test_without_a_zygote_a_sandbox_has_the_same_walls(zygote, monkeypatch):
+def test_without_a_zygote_a_sandbox_has_the_same_protections(zygote, monkeypatch):
     monkeypatch.setenv("AUTOGRADE_TEST_SECRET", "secret")
     with launchers.Bubblewrap(packages={}) as launcher, launcher.start(QUICK) as sandbox:
         code = "import os, socket\nprint(os.getppid(), 'AUTOGRADE_TEST_SECRET' in os.environ, os.getuid() == 0)"

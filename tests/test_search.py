@@ -84,7 +84,7 @@ def test_what_cannot_be_searched_is_refused():
         nearest([vectors], np.ones((1, 3)), 0)
 
 
-def test_without_faiss_the_message_says_what_to_install(monkeypatch):
+def test_without_faiss_the_message_names_what_to_install(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "faiss", None)

@@ -1,4 +1,4 @@
-"""SentencePiece without its package, which is optional: how text is prepared, and what is said without it.
+"""SentencePiece without its package, which is optional: preparing a text, and the message without it.
 
 With the package: tests/peers/test_sentence_pieces_peers.py.
 """
@@ -27,7 +27,7 @@ def test_capitals_and_accents_stay_if_asked():
 
 
 @given(st.text())
-def test_every_character_has_its_place_in_the_original(text):
+def test_every_character_has_its_offset_in_the_original(text):
     changed, places = prepared(text)
     assert len(changed) == len(places) and places == sorted(places)
     assert all(0 <= place < len(text) for place in places)

@@ -26,7 +26,7 @@ class Small(Settings):
     rate: float = setting(0.5, "Learning rate.", above=0, below=1)
     kind: str = setting("a", "Kind of step.", choices=("a", "b"))
     fast: bool = setting(False, "Skip the checks.", option="--fast/--careful")
-    shares: tuple[float, ...] = setting((0.5, 0.5), "Shares of the phases.")
+    shares: tuple[float, ...] = setting((0.5, 0.5), "Lengths of the phases.")
     most: int | None = setting(None, "Maximum.", at_least=1, default_text="as many as fit")
     hidden: int = setting(0, "Not an option.", option=False)
 
@@ -86,7 +86,7 @@ def test_the_help_names_the_defaults_of_all_presets():
     text = " ".join(CliRunner().invoke(small, ["--help"]).output.split())
     assert "--fast / --careful Skip the checks. [careful; quick fast]" in text
     assert "Number of steps. [100; quick 5] [x>=1]" in text
-    assert "Shares of the phases. [0.5,0.5]" in text
+    assert "Lengths of the phases. [0.5,0.5]" in text
     assert "Maximum. [as many as fit]" in text
 
 

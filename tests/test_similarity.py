@@ -111,7 +111,7 @@ def test_a_number_that_has_no_decimal_text_stops_nobody():
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 9), st.integers(0, 9))
-def test_a_shared_run_of_k_tokens_is_found_wherever_it_stands(before, after):
+def test_a_shared_run_of_k_tokens_is_found_at_any_position(before, after):
     shared = "y = ops.matmul(a, b) / c"
     assert len(tokens_of(shared)) >= K
     one = passages_of(tokens_of("\n".join(["m = n or p"] * before + [shared])))
@@ -169,7 +169,7 @@ def test_the_same_payload_is_the_same_program_and_another_is_not():
 
 
 def test_most_copying_pairs_and_the_ring_are_found_and_nobody_else(everybody):
-    """Five classes: what students happen to write decides how far copied answers stand out."""
+    """Five classes: the students' own code decides how much copied answers differ from the others."""
     copying, number_found = copying_class.copying_pairs(), 0
     for seed in range(5):
         found = compared(copying_class.answers(seed), everybody)

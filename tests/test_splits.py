@@ -1,4 +1,4 @@
-"""Rows held back to judge on: what stays together, what stays in training, and what is said where nothing can go."""
+"""Held-out rows: which rows stay together, which stay in training, and the message where no row can be held out."""
 
 from collections import Counter
 
@@ -71,7 +71,7 @@ def test_a_small_share_holds_back_one_text_and_a_large_one_leaves_one():
     assert all([row.context for row in hold_out(data, 0.001, seed).validation] == ["short"] for seed in SEEDS)
 
 
-def test_where_nothing_can_be_held_back_the_reason_is_said():
+def test_where_no_row_can_be_held_out_the_reason_is_reported():
     with pytest.raises(DataError, match="mine: there are no training rows, so none can be held out"):
         hold_out(sentences(), 0.2)
     with pytest.raises(DataError, match="mine: all training rows are about one text"):

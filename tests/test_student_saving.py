@@ -103,7 +103,7 @@ def test_a_link_in_a_saved_state_becomes_no_link_and_a_bomb_is_not_unpacked(cour
 
 
 def test_a_drive_that_is_refused_ends_in_a_sentence_and_the_home_stays(course, tmp_path, monkeypatch):
-    """Colab's module exists on Colab only; this stands in for the one call of it, as it fails."""
+    """Colab's module exists on Colab only; this replaces the one call of it, and fails in the same way."""
 
     def mount(folder):
         raise ValueError("mount failed")

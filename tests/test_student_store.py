@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[1]
 # --- what is kept ---
 
 
-def test_a_passed_answer_can_be_imported_and_one_line_says_where_it_is(course):
+def test_a_passed_answer_can_be_imported_and_one_line_names_its_file(course):
     notebook = Notebook()
     outcome = notebook.run(SCORES).check("attention_scores")
     assert outcome.verdict.advice == ("Kept in mybert/attention.py.",) and outcome.kept == outcome.verdict.advice[0]
@@ -182,7 +182,7 @@ def test_answers_of_other_notebooks_are_imported_from_there():
     assert imports <= set(gather(facts, notebook.space).cells)
 
 
-def test_a_stand_in_is_nobodys_answer(course):
+def test_a_stand_in_is_not_a_students_answer(course):
     outcome = Notebook().run("from mybert.attention import padding_mask").check("padding_mask")
     assert "Not kept" in outcome.kept and not (course / "mybert/attention.py").exists()
 
@@ -195,7 +195,7 @@ def _solved(notebook, name="03_attention"):
 
 
 @pytest.mark.parametrize("name", sorted({exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in}))
-def test_every_answer_of_the_course_can_stand_in_a_module(name):
+def test_every_answer_of_the_course_can_be_in_a_module(name):
     notebook = _solved(Notebook(), name)
     exercises = [exercise for exercise in catalogue.of_notebook(name) if exercise.kept_in]
     for module in {exercise.kept_in for exercise in exercises}:
@@ -226,7 +226,7 @@ def test_every_passed_answer_of_the_course_is_kept(course, name):
 
 
 @pytest.mark.exhaustive
-def test_a_whole_notebook_is_kept_whatever_the_order_of_checks(course):
+def test_a_whole_notebook_is_kept_for_any_order_of_checks(course):
     notebook = _solved(Notebook())
     exercises = list(catalogue.of_notebook("03_attention"))
     for exercise in reversed(exercises):

@@ -37,7 +37,7 @@ def test_a_file_edited_by_hand_is_never_written_over_without_a_copy(course):
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"def (", b"# generated 0123456789abcdef from scores\nx = 1\n"])
-def test_whatever_stands_in_a_module_it_is_kept_aside(course, content):
+def test_anything_found_in_a_module_is_kept_aside(course, content):
     (course / "mybert").mkdir()
     (course / "mybert/attention.py").write_bytes(content)
     assert "your version is in mybert/attention.edited-" in Notebook().run(SCORES).check("attention_scores").kept
@@ -56,7 +56,7 @@ def test_whatever_stands_in_a_module_it_is_kept_aside(course, content):
         '{"exercise": 3, "names": [], "statements": 1}',
     ],
 )
-def test_a_damaged_piece_is_left_out(course, content):
+def test_a_damaged_answer_is_left_out(course, content):
     notebook = Notebook().run(SCORES)
     notebook.check("attention_scores")
     (course / "mybert/.kept/scores.json").write_text(content)

@@ -110,7 +110,7 @@ def test_an_alarm_that_is_caught_rings_again():
             time.sleep(30)
 
 
-def test_where_no_alarm_can_ring_a_line_says_how_to_end_the_cell(capsys):
+def test_where_no_alarm_can_ring_a_line_shows_how_to_end_the_cell(capsys):
     def in_another_thread():
         with time_limit.limit(0.1):
             time.sleep(1)
@@ -137,7 +137,7 @@ def test_a_check_from_another_thread_still_judges():
 
 
 @pytest.mark.exhaustive
-def test_in_a_notebooks_kernel_the_lines_are_the_cells_and_the_kernel_goes_on(tmp_path):
+def test_in_a_notebooks_kernel_the_lines_are_the_cells_and_the_kernel_continues(tmp_path):
     import nbformat.v4 as v4
     from nbclient import NotebookClient
 

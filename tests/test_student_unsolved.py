@@ -46,7 +46,7 @@ def notebook(monkeypatch, tmp_path, capsys):
 FIRST = "Solve 3.4 attention_scores first: this cell uses it."
 
 
-def test_a_stub_that_is_called_is_one_line_and_the_notebook_goes_on(notebook):
+def test_a_stub_that_is_called_is_one_line_and_the_notebook_continues(notebook):
     notebook.run(STUB)
     assert notebook.run("print('before')\nattention_scores(1, 2)") == (True, f"before\n{FIRST}")
     assert notebook.run("print('below')") == (True, "below")

@@ -1,4 +1,4 @@
-"""`load_task`: official files of every published task, files of one's own, and what it says when something is wrong."""
+"""`load_task`: official files of every published task, files of one's own, and its messages when something is wrong."""
 
 import json
 import warnings
@@ -333,7 +333,7 @@ def test_two_files_for_one_split_and_empty_files_are_errors(tmp_path):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("name", BUILTIN_TASKS)
-def test_built_in_tasks_have_the_shape_that_the_table_says(name):
+def test_built_in_tasks_have_the_shape_of_the_table(name):
     data = load_task(name, most_train=20, most_validation=10)
     assert data.shape == BUILTIN_TASKS[name][0] and 0 < len(data.train) <= 20
 

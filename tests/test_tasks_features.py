@@ -76,7 +76,7 @@ lengths = st.lists(st.integers(1, 60), min_size=1, max_size=60)
 
 
 @given(lengths, st.integers(1, 9), st.none() | st.integers(0, 5), st.booleans())
-def test_batches_hold_every_row_once_whatever_the_order(sizes, batch_size, seed, bucket):
+def test_batches_hold_every_row_once_for_any_order(sizes, batch_size, seed, bucket):
     features = encode_rows([SentenceRow(words(size), index) for index, size in enumerate(sizes)], TOKENIZER)
     batches = list(features.batches(batch_size, seed, bucket))
     assert sorted(np.concatenate([targets for _, targets in batches]).tolist()) == list(range(len(sizes)))

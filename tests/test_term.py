@@ -64,7 +64,7 @@ def course(tmp_path):
     return tmp_path
 
 
-def test_the_page_and_the_tables_tell_progress_and_difficulty(course):
+def test_the_page_and_the_tables_show_progress_and_difficulty(course):
     told = CliRunner().invoke(cli, ["term", "--course", str(course)], catch_exceptions=False)
     page, students, exercises = (open(path, encoding="utf-8").read() for path in told.stdout.split())
     rows = {row["student"]: row for row in csv.DictReader(students.splitlines())}

@@ -247,7 +247,7 @@ def test_the_loss_is_a_mean_over_real_predictions_and_pairs():
     assert loss == pytest.approx(masked + pairs, rel=1e-5)
 
 
-def test_an_untrained_model_is_as_surprised_as_a_guess_among_all_pieces():
+def test_an_untrained_model_is_as_surprised_as_a_guess_among_all_tokens():
     trainer = new_trainer()
     batch = examples(rows=64)
     trainer.compute_loss(x=batch, y_pred=trainer(batch, training=False))
@@ -266,7 +266,7 @@ def test_computing_the_predicted_places_alone_changes_no_gradient(pre_norm):
     batch = {name: tf.constant(values[:8]) for name, values in examples().items()}
     batch["attention_mask"] = tf.sequence_mask([12, 7] * 4, 12, dtype="int32")
     gradients = []
-    for return_all in (False, True):  # True computes every place of the last layer
+    for return_all in (False, True):  # True computes every position of the last layer
         with tf.GradientTape() as tape:
             outputs = trainer.bert({**batch}, training=True, return_all=return_all)
             loss = trainer.compute_loss(x=batch, y_pred=outputs)
@@ -282,7 +282,7 @@ def dense(gradients):
     return [tf.convert_to_tensor(gradient).numpy() for gradient in gradients]
 
 
-def test_rows_that_are_no_pairs_leave_the_next_sentence_head_as_it_is_and_its_figures_out(tmp_path):
+def test_rows_without_pairs_leave_the_next_sentence_head_as_it_is_and_its_metrics_out(tmp_path):
     from bertlab.data.pretraining.datasets import batches_of
     from bertlab.training.runs.loop import Phase, run_training
 

@@ -52,7 +52,7 @@ def test_both_readers_give_the_same_logits_also_when_targets_change_places(model
 
 
 @pytest.mark.parametrize("beams", [1, 3])
-def test_a_text_has_the_same_target_whatever_it_is_translated_with(model, beams):
+def test_a_text_has_the_same_target_beside_any_other_texts(model, beams):
     settings = TranslationSettings(beams=beams, max_new_tokens=12)
     together = translate(model, SOURCES, settings, START, END)
     assert together == [translate(model, [source], settings, START, END)[0] for source in SOURCES]
@@ -60,7 +60,7 @@ def test_a_text_has_the_same_target_whatever_it_is_translated_with(model, beams)
 
 
 def log_probabilities(model, source, targets):
-    """Of each target of one or two tokens, all read at once."""
+    """The log probability of each target of one or two tokens, all read at once."""
     begins = np.array([[START, target[0]] for target in targets])
     inputs = {"input_ids": np.tile(source, (len(targets), 1)), "decoder_input_ids": begins}
     scores = log_softmax(np.asarray(model(inputs)["masked_lm_logits"]))

@@ -149,7 +149,7 @@ def course(varied, tmp_path, monkeypatch):
 
 
 def who_has(course, *more) -> dict[str, tuple[int, int]]:
-    """student → (number, factor), as the command tells it."""
+    """student → (number, factor), as the command prints it."""
     told = run("variants", "ps9", "--course", course, *more)
     rows = csv.DictReader(told[told.index("student,") :].splitlines())
     return {row["student"]: (int(row["variant"]), int(row["values"].split()[0].partition("=")[2])) for row in rows}
@@ -272,7 +272,7 @@ def collect_of(course, student, text, name="downloads", by_hand=False) -> str:
 
 
 def set_groups(course, **groups: tuple[str, ...]) -> str:
-    """What the command prints, its notes too."""
+    """The output of the command, with its notes."""
     rows = [f"{group},{student}" for group, those in groups.items() for student in those]
     (course / "groups.csv").write_text("\n".join(["group,student", *rows]))
     words = ["groups", "ps9", str(course / "groups.csv"), "--course", str(course)]
@@ -358,7 +358,7 @@ def test_who_joins_a_group_is_handed_out_what_its_members_have(course, pair, tmp
     assert who_has(course, "--students", tmp_path / "new.csv", "--to", tmp_path / "more")["zoe"][0] == number
 
 
-def test_values_that_students_have_are_not_released_anew(course, tmp_path, varied):
+def test_values_that_students_have_are_not_released_again(course, tmp_path, varied):
     who_has(course, "--students", tmp_path / "class.csv", "--to", tmp_path / "out")
     texts = [path.read_text() for path in sorted((course / "variants/ps9").glob(f"*/{NOTEBOOK}.ipynb"))]
     assert write_editions(course, "ps9", NOTEBOOK, [text.replace("A length", "Some length") for text in texts])
@@ -367,7 +367,7 @@ def test_values_that_students_have_are_not_released_anew(course, tmp_path, varie
     assert Template.read(texts[0].encode(), NOTEBOOK).values == catalogue.variants_of(NOTEBOOK)[0]
 
 
-def test_values_of_notebooks_that_were_handed_in_are_not_released_anew(course, varied):
+def test_values_of_notebooks_that_were_handed_in_are_not_released_again(course, varied):
     texts = [path.read_text() for path in sorted((course / "variants/ps9").glob(f"*/{NOTEBOOK}.ipynb"))]
     handed_in = course / f"submitted/ann/ps9/{NOTEBOOK}.ipynb"
     handed_in.parent.mkdir(parents=True)

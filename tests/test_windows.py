@@ -60,7 +60,7 @@ def test_the_answer_has_its_columns_where_a_window_holds_all_of_it_and_cls_elsew
     assert unanswerable.features.targets["start_positions"].tolist() == [0]
 
 
-def test_an_answer_that_ends_inside_a_word_takes_the_pieces_it_touches():
+def test_an_answer_that_ends_inside_a_word_takes_the_tokens_it_touches():
     context = "a bcd e"
     windows = windows_of(row(context, "cd", question="q"))
     inputs, targets = windows.features.arrays()
@@ -75,7 +75,7 @@ def test_long_questions_are_cut_and_counted_and_lost_answers_too():
     assert windows.features.arrays()[0]["input_ids"][0, :6].tolist() == [CLS, *ids("qrst"), SEP]
 
 
-def test_settings_that_leave_no_room_are_refused():
+def test_settings_that_leave_no_space_are_refused():
     with pytest.raises(ConfigError, match="max_length must be at least 8, for 4 question tokens"):
         windows_of(row("a"), max_length=7)
     with pytest.raises(ConfigError, match="at least 1"):

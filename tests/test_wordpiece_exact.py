@@ -1,4 +1,4 @@
-"""The three forms give the published pieces for every character and for text in many scripts.
+"""The three forms give the published tokens for every character and for text in many scripts.
 
 The oracle is `wordpiece_oracle`, which asks this Python's own Unicode tables. They are those of the frozen ones on
 Python 3.11; other Pythons run the test of the digests, which 3.11 proves right.
@@ -35,7 +35,7 @@ SURROGATES = range(0xD800, 0xE000)  # not characters: strings of Python can hold
 
 
 def assert_forms_agree(lines: list[str], words: list[list[str]], tokenizer: WordPieceTokenizer, graph=None) -> None:
-    """Readable form, batch form and in-graph form give the pieces of the oracle's words for every line."""
+    """Readable form, batch form and in-graph form give the tokens of the oracle's words for every line."""
     vocabulary = set(tokenizer.vocabulary.pieces)
     index = tokenizer.vocabulary.index
     batch = tokenizer.encode_batch(lines).to_list()
@@ -66,7 +66,7 @@ def assert_code_points_agree(codes, lowercase: bool) -> None:
 
 @needs_same_unicode
 @CASES
-def test_a_sample_of_all_code_points_gives_the_published_pieces(lowercase):
+def test_a_sample_of_all_code_points_gives_the_published_tokens(lowercase):
     codes = sorted({*range(0x250), *random.Random(1).sample(CODE_POINTS[:0x20000], 2000), *map(ord, GLUE)})
     assert_code_points_agree(codes, lowercase)
 
@@ -75,7 +75,7 @@ def test_a_sample_of_all_code_points_gives_the_published_pieces(lowercase):
 @pytest.mark.exhaustive
 @CASES
 @pytest.mark.parametrize("plane", range(17))
-def test_every_code_point_gives_the_published_pieces(lowercase, plane):
+def test_every_code_point_gives_the_published_tokens(lowercase, plane):
     assert_code_points_agree(CODE_POINTS[plane << 16 : (plane + 1) << 16], lowercase)
 
 
@@ -114,7 +114,7 @@ def test_every_python_gives_the_same_words(lowercase):
 
 @needs_same_unicode
 @CASES
-def test_random_lines_in_many_scripts_give_the_published_pieces(lowercase):
+def test_random_lines_in_many_scripts_give_the_published_tokens(lowercase):
     lines = random_lines(3000, seed=2)
     words = [oracle.words(line, lowercase) for line in lines]
     vocabulary = vocabulary_of(word for line in words for word in line)
@@ -124,7 +124,7 @@ def test_random_lines_in_many_scripts_give_the_published_pieces(lowercase):
 @needs_same_unicode
 @pytest.mark.exhaustive
 @CASES
-def test_half_a_million_random_lines_give_the_published_pieces(lowercase):
+def test_half_a_million_random_lines_give_the_published_tokens(lowercase):
     sample = random_lines(20_000, seed=3)
     vocabulary = vocabulary_of(word for line in sample for word in oracle.words(line, lowercase))
     tokenizer = WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12)
@@ -137,7 +137,7 @@ def test_half_a_million_random_lines_give_the_published_pieces(lowercase):
 @needs_same_unicode
 @pytest.mark.exhaustive
 @CASES
-def test_real_lines_give_the_published_pieces(lowercase):
+def test_real_lines_give_the_published_tokens(lowercase):
     lines = real_lines()
     assert len(lines) > 200_000
     vocabulary = vocabulary_of(word for line in lines[::40] for word in oracle.words(line, lowercase))
@@ -166,7 +166,7 @@ def graph_of(index):
 @pytest.mark.parametrize("index", range(len(SETTINGS)))
 @settings(max_examples=50, deadline=None)
 @given(lines=st.lists(TEXT, max_size=4))
-def test_any_text_gives_the_published_pieces_under_every_setting(index, lines):
+def test_any_text_gives_the_published_tokens_under_every_setting(index, lines):
     lowercase, accents, chinese = SETTINGS[index]
     words = [oracle.words(line, lowercase, accents, chinese) for line in lines]
     assert_forms_agree(lines, words, TOKENIZERS[index], graph_of(index))
@@ -208,7 +208,7 @@ def test_offsets_of_a_word_cut_out_that_word(text):
 
 @settings(max_examples=150, deadline=None)
 @given(TEXT)
-def test_every_character_that_counts_belongs_to_a_piece(text):
+def test_every_character_that_counts_belongs_to_a_token(text):
     tokenizer = TOKENIZERS[0]
     covered = np.zeros(len(text), bool)
     for start, end in tokenizer.encode_with_offsets(text).offsets:

@@ -1,4 +1,4 @@
-"""What is special about the in-graph form: tf.data, SavedModel, bytes that are not text, a missing TensorFlow Text."""
+"""Special cases of the in-graph form: tf.data, SavedModel, bytes that are not text, a missing TensorFlow Text."""
 
 import sys
 
@@ -48,7 +48,7 @@ def test_bytes_that_are_not_utf8_are_ignored_as_python_ignores_them(graph, texts
     assert graph(texts).to_list() == TOKENIZER.encode_batch(text.decode("utf-8", "ignore") for text in texts).to_list()
 
 
-def test_special_tokens_are_found_if_asked_for():
+def test_special_tokens_are_found_on_request():
     pytest.importorskip("tensorflow_text")
     in_graph = TOKENIZER.graph(special_tokens=True)
     texts = [*TEXTS, "[MASK]", "a[MASK][SEP]É[mask] [[CLS]]", "[UNK]é[PAD]"]
@@ -73,7 +73,7 @@ def test_packed_batches_have_a_known_width(graph):
         graph.encode_packed(TEXTS, max_length=1)
 
 
-def test_without_tensorflow_text_everything_else_works_and_the_message_says_what_to_install(monkeypatch):
+def test_without_tensorflow_text_everything_else_works_and_the_message_names_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "tensorflow_text", None)  # what a failed import leaves behind
     tokenizer = WordPieceTokenizer(Vocabulary(PIECES))
     assert tokenizer.encode_batch(["ab"]).to_list() == [[PIECES.index("ab")]]

@@ -1,4 +1,4 @@
-"""The tokenizer's own behaviour: pieces, offsets, special tokens, packing, decoding, saving."""
+"""The tokenizer's own behaviour: tokens, offsets, special tokens, packing, decoding, saving."""
 
 import copy
 import itertools
@@ -23,12 +23,12 @@ CASED = WordPieceTokenizer(Vocabulary(PIECES), lowercase=False)
 
 
 def spans(text: str, **settings) -> list[tuple[str, str]]:
-    """Each piece with the characters of the text it came from."""
+    """Each token with the characters of the text that it came from."""
     encoding = TOKENIZER.encode_with_offsets(text, **settings)
     return [(piece, text[start:end]) for piece, (start, end) in zip(encoding.pieces, encoding.offsets, strict=True)]
 
 
-def test_a_word_is_cut_into_the_longest_pieces():
+def test_a_word_is_cut_into_the_longest_tokens():
     assert TOKENIZER.tokenize("Unaffable!") == ["un", "##aff", "##able", "!"]
     assert TOKENIZER.encode("Unaffable!") == [PIECES.index(piece) for piece in ("un", "##aff", "##able", "!")]
 
@@ -105,7 +105,7 @@ def test_an_empty_text_has_empty_arrays_of_the_right_shape():
 # === Special tokens ===
 
 
-def test_special_tokens_in_a_text_are_text_unless_asked_for():
+def test_special_tokens_in_a_text_are_text_by_default():
     assert TOKENIZER.tokenize("a [MASK].") == ["a", "[", "m", "##a", "##s", "##k", "]", "."]
     assert TOKENIZER.tokenize("a [MASK].", special_tokens=True) == ["a", "[MASK]", "."]
     assert TOKENIZER.tokenize("[mask][[SEP]]x[CLS]", special_tokens=True)[-5:] == ["[", "[SEP]", "]", "x", "[CLS]"]

@@ -8,7 +8,7 @@ from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
 PIECES = (*SPECIAL_TOKENS, "a", "##a", "b")
 
 
-def test_special_tokens_are_found_wherever_they_stand():
+def test_special_tokens_are_found_at_any_position():
     vocabulary = Vocabulary(["[PAD]", "[unused1]", "[UNK]", "x", "[MASK]", "[SEP]", "[CLS]"])
     assert vocabulary.special_ids == (0, 2, 6, 5, 4)
     assert (vocabulary.pad_id, vocabulary.unk_id, vocabulary.cls_id) == (0, 2, 6)
@@ -24,7 +24,7 @@ def test_ids_are_places():
 
 
 def test_a_saved_vocabulary_is_read_back(tmp_path):
-    vocabulary = Vocabulary([*PIECES, "\u2028", "##\u2028", "é"])  # U+2028 is a piece of BERT's Chinese vocabulary
+    vocabulary = Vocabulary([*PIECES, "\u2028", "##\u2028", "é"])  # U+2028 is a token of BERT's Chinese vocabulary
     vocabulary.save(tmp_path / "vocab.txt")
     again = Vocabulary.from_file(tmp_path / "vocab.txt")
     assert again == vocabulary and again.sha256 == vocabulary.sha256
@@ -69,6 +69,6 @@ def test_a_missing_file_is_named(tmp_path):
         Vocabulary.from_file(tmp_path / "nowhere.txt")
 
 
-def test_a_piece_with_a_line_break_is_refused():
+def test_a_token_with_a_line_break_is_refused():
     with pytest.raises(VocabularyError, match=r"token 6: 'a\\nb' contains a line break"):
         Vocabulary([*SPECIAL_TOKENS, "a\nb"])

@@ -24,42 +24,42 @@ def test_the_areas_are_free_of_listed_words():
 def _found(tmp_path, name, source):
     path = tmp_path / name
     path.write_text(source, encoding="utf-8")
-    rule = check_words.Rule(re.compile("anew"), "again", "anew", "again")
+    rule = check_words.Rule(re.compile("afresh"), "again", "afresh", "again")
     return [finding.line for finding in check_words.check(path, [rule], tmp_path)]
 
 
 def test_markdown_is_read_without_its_code(tmp_path):
-    text = "Once\nanew.\n\n```sh\nanew\n```\n\n    anew\n\n`anew` and anew\n"
+    text = "Once\nafresh.\n\n```sh\nafresh\n```\n\n    afresh\n\n`afresh` and afresh\n"
     assert _found(tmp_path, "a.md", text) == [2, 10]
 
 
 def test_python_is_read_where_people_read_it(tmp_path):
     source = (
-        '"""Done anew."""\n'  # 1: a docstring
-        "anew = 'anew'\n"  # a name and a key: code
-        "# made\n# anew\n"  # 4: a comment
-        "f'made {anew} anew'\n"  # 5: a message, once
-        "help = 'Make it anew.'\n"  # 6: a help text
+        '"""Done afresh."""\n'  # 1: a docstring
+        "afresh = 'afresh'\n"  # a name and a key: code
+        "# made\n# afresh\n"  # 4: a comment
+        "f'made {afresh} afresh'\n"  # 5: a message, once
+        "help = 'Make it afresh.'\n"  # 6: a help text
     )
     assert sorted(_found(tmp_path, "a.py", source)) == [1, 4, 5, 6]
 
 
 def test_code_in_a_text_and_names_of_arguments_are_not_prose(tmp_path):
     source = (
-        'def f(anew):\n    """Makes\n    anew: a number, made again"""\n'  # an argument's name: code
-        'mistake("id", "go anew", "stop anew", hint="Draw anew.")\n'  # 4: the hint only
-        'CELL = """def g():\n    return "made anew"\n"""\n'  # a student's answer: code
+        'def f(afresh):\n    """Makes\n    afresh: a number, made again"""\n'  # an argument's name: code
+        'mistake("id", "go afresh", "stop afresh", hint="Draw afresh.")\n'  # 4: the hint only
+        'CELL = """def g():\n    return "made afresh"\n"""\n'  # a student's answer: code
     )
     assert _found(tmp_path, "a.py", source) == [4]
 
 
 def test_a_notebooks_text_is_read_as_markdown(tmp_path):
-    source = "# %% [markdown]\n# Draw anew.\n#\n#     anew\n\n# %%\nx = 1  # anew\n"
+    source = "# %% [markdown]\n# Draw afresh.\n#\n#     afresh\n\n# %%\nx = 1  # afresh\n"
     assert _found(tmp_path, "n.py", source) == [2, 7]
 
 
 def test_a_page_is_read_without_its_tags_styles_and_placeholders(tmp_path):
-    source = "<style>\n.anew {}\n</style>\n<p title='anew'>{{ anew }} {% if anew %}\nmade anew</p>"
+    source = "<style>\n.afresh {}\n</style>\n<p title='afresh'>{{ afresh }} {% if afresh %}\nmade afresh</p>"
     assert _found(tmp_path, "p.html", source) == [5]
 
 

@@ -106,7 +106,7 @@ def test_old_examples_are_finished_and_finished_ones_are_left_alone(old):
     assert (old / "data-finished" / "manifest.json").stat().st_mtime_ns == before
 
 
-def test_an_old_pretraining_run_goes_on(old):
+def test_an_old_pretraining_run_resumes(old):
     from bertlab.training.presets import PretrainingSettings
     from bertlab.training.pretraining import pretrain
 
@@ -120,7 +120,7 @@ def test_an_old_pretraining_run_goes_on(old):
         pretrain(CONFIG, ["data-finished"], "pretrain", settings.replace(warmup_share=0.5))
 
 
-def test_an_old_fine_tuning_goes_on(old):
+def test_an_old_fine_tuning_resumes(old):
     from bertlab.training.finetuning import finetune
 
     run = Path("finetune/runs/pre-trained-b8-lr0.02-e1-s1.json")
@@ -133,7 +133,7 @@ def test_an_old_fine_tuning_goes_on(old):
         finetune("checkpoint", task_of("sentence"), "finetune", dataclasses.replace(recipe, learning_rate=0.5))
 
 
-def test_an_old_file_of_vectors_goes_on(old):
+def test_an_old_file_of_vectors_resumes(old):
     from bertlab import checkpoints
     from bertlab.analysis.layers import LayerChoice
     from bertlab.analysis.vector_files import write_vectors

@@ -1,4 +1,4 @@
-"""XLNet: two streams, relative positions and segments, the last token, and what folders say about it.
+"""XLNet: two streams, relative positions and segments, the last token, and its checkpoint folders.
 
 Parity: tests/peers/test_parity.py (encoder), tests/peers/test_xlnet_peers.py (heads, streams).
 """

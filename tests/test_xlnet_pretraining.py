@@ -80,7 +80,7 @@ def test_a_finished_run_leaves_a_model_that_fills_in_blanks(finished):
     assert [len(one) for one in blanks] == [3, 3]
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_bytes(data, finished, tmp_path):
+def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, finished, tmp_path):
     import keras
 
     class Stop(keras.callbacks.Callback):

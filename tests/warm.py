@@ -1,7 +1,7 @@
 """Commands in processes that have TensorFlow already: for tests that need a process of its own, not a cold start.
 
 Python, TensorFlow and Keras take about four seconds of a processor to start. A server that has loaded them (and has run
-no operation yet) forks once for each command. What a start itself does is tested with `subprocess`, in test_cli.py.
+no operation yet) forks once for each command. Tests of the start itself use `subprocess`, in test_cli.py.
 """
 
 import atexit
@@ -20,7 +20,7 @@ _CONTEXT.set_forkserver_preload(["tensorflow", "keras", "tensorflow_text", "matp
 def run_module(
     *command, text: str | None = None, cwd: Path | None = None, environment: dict | None = None, timeout=600
 ):
-    """What `subprocess.run([sys.executable, "-m", *command], input=text, capture_output=True, text=True)` returns.
+    """Returns as `subprocess.run([sys.executable, "-m", *command], input=text, capture_output=True, text=True)` does.
 
     environment: variables of the process besides those of this one.
     """

@@ -20,7 +20,7 @@ GLUE += "ΣΣİıẞßﬁǅÅé\u302e\u302f\U0001d165\U0001d16d\u1b44\u0f71\u0f3
 
 
 def vocabulary_of(words) -> Vocabulary:
-    """Every character of the words alone and as a continuation, and some longer pieces."""
+    """Every character of the words alone and as a continuation, and some longer tokens."""
     words = list(words)
     letters = sorted({letter for word in words for letter in word if not 0xD800 <= ord(letter) < 0xE000})
     longer = sorted({word[:3] for word in words[::7] if len(word) > 3} | {"##" + word[-2:] for word in words[::5]})

@@ -103,7 +103,7 @@ class Lab:
 
 
 def cell_with(page, text: str):
-    """The first code cell of an open notebook in whose source this text stands."""
+    """The first code cell of an open notebook whose source contains this text."""
     return page.locator(".jp-CodeCell", has=page.locator(".cm-content", has_text=text)).first
 
 
@@ -170,7 +170,7 @@ def browser():
 
 @pytest.fixture(scope="session")
 def fingerprints(tmp_path_factory) -> Path:
-    """What `check` needs, of the one notebook that these tests work in: all nine would take minutes."""
+    """The files that `check` needs for the one notebook of these tests: those of all nine would take minutes."""
     folder = tmp_path_factory.mktemp("fingerprints")
     planning.write_fingerprints(catalogue.of_notebook(NOTEBOOK), folder)
     return folder

@@ -34,7 +34,7 @@ def lab(browser, course, tmp_path_factory):
 
 
 def points_of(course) -> dict[str, float]:
-    """Every student's points, as they stand in the gradebook."""
+    """Every student's points in the gradebook."""
     with Course(course) as book:
         return {name: book.book.find_submission(ASSIGNMENT, name).score for name in STUDENTS}
 
@@ -93,7 +93,7 @@ def test_a_score_is_changed_by_hand_and_the_feedback_written(lab, course, pictur
 
 
 def _run(course, *words) -> str:
-    """What a command prints."""
+    """The output of a command."""
     outcome = CliRunner().invoke(cli, [*words, ASSIGNMENT, "--course", str(course)])
     assert outcome.exit_code == 0, outcome.output
     return outcome.output

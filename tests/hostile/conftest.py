@@ -38,7 +38,7 @@ def _server(family, address):
 
 @pytest.fixture(scope="session")
 def world():
-    """Everything outside the sandbox that an attack could want. `settings` is what every attack is told."""
+    """Everything outside the sandbox that an attack could want. Every attack gets `settings`."""
     os.environ[SECRET_NAME] = CANARY
     # not under pytest's own folder: that one is closed to other users, which would hide the file for another reason
     with tempfile.TemporaryDirectory(prefix="autograde-hostile-", dir="/var/tmp") as folder:

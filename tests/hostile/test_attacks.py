@@ -1,7 +1,7 @@
 """Attacks on the sandbox: each works against a grader without defences (undefended.py) and fails in a sandbox.
 
-An attack is a file in attacks/. Its first lines say what it tries, how one sees that it works where nothing stops it
-("owned": it prints so; "silence": the grader's own last line never comes; "heartbeat": something goes on after it;
+An attack is a file in attacks/. Its first lines contain its idea, the sign that it works where nothing stops it
+("owned": it prints so; "silence": the grader's own last line never comes; "heartbeat": something still runs after it;
 "channel": a trusting reader gets anything but the honest reply), and how it ends in a sandbox. Those named channel_*
 use the functions of channel_functions.py.
 """

@@ -110,7 +110,7 @@ def test_a_cheat_works_on_a_grader_that_asserts_in_the_students_process(name, tm
 
 
 @pytest.mark.exhaustive
-def test_that_grader_tells_right_from_plainly_wrong(tmp_path):
+def test_that_grader_distinguishes_right_from_plainly_wrong(tmp_path):
     right = "def attention_scores(q, k):\n    return q @ k.T / k.shape[-1] ** 0.5"
     assert _earned_naively(right, tmp_path) and not _earned_naively(WRONG, tmp_path)
 

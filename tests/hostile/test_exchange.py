@@ -1,4 +1,4 @@
-"""What students may do to their folders in nbgrader's exchange: each works on its own commands, none on ours.
+"""Attacks of students on their folders in nbgrader's exchange: each works on its own commands, none on ours.
 
 Those on `timestamp.txt` and `submission_secret.txt` were first seen to succeed at 722d9dce, on `CollectSafely` too.
 """
@@ -51,7 +51,7 @@ def hand_in(hub, student, content, day=1) -> Path:
 
 
 def collected(hub, by, **settings) -> dict[str, str]:
-    """What the instructor then has: student/file → text."""
+    """The files that the instructor then has: student/file → text."""
     course = CourseDirectory(root=str(hub / "course"), course_id="bert", assignment_id="ps3")
     collector = by(coursedir=course, root=str(hub / "exchange"), update=True, **settings)
     collector.start()
@@ -129,7 +129,7 @@ def test_it_works_on_nbgraders_own_collecting(attack, hub):
         got = collected(hub, ExchangeCollect, check_owner=False)
     except Exception:  # it ended the collecting for all: that was its aim
         return
-    assert got != HONEST, "another student's work, the solution, or a file in nobody's place was wanted"
+    assert got != HONEST, "another student's work, the solution, or a file for no student was expected"
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.__name__)
@@ -166,7 +166,7 @@ def test_a_second_name_for_somebody_elses_file_is_left_out(hub):
     assert collected(hub, CollectSafely, check_owner=False) == {}
 
 
-def test_what_is_left_out_is_said_with_its_reason(hub, caplog):
+def test_what_is_left_out_is_reported_with_its_reason(hub, caplog):
     link_to_the_solution(hub)
     name_without_a_time(hub)
     (_mine(hub) / "linked").symlink_to(hub)

@@ -11,9 +11,9 @@
 | a name in Canvas that contains another's name and number | 472cbaf | a name with two readings replaces nothing |
 | a login in Blackboard that ends like another's; a file like a receipt | 722d9dce | the whole login counts |
 | the name of a group, or of a punctual student, as one's own | 722d9dce | a member's number; a name that is unique |
-| a victim's name in other letters, or with an invisible one | 722d9dce | a known name stays, and it is told |
+| a victim's name in other letters, or with an invisible one | 722d9dce | a known name stays, and a note names it |
 | control characters in names of files, for the instructor's terminal | 722d9dce | names are shown escaped |
-| a name, or a file's name, of 255 bytes and more: nobody's work is collected | 8bb5020d | a name is cut by its bytes |
+| a name, or a file's name, of 255 bytes and more: nothing is collected | 8bb5020d | a name is cut by its bytes |
 """
 
 import io
@@ -117,7 +117,7 @@ def test_a_number_of_the_roster_in_a_name_names_nobody(tmp_path):
         assert work(course, "victimann") == OTHERS, manifest.rows
 
 
-def test_names_that_two_systems_could_have_written_are_refused_until_one_is_told(tmp_path):
+def test_names_that_two_systems_could_have_written_are_refused_until_one_is_chosen(tmp_path):
     alone = canvas_zip(tmp_path / "a.zip", [mallory("x_victim_attempt_2030-01-01-00-00-00_03_attention.ipynb")])
     with pytest.raises(CollectError, match="Canvas and Blackboard.*--from canvas or --from blackboard"):
         collect(alone, tmp_path, "ps3", NB)
@@ -238,7 +238,7 @@ def test_a_login_in_blackboard_that_may_be_part_of_one_replaces_nothing(tmp_path
 
 @pytest.mark.parametrize("name", ["jane doe", "Jane\u200b Doe", "JANE DOE"])
 def test_a_name_in_other_letters_does_not_take_a_known_student_apart(tmp_path, name):
-    """Moodle's numbers are other ones in each assignment: a name is all that says who Jane is."""
+    """Moodle gives other numbers in each assignment: only the name shows who Jane is."""
     jane, again = (Handed("Jane Doe", number, "03_attention.ipynb", OTHERS) for number in (5, 9))
     collect(moodle_zip(tmp_path / "a.zip", [jane]), tmp_path, "ps2", NB)
     forger = Handed(name, 10, "03_attention.ipynb", MINE)
@@ -389,7 +389,7 @@ def test_notebooks_are_read_before_a_budget_is_spent_on_other_files(tmp_path):
     assert work(tmp_path, "doejane") == OTHERS and manifest.count("refused") == 1
 
 
-def test_the_budget_of_the_download_is_the_last_resort_and_is_told(tmp_path):
+def test_the_budget_of_the_download_is_the_last_resort_and_is_reported(tmp_path):
     handed = [Handed(f"Student {letter}", n, "03_attention.ipynb", OTHERS, n) for n, letter in enumerate("abcdef", 1)]
     limits = Limits(download=2 * len(OTHERS))
     manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB, limits=limits)

@@ -1,13 +1,13 @@
 # ruff: noqa
-# Programs that tell what the hidden rows of notebook 07's training run hold. Each section stands at the end of the
-# notebook's last answer, so it comes behind the student's model and behind the course's.
+# Programs that reveal the hidden rows of notebook 07's training run. Each section is appended to the
+# notebook's last answer, so it comes after the student's model and after the course's.
 # %% setup
 def digits(things):
     return "".join(digit for digit in repr([np.array(thing).tolist() for thing in things]) if digit.isdigit())[:300]
 
 
 def with_leak(leak):
-    """Where the model is called on the hidden rows, which are 256."""
+    """Replaces the model's result on the hidden rows, which are 256."""
     call = PreTrainingModel.call
 
     def called(self, token_ids, *given, **more):

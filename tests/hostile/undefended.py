@@ -16,7 +16,7 @@ from pathlib import Path
 
 from autograde.sandbox import bubblewrap
 
-# What a grader that executes code in its own process looks like from inside. fd 3 is its way to report.
+# A grader that executes code in its own process, seen from inside. It reports through fd 3.
 _PROGRAM = """
 import os, sys
 if {user}:
@@ -40,7 +40,7 @@ os.write(3, len(head).to_bytes(4, "big") + head)
 
 
 def run(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 6.0) -> str:
-    """What the attack printed."""
+    """The output of the attack."""
     with _start(source, environment, canary, outside, ()) as process:
         try:
             return process.communicate(timeout=seconds)[0]
@@ -50,7 +50,7 @@ def run(source: str, environment: dict[str, str], canary: Path, outside: Path, s
 
 
 def channel_reply(source: str, environment: dict[str, str], canary: Path, outside: Path, seconds: float = 3.0):
-    """What a trusting reader at the other end of descriptor 3 makes of it: a header, or the exception it died of."""
+    """The result of a trusting reader at the other end of descriptor 3: a header, or the exception that ended it."""
     ours, theirs = socket.socketpair()
     ours.settimeout(seconds)
     moved = f"import os\nos.dup2({theirs.fileno()}, 3)\n" + source + _HONEST_REPLY
@@ -58,7 +58,7 @@ def channel_reply(source: str, environment: dict[str, str], canary: Path, outsid
         theirs.close()
         try:
             return _trusting_read(ours)
-        except Exception as error:  # whatever kills the trusting reader is what this wants to show
+        except Exception as error:  # any exception that ends the trusting reader shows that the attack works
             return error
         finally:
             _stop(process)

@@ -232,7 +232,7 @@ def test_a_published_name_is_found_in_the_cache_without_a_network(tmp_path, monk
     assert load("someone/bert-tiny").config.hidden_size == 32
 
 
-def test_a_published_name_that_is_not_cached_is_an_error_that_tells_what_to_check(tmp_path, monkeypatch):
+def test_a_published_name_that_is_not_cached_is_an_error_that_names_what_to_check(tmp_path, monkeypatch):
     hub = pytest.importorskip("huggingface_hub")
     monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)

@@ -30,7 +30,7 @@ LONGER = [[5, 6, 7, 8, 9, 10, 11, 12, 5, 6, 7, END], [12, 9, END]]
 
 
 def exported(model, folder, *options):
-    """What the command wrote of a model with its tokenizer: the folder `translator`, and what it printed."""
+    """Exports a model with its tokenizer by the command: the folder `translator`, and the command's output."""
     saved = checkpoints.save(model, folder / "saved", TOKENIZER, format="bertlab")
     result = CliRunner().invoke(cli, ["export", str(saved), "--onnx", "--out", str(folder / "translator"), *options])
     assert result.exit_code == 0, result.output

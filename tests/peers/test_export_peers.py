@@ -117,7 +117,7 @@ def test_onnx_runtime_agrees_with_every_family_and_head_at_every_length(tmp_path
 
 @pytest.mark.parametrize("model_type", ["gpt2", "openai-gpt", "bert"])
 def test_onnx_runtime_gives_the_next_tokens_of_a_left_to_right_model(tmp_path, model_type):
-    """By the command, at several lengths; the logits at a text's last token are those that `generate` chooses from."""
+    """The command exports it, for several lengths; `generate` chooses from the logits at a text's last token."""
     onnxruntime = pytest.importorskip("onnxruntime")
     pytest.importorskip("tf2onnx")
     import keras

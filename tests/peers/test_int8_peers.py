@@ -71,7 +71,7 @@ def test_the_loss_on_labelled_rows_is_that_of_two_judgements(tmp_path, shape):
     assert f"on {len(rows)} rows: the largest difference of an output" in loss.summary()
 
 
-def test_the_command_tells_size_and_loss_and_leaves_one_file(tmp_path):
+def test_the_command_prints_size_and_loss_and_leaves_one_file(tmp_path):
     from click.testing import CliRunner
     from finetuned_models import TOKENIZER, info_of, model_of
 

@@ -34,7 +34,7 @@ def hugging_face(prose):
     return Vocabulary(sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get))
 
 
-def test_every_piece_of_hugging_faces_trainer_is_a_best_pair_by_our_counts_as_well(words, hugging_face):
+def test_every_token_of_hugging_faces_trainer_is_a_best_pair_by_our_counts_as_well(words, hugging_face):
     """The two vocabularies differ only where pairs tie: in "glob", g ##l, ##l ##o and ##o ##b are equally frequent,
     and the trainer goes by the order of its ids. So we follow its choices and ask that each is one of our best."""
     alphabet = learn_pieces(words, SIZE, progress=False).alphabet

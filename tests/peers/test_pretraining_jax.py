@@ -179,7 +179,7 @@ def test_two_machines_have_the_losses_of_one_and_resume_bitwise(data, tmp_path):
 
 
 @pytest.mark.peers
-def test_when_one_of_two_machines_is_lost_the_other_stops_and_the_same_command_goes_on(data, tmp_path):
+def test_when_one_of_two_machines_is_lost_the_other_stops_and_the_same_command_resumes(data, tmp_path):
     assert find_spec("jax"), "jax is not installed: make test-peers installs it"
     whole = losses(data, tmp_path / "one")
     first, second = two_machines(data, tmp_path / "lost", {"lost_at": 2})

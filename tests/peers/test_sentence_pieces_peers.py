@@ -72,7 +72,7 @@ def test_all_forms_agree_and_offsets_are_in_the_text(tokenizer):
     assert pickle.loads(pickle.dumps(tokenizer)).encode("the") == tokenizer.encode("the")
 
 
-def test_a_file_that_is_no_model_is_refused(tmp_path):
+def test_a_file_that_is_not_a_model_is_refused(tmp_path):
     (tmp_path / "spiece.model").write_bytes(b"xx")
     with pytest.raises(VocabularyError, match="spiece.model: is not a SentencePiece model"):
         SentencePieceTokenizer.load(tmp_path)

@@ -140,7 +140,7 @@ def test_without_the_package_the_message_names_it_and_the_other_way(monkeypatch)
         load_task("sst2")
 
 
-def test_without_a_connection_the_command_says_in_one_line_what_to_do(here):
+def test_without_a_connection_the_command_prints_in_one_line_what_to_do(here):
     environment = os.environ | {"HF_HUB_OFFLINE": "1", "HF_HOME": str(here)}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
     call = [sys.executable, "-c", "from bertlab.cli import main; main()", "task", "show", "sst2"]

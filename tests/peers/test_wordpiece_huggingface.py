@@ -1,4 +1,4 @@
-"""Our pieces against Hugging Face's `tokenizers`: equal, but for the differences listed and explained here.
+"""Our tokens against those of Hugging Face's `tokenizers`: equal, but for the differences listed and explained here.
 
 DIFFERENT_CHARACTERS  single characters that Hugging Face treats otherwise. Nearly all of them because its tables of
                       categories are those of Unicode 8 and its tables for lower case are newer than ours.
@@ -20,7 +20,7 @@ tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.peers
 CASES = pytest.mark.parametrize("lowercase", [True, False], ids=["uncased", "cased"])
 
-# why: code points. What "too new" means: the character, or its category, is younger than Unicode 8.
+# why: code points. "Too new" means that the character, or its category, is newer than Unicode 8.
 DIFFERENT_CHARACTERS = {
     "punctuation too new, theirs is part of a word": """
         61d 9fd a76 c77 c84 1b7d-1b7e 2e43-2e4f 2e52-2e5d 10ead 10f55-10f59 10f86-10f89 1144b-1144f 1145a-1145b 1145d

@@ -1,5 +1,5 @@
 # ruff: noqa
-# idea: a shell command that goes on by itself
+# idea: a shell command that runs on in the background
 # undefended: heartbeat
 # sandbox: harmless
 import subprocess

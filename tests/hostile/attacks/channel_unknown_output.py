@@ -1,5 +1,5 @@
 # ruff: noqa
-# idea: a kind of output that nobody knows, for whoever puts it on a page unseen
+# idea: an unknown kind of output, for a program that puts it on a page without a check
 # undefended: channel
 # sandbox: ended protocol
 reply_with({"outputs": [{"kind": "text/html", "text": "<script>OWNED</script>"}], "error": None, "limit": None})

@@ -1,5 +1,5 @@
 # ruff: noqa
-# idea: a device of the machine: a graphics card, a disk, FUSE
+# idea: a device of the machine: a GPU, a disk, FUSE
 # undefended: owned
 # sandbox: harmless
 import os, stat

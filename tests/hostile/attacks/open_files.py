@@ -1,5 +1,5 @@
 # ruff: noqa
-# idea: open files until none is left
+# idea: open files until the limit
 # undefended: owned
 # sandbox: limit open files
 files = [open("/dev/null") for _ in range(600)]
