@@ -228,6 +228,8 @@ heat_maps(
     columns=words,
     per_line=3,
     largest=1,
+    row_axis="query",
+    column_axis="key",
     alt="Six heat maps of attention weights: unscaled ones collapse onto single words as d grows, scaled ones stay "
     "spread out",
 )
@@ -436,6 +438,8 @@ heat_maps(
     titles=["padding", "causal", "both"],
     rows=names,
     columns=names,
+    row_axis="query",
+    column_axis="key",
     alt="Three masks of five tokens, dark where a row may see a column: padding hides the last column, causal "
     "hides what is above the diagonal, and both together",
 )
@@ -492,6 +496,8 @@ heat_maps(
     rows=names[:4],
     columns=names[:4],
     numbers=True,
+    row_axis="query",
+    column_axis="key",
     alt="Three heat maps of weights: lower triangle; lower triangle without diagonal whose first row is 0.25 "
     "everywhere; the same with a first row of NaN",
 )
@@ -554,6 +560,8 @@ heat_maps(
     titles=list(questions),
     rows=words,
     columns=words,
+    row_axis="query",
+    column_axis="key",
     alt="Two heads: one attends to the same word, with two cells for each 'the'; one to the diagonal just below "
     "the main one, its first row even",
 )
@@ -655,6 +663,8 @@ heat_maps(
     columns=words,
     per_line=2,
     largest=1,
+    row_axis="query",
+    column_axis="key",
     alt="Four heat maps of untrained attention heads, spread over all words",
 )
 

@@ -671,7 +671,8 @@ print(f"{100 * examples['masked_lm_weights'].sum() / examples['attention_mask'].
 #
 # `tf.data` is a pipeline of small steps, each of which processes the output of the one before: slices of arrays →
 # shuffled → collected in batches → repeated from the start → a few prepared in advance while the model computes. Each
-# step is one line. The important part is their *order*.
+# step is one line. The important part is their *order*. The methods are `tf.data.Dataset.from_tensor_slices`, `shuffle`,
+# `batch`, `repeat` and `prefetch`.
 #
 # - In each *epoch* (one pass over all examples) every example occurs at most once, in a new random order, in which any
 #   example may come first.

@@ -320,6 +320,15 @@ def test_heat_maps_label_each_matrix_or_the_first_and_write_no_minus_zero(monkey
     assert [text.get_text() for text in figures[0].axes[1].texts] == ["0.00", "2.00"]
 
 
+def test_heat_maps_name_the_rows_once_per_line_and_the_columns_below_each(monkeypatch):
+    figures = []
+    monkeypatch.setattr(pictures, "_show", lambda figure, alt: figures.append(figure))
+    pictures.heat_maps([np.eye(2)] * 3, per_line=2, row_axis="query", column_axis="key", alt="three")
+    axes = figures[0].axes[:3]
+    assert [axis.get_ylabel() for axis in axes] == ["query", "", "query"]
+    assert [axis.get_xlabel() for axis in axes] == ["key"] * 3
+
+
 def test_titles_of_heat_maps_and_labels_of_bars_stay_inside_and_apart(monkeypatch):
     figures = []
     monkeypatch.setattr(pictures, "_show", lambda figure, alt: figures.append(figure))

@@ -88,7 +88,7 @@ class LiveCurves:
         right.plot(steps, [row["accuracy"] for row in history], color=_LINES[0][0], marker="o", label="yours, held out")
         recorded = [row for row in self._reference() if row[0] <= max(steps)]
         for axis, column in ((left, 1), (right, 2)):
-            if recorded:
+            if len(recorded) > 1:  # one point has no line
                 points = [row[0] for row in recorded], [row[column] for row in recorded]
                 axis.plot(*points, color=_GREY, linestyle="-.", label="recorded run")
         left.set(title="loss per prediction", xlabel="step", ylabel="loss")

@@ -17,13 +17,24 @@ _LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
 
 
 def heat_maps(
-    matrices, titles=(), rows=None, columns=None, per_line=4, numbers=False, largest=None, *, alt: str
+    matrices,
+    titles=(),
+    rows=None,
+    columns=None,
+    per_line=4,
+    numbers=False,
+    largest=None,
+    *,
+    row_axis="",
+    column_axis="",
+    alt: str,
 ) -> None:
     """Matrices side by side as heat maps, dark is large.
 
     matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
     per_line: number of matrices side by side. numbers: write each value into its cell.
     largest: the value drawn darkest, the same in all (default: each matrix its own largest).
+    row_axis, column_axis: what the rows and the columns stand for, such as "query" and "key".
     """
     matrices = [np.atleast_2d(np.asarray(matrix)) for matrix in matrices]
     lines = -(-len(matrices) // per_line)
@@ -33,7 +44,7 @@ def heat_maps(
     width = min(15.0, beside * max(2.6, wide * widest + (1.0 if rows is not None else 0.3)))
     letters = int(_PER_INCH * (width / beside - (0.6 if rows is not None else 0.0)))
     titles = [textwrap.fill(title, letters) for title in titles]
-    more = 0.2 * max((title.count("\n") for title in titles), default=0)
+    more = 0.2 * max((title.count("\n") for title in titles), default=0) + (0.25 if column_axis else 0.0)
     figure, axes = _figure(width, lines * (max(1.6, high * tallest + 1.1) + more), lines, beside)
     for axis in axes.flat[len(matrices) :]:
         axis.set_axis_off()
@@ -42,6 +53,7 @@ def heat_maps(
         axis.set_title(titles[index] if index < len(titles) else "")
         shared = index % per_line != 0 and not _one_each(rows)  # the first of a line has the labels of all
         _label(axis, matrix.shape, None if shared else _own(rows, index), _own(columns, index))
+        axis.set(xlabel=column_axis, ylabel="" if index % per_line else row_axis)
     _show(figure, alt)
 
 
