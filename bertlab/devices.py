@@ -26,6 +26,15 @@ def on_jax_gpu() -> bool:
     return jax.devices()[0].platform == "gpu"
 
 
+def computed_apart(x):
+    """x itself. On JAX the compiler does not join what computes x with what reads it."""
+    if keras.backend.backend() != "jax":
+        return x
+    import jax
+
+    return jax.lax.optimization_barrier(x)
+
+
 def has_fused_kernel() -> bool:
     """Whether this device should use `keras.ops.dot_product_attention`, rather than the formula written out.
 

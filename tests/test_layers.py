@@ -4,6 +4,7 @@ Sizes: B 2 rows, T 5 tokens, S 3 keys of another sequence, A 2 heads, H 8, F 12 
 """
 
 import math
+from functools import partial
 
 import keras
 import numpy as np
@@ -12,7 +13,7 @@ from keras import ops
 from layer_case import CHECKS, LayerCase
 
 from bertlab import layers
-from bertlab.layers import activations
+from bertlab.layers import activations, normalization
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2, 5, 8)).astype("float32")
@@ -200,6 +201,32 @@ def test_the_gelu_of_a_gpu_and_its_gradient_are_exact_but_for_rounding(monkeypat
     slope = phi + x * np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
     np.testing.assert_allclose(y, x * phi, rtol=rounding, atol=2e-6)
     np.testing.assert_allclose(gradient, slope, rtol=rounding, atol=2e-6)
+
+
+@pytest.mark.parametrize("rows", [64, 7])  # with and without partial sums
+def test_the_layer_norm_of_a_gpu_is_the_same_with_the_same_gradients(monkeypatch, rows):
+    """Against the formula as other devices compute it: its gradients with respect to the input, γ and β."""
+    rng = np.random.default_rng(0)
+    x = ops.convert_to_tensor(rng.normal(2.0, 3.0, (2, rows, 12)).astype("float32"))
+    upstream = ops.convert_to_tensor(rng.normal(size=(2, rows, 12)).astype("float32"))
+    layer = layers.LayerNormalization()
+    layer.build(x.shape)
+    vectors = [ops.convert_to_tensor(rng.normal(1.0, 0.3, 12).astype("float32")) for _ in range(2)]
+
+    def of(part, value):
+        """The weighted sum of the output, as a function of one of the input, γ and β."""
+        given = [x, *vectors]
+        given[part] = value
+        y, _ = layer.stateless_call(given[1:], [], given[0])
+        return ops.sum(y * upstream)
+
+    for part, value in enumerate([x, *vectors]):
+        found = []
+        for on_gpu in (False, True):
+            monkeypatch.setattr(normalization, "on_jax_gpu", lambda on_gpu=on_gpu: on_gpu)
+            found.append([ops.convert_to_numpy(each) for each in value_and_gradient(partial(of, part), value)])
+        np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-5)
+        np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-4, atol=1e-5)
 
 
 def value_and_gradient(function, x) -> tuple:

@@ -36,7 +36,7 @@ def choose_kernels_of(card: Card) -> None:
     """Lets BertLab, Keras and JAX choose what depends on the device as on the card, for the rest of this process."""
     from jax._src.cudnn import fused_attention_stablehlo as cudnn  # Keras asks these functions, too
 
-    from bertlab.layers import activations, attention
+    from bertlab.layers import activations, attention, normalization
     from bertlab.training.recipes import gradients
 
     def is_at_least(capability: str) -> bool:
@@ -46,7 +46,7 @@ def choose_kernels_of(card: Card) -> None:
     cudnn.check_compute_capability = is_at_least
     cudnn.is_cuda_compute_capability_equal = lambda capability: False  # asked about a newer card only
     attention.has_fused_kernel = lambda: is_at_least("8.0")
-    for module in (activations, gradients):
+    for module in (activations, gradients, normalization):
         module.on_jax_gpu = lambda: card.kind == "cuda"
 
 
