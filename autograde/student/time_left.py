@@ -28,11 +28,11 @@ class KnownGPU:
 
 
 KNOWN = {
-    "T4": KnownGPU("float16", 54.2, 2.02),
-    "L4": KnownGPU("bfloat16", 59.8, 2.13),
+    "T4": KnownGPU("float16", 53.0, 2.01),
+    "L4": KnownGPU("bfloat16", 59.8, 2.12),
     "A100": KnownGPU("bfloat16", 11.6, 2.13, steps=6_000),
     "H100": KnownGPU("bfloat16", 5.1, 1.93, steps=6_000),
-    "H200": KnownGPU("bfloat16", 3.5, 1.94, steps=6_000),
+    "H200": KnownGPU("bfloat16", 3.5, 1.93, steps=6_000),
 }  # a part of the GPU's name → what is known
 
 
