@@ -26,19 +26,19 @@ KINDS = (
     ANOTHER_OBJECT,
 )  # fmt: skip
 TENSORFLOW_ERRORS = ("InvalidArgumentError", "NotFoundError", "ResourceExhaustedError", "UnimplementedError")
-_CLASSES = {name: thing for name, thing in vars(builtins).items() if isinstance(thing, type)}
+_CLASSES = {name: obj for name, obj in vars(builtins).items() if isinstance(obj, type)}
 ERRORS = (
-    *sorted(name for name, thing in _CLASSES.items() if issubclass(thing, BaseException)),
+    *sorted(name for name, obj in _CLASSES.items() if issubclass(obj, BaseException)),
     *TENSORFLOW_ERRORS, FORBIDDEN_CALL, AN_ERROR,
 )  # fmt: skip
 # Why a probe could not use what it found (see `probe.RefusedError`).
 REASONS = (
     "no plain form", "too large", "not callable", "no such weight", "shape of a weight", "changed later", "ends", "",
 )  # fmt: skip
-MOST_LINES = 1000  # of a cell: no answer of the course is as long
+MAX_LINES = 1000  # of a cell: no answer of the course is as long
 _DIGEST = re.compile("[0-9a-f]{12}", re.ASCII)
 _LONGEST = 600  # characters of a program's own message
-_MOST_SHAPES, _MOST_AXES, _LARGEST_AXIS = 6, 8, 10**9
+_MAX_SHAPES, _MAX_AXES, _LARGEST_AXIS = 6, 8, 10**9
 SHAPES = re.compile(r"[\[(]\s*\d+(?:\s*,\s*\d+)*,?\s*[\])]")
 
 
@@ -169,7 +169,7 @@ def _one_of(words: tuple[str, ...], word, otherwise: str) -> str:
 
 
 def _line(number) -> int | None:
-    return number if type(number) is int and 1 <= number <= MOST_LINES else None
+    return number if type(number) is int and 1 <= number <= MAX_LINES else None
 
 
 def _own_words(text) -> str:
@@ -179,7 +179,7 @@ def _own_words(text) -> str:
 def _shapes(message: str) -> tuple[tuple[int, ...], ...]:
     """The shapes that a message names, such as (2, 5) and [3]."""
     found = [[int(size[:12]) for size in re.findall(r"\d+", shape)] for shape in SHAPES.findall(message)]
-    return tuple(tuple(min(size, _LARGEST_AXIS) for size in shape[:_MOST_AXES]) for shape in found[:_MOST_SHAPES])
+    return tuple(tuple(min(size, _LARGEST_AXIS) for size in shape[:_MAX_AXES]) for shape in found[:_MAX_SHAPES])
 
 
 # --- cells ---

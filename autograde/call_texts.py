@@ -88,9 +88,9 @@ def shape_facts(claim: dict, answer: Answer, difference: Difference) -> tuple[tu
     if claim["kind"] == "raises":
         return (("error", difference.message),)
     if answer.status != "ok":
-        place = f"your line {failure.line}:  {failure.text}" if failure.line else ""
+        location = f"your line {failure.line}:  {failure.text}" if failure.line else ""
         return tuple((label, text) for label, text in (("error", f"{failure.type}: {plain_error(failure)}"),
-                                                       ("where", place)) if text)  # fmt: skip
+                                                       ("where", location)) if text)  # fmt: skip
     value = answer.value
     if type(value) is not np.ndarray or claim["kind"] != "equals" or difference.kind == "type":
         return (("values", difference.message + _beside(claim.get("expected"), value, difference)),)
@@ -110,16 +110,16 @@ def _beside(expected, got, difference) -> str:
         expected, got = expected.get(key), got.get(key)
     if not (_is_list(expected) and _is_list(got)) or difference.index is None:
         return ""
-    place = min(len(got), len(expected))  # where one of them ends, if nothing differs before
+    index = min(len(got), len(expected))  # where one of them ends, if nothing differs before
     for step in difference.index:
         if not (_is_list(expected[step]) and _is_list(got[step])):
-            place = step
+            index = step
             break
         expected, got = expected[step], got[step]
-        place = min(len(got), len(expected))
+        index = min(len(got), len(expected))
     if _holds_arrays(expected) or _holds_arrays(got):
         return ""
-    return f"\nyours     {row(got, place)}\nexpected  {row(expected, place)}"
+    return f"\nyours     {row(got, index)}\nexpected  {row(expected, index)}"
 
 
 def _is_list(value):

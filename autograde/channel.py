@@ -66,10 +66,10 @@ class Channel:
             raise ProtocolError(f'"sizes" must be a list of at most {self.limits.count} lengths')
         if any(type(size) is not int or size < 0 for size in sizes) or sum(sizes) > self.limits.buffers:
             raise ProtocolError(f"the buffers' lengths must be whole numbers, {self.limits.buffers} bytes in all")
-        place, buffers = 4 + length, []
+        offset, buffers = 4 + length, []
         for size in sizes:
-            buffers.append(self._fill(place, size, deadline))
-            place += size
+            buffers.append(self._fill(offset, size, deadline))
+            offset += size
         self._received.clear()
         return header, buffers
 

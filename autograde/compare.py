@@ -73,8 +73,8 @@ def _is_scalar(value) -> bool:
 
 def _plain_message(expected, got):
     if type(got) is str and type(expected) is str and max(map(_shown_size, (got, expected))) > LONGEST_TEXT:
-        place = first_difference(got, expected)
-        return f"yours {around(got, place)}   expected {around(expected, place)}   from character {place}"
+        index = first_difference(got, expected)
+        return f"yours {around(got, index)}   expected {around(expected, index)}   from character {index}"
     return f"yours {short(got)}   expected {short(expected)}"
 
 
@@ -111,11 +111,11 @@ def _compare_dicts(expected, got, tolerance):
     return None
 
 
-def _inside(place: str, found: Difference, index) -> Difference:
+def _inside(where: str, found: Difference, index) -> Difference:
     """A difference inside a list or dict, seen from outside: "at ['ids'][3]: yours 0   expected 1"."""
     message = found.message.replace("first difference yours", "yours")
     deeper = message.removeprefix("at ") if message.startswith("at [") else f": {message}"
-    return Difference(found.kind, f"at {place}{deeper}", index, found.yours, found.expected)
+    return Difference(found.kind, f"at {where}{deeper}", index, found.yours, found.expected)
 
 
 def exactly_same(one, other) -> bool:
@@ -167,7 +167,7 @@ def _shape_message(expected, got):
     if got.ndim == expected.ndim and sorted(got.shape) == sorted(expected.shape):
         for axes in permutations(range(got.ndim)):
             if tuple(got.shape[axis] for axis in axes) == expected.shape:
-                swapped = [axis for axis, place in enumerate(axes) if axis != place]
+                swapped = [axis for axis, target in enumerate(axes) if axis != target]
                 return f"{message}: the axes {' and '.join(map(str, swapped))} are in a different order (transposed?)"
     return message
 
@@ -177,9 +177,9 @@ def _first_difference(expected, got, wrong, tolerance):
     kind = "values"
     if got.dtype.kind == "f" and expected.dtype.kind == "f" and np.isnan(got).any() and not np.isnan(expected).any():
         kind, index = "nan", tuple(int(i) for i in np.argwhere(np.isnan(got))[0])
-    place = f"at {list(index)}:   " if index else ""
-    yours, wanted = told_apart(got[index], expected[index])
-    message = f"first difference {place}yours {yours}   expected {wanted}"
+    where = f"at {list(index)}:   " if index else ""
+    yours, wanted = distinct_texts(got[index], expected[index])
+    message = f"first difference {where}yours {yours}   expected {wanted}"
     if kind == "values":
         message += _simple_form(expected, got, tolerance)
     else:
@@ -187,7 +187,7 @@ def _first_difference(expected, got, wrong, tolerance):
     return Difference(kind, message, index, got, expected)
 
 
-def told_apart(got, expected) -> tuple[str, str]:
+def distinct_texts(got, expected) -> tuple[str, str]:
     """Two different numbers as text, with enough digits to differ."""
     texts = number(got), number(expected)
     for digits in range(5, 18):
@@ -245,10 +245,10 @@ def _count(expected, got, tolerance):
     return f"\n{wrong} of {got.size} values differ"
 
 
-def slice_around(shape: tuple[int, int], place: tuple[int, int]) -> tuple[slice, slice]:
+def slice_around(shape: tuple[int, int], index: tuple[int, int]) -> tuple[slice, slice]:
     """At most SLICE rows and columns of a matrix that include an index; the first ones where possible."""
-    return tuple(slice(first, first + SLICE) for first in map(_first_shown, shape, place))
+    return tuple(slice(first, first + SLICE) for first in map(_first_shown, shape, index))
 
 
-def _first_shown(size: int, place: int) -> int:
-    return 0 if place < SLICE else min(place - SLICE // 2, size - SLICE)
+def _first_shown(size: int, index: int) -> int:
+    return 0 if index < SLICE else min(index - SLICE // 2, size - SLICE)

@@ -46,22 +46,22 @@ class Chosen:
 
 def cells_for(names: set[str], program: Sequence[CodeCell]) -> Chosen:
     """The last cell that defines each name, and what those cells need in turn."""
-    places, imports, missing = set(), {}, set()
+    indices, imports, missing = set(), {}, set()
     waiting, seen = sorted(names), set()
     while waiting:
         name = waiting.pop()
         if name in seen:
             continue
         seen.add(name)
-        place = next((place for place in reversed(range(len(program))) if _gives(program[place], name)), None)
-        if place is None:
+        index = next((index for index in reversed(range(len(program))) if _gives(program[index], name)), None)
+        if index is None:
             missing |= {name} - set(dir(builtins))
-        elif name not in program[place].defines:
-            imports[name] = program[place].imports[name]
+        elif name not in program[index].defines:
+            imports[name] = program[index].imports[name]
         else:
-            places.add(place)
-            waiting += sorted(program[place].reads - program[place].defines)
-    return Chosen([program[place] for place in sorted(places)], imports, missing)
+            indices.add(index)
+            waiting += sorted(program[index].reads - program[index].defines)
+    return Chosen([program[index] for index in sorted(indices)], imports, missing)
 
 
 def _gives(cell: CodeCell, name: str) -> bool:

@@ -13,7 +13,7 @@ from autograde import drawn_numbers, random_claims, shortcuts
 from autograde.advice import ONLY_TOGETHER, error_advice, result_advice
 from autograde.answers import Answer, is_a, read
 from autograde.call_texts import call_text, shape_facts, small_picture, without_list
-from autograde.compare import Difference, Tolerance, compare, exactly_same, kind_of, told_apart
+from autograde.compare import Difference, Tolerance, compare, distinct_texts, exactly_same, kind_of
 from autograde.naming import recognise, same_value
 from autograde.texts import article
 from autograde.verdict import PartResult, Verdict
@@ -217,7 +217,7 @@ def _same(claim, answers):
     found = compare(right, left, Tolerance(claim["rtol"], claim["atol"]))
     if found is None or found.kind != "values":
         return found
-    one, other = told_apart(left[found.index], right[found.index])
+    one, other = distinct_texts(left[found.index], right[found.index])
     of = "this result" if claim["answer"] == claim["other"] else "two calls"
     return Difference("values", f"two numbers of {of} must be equal, and are {one} and {other}")
 

@@ -44,11 +44,13 @@ def made(probe, question, namespace, notes, build):
         layer = named(inner, namespace)(**inner["config"])
         return {"in its dtype": layer.dtype == inner["config"]["dtype"]}
     layer = _built_layer(inner, *inputs(inner, question), namespace, notes, build)
-    places = {role: places_of(layer, paths) or [] for role, paths in inner["roles"].items()}
+    variables = {role: variables_at(layer, paths) or [] for role, paths in inner["roles"].items()}
     if probe["values"]:
-        return {role: to_plain(found[0]) for role, found in places.items() if found}
+        return {role: to_plain(found[0]) for role, found in variables.items() if found}
     trained = {id(variable) for variable in layer.trainable_variables}
-    roles = [role for role in question["weights"] if places[role] and all(id(one) in trained for one in places[role])]
+    roles = [
+        role for role in question["weights"] if variables[role] and all(id(one) in trained for one in variables[role])
+    ]
     has_its_name = layer.name == inner["config"].get("name", layer.name)
     return {"named": has_its_name, "trainable": layer.trainable, "trained": roles}
 
@@ -102,28 +104,30 @@ def _is_tensors(value):
 
 def put_weights(layer, roles, weights):
     for role, array in weights.items():
-        places = places_of(layer, roles[role])
-        if places is None:
+        variables = variables_at(layer, roles[role])
+        if variables is None:
             have = _names_with_weights(layer) or "none (create them in `__init__` or `build`)"
             message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
             message += _about_unused(layer, roles[role][0].split(".")[0])
             raise RefusedError(message, "no such weight")
-        width, left_over = divmod(array.shape[-1], len(places))
-        for index, variable in enumerate(places):
+        width, left_over = divmod(array.shape[-1], len(variables))
+        for index, variable in enumerate(variables):
             share = array[..., index * width : (index + 1) * width]
             turned = len(variable.shape) == share.ndim and tuple(variable.shape) != share.shape
             if left_over or turned or share.size != math.prod(variable.shape):
-                message = _about_shape(type(layer).__name__, roles[role][0], len(places), variable.shape, array.shape)
+                message = _about_shape(
+                    type(layer).__name__, roles[role][0], len(variables), variable.shape, array.shape
+                )
                 raise RefusedError(message, "shape of a weight")
             variable.assign(share.reshape(variable.shape))
 
 
-def _about_shape(layer: str, role: str, places: int, got: tuple, wanted: tuple) -> str:
+def _about_shape(layer: str, role: str, count: int, got: tuple, wanted: tuple) -> str:
     """A message on a weight that `wanted` does not fit: it has another shape, or too many or too few layers have it."""
     of_each, rest = divmod(wanted[-1], got[-1] if got else 1)
-    if places > 1 and not rest and of_each != places:
-        return f"{layer} has {places} weights `{role}`; expected {of_each}"
-    expected = wanted if places == 1 else (*wanted[:-1], wanted[-1] // places)
+    if count > 1 and not rest and of_each != count:
+        return f"{layer} has {count} weights `{role}`; expected {of_each}"
+    expected = wanted if count == 1 else (*wanted[:-1], wanted[-1] // count)
     return f"`{role}` of {layer} has shape {tuple(got)}; expected {tuple(expected)}"
 
 
@@ -147,18 +151,18 @@ def _names_with_weights(layer):
     return ", ".join(found)
 
 
-def places_of(layer, paths):
+def variables_at(layer, paths):
     """The variables at the first path that exists; None if no path exists."""
     for path in paths:
         found = [layer]
         for name in path.split("."):
             if name.isdecimal():
-                found = [thing[int(name)] for thing in found if int(name) < len(thing)]
+                found = [obj[int(name)] for obj in found if int(name) < len(obj)]
             elif name == "*":
-                found = [item for thing in found if isinstance(thing, (list, tuple)) for item in thing]
+                found = [item for obj in found if isinstance(obj, (list, tuple)) for item in obj]
             else:
-                found = [getattr(thing, name) for thing in found if getattr(thing, name, None) is not None]
-        if found and all(hasattr(thing, "assign") for thing in found):
+                found = [getattr(obj, name) for obj in found if getattr(obj, name, None) is not None]
+        if found and all(hasattr(obj, "assign") for obj in found):
             return found
     return None
 
@@ -177,17 +181,19 @@ def gradient(probe, question, namespace, notes, build):
     arguments, keywords = inputs(inner, question)
     weights = question.get("weights", {})
     if inner["kind"] == "layer":
-        thing = _built_layer(inner, arguments, keywords, namespace, notes, build)
-        put_weights(thing, inner.get("roles", {}), weights)
+        callee = _built_layer(inner, arguments, keywords, namespace, notes, build)
+        put_weights(callee, inner.get("roles", {}), weights)
     else:
-        thing = named(inner, namespace)
+        callee = named(inner, namespace)
     sources = [  # a role may lead to several variables
-        [arguments[name]] if type(name) is int else [place.value for place in places_of(thing, inner["roles"][name])]
+        [arguments[name]]
+        if type(name) is int
+        else [variable.value for variable in variables_at(callee, inner["roles"][name])]
         for name in probe["with_respect_to"]
     ]
     with tf.GradientTape() as tape:
         tape.watch(sources)
-        output = thing(*arguments, **keywords)
+        output = callee(*arguments, **keywords)
         if type(output) in (list, tuple) and question.get("item", len(output)) < len(output):
             output = output[question["item"]]
         if not is_tensor(output):

@@ -30,8 +30,8 @@ from pathlib import Path
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import parse_utc
 
-MOST_FILES, MOST_LEVELS = 2_000, 8  # of one submission
-_NOBODY = ""  # the student of a folder that is not collected
+MAX_FILES, MAX_LEVELS = 2_000, 8  # of one submission
+_NO_STUDENT = ""  # the student of a folder that is not collected
 _KILOBYTE = 1000  # nbgrader's settings are in these
 _TIME, _SECRET = "timestamp.txt", "submission_secret.txt"  # that nbgrader reads again
 
@@ -49,7 +49,7 @@ class CollectSafely(ExchangeCollect):
         if not refused:
             return record
         self.log.error("Not collected: %s: %s", path, refused)
-        return {"username": _NOBODY, "filename": os.path.basename(path), "timestamp": parse_utc("2000-01-01")}
+        return {"username": _NO_STUDENT, "filename": os.path.basename(path), "timestamp": parse_utc("2000-01-01")}
 
     def _why_not(self, folder: Path, student: str) -> str | None:
         """Why a folder is not taken as this student's; None if it is."""
@@ -67,7 +67,7 @@ class CollectSafely(ExchangeCollect):
 
     def copy_files(self):
         """Copies the newest folder of each student, as nbgrader does."""
-        self.src_records = [record for record in self.src_records if record["username"] != _NOBODY]
+        self.src_records = [record for record in self.src_records if record["username"] != _NO_STUDENT]
         super().copy_files()
 
     def get_size(self, root):
@@ -77,25 +77,25 @@ class CollectSafely(ExchangeCollect):
     def do_copy(self, src, dest, log=None):
         """Copies the ordinary files of one student. No link is followed, also not one that was put there meanwhile."""
         self._copy_all(src, Path(dest))
-        self._put_right(Path(src).name, Path(dest))
+        self._write_time_and_check_secret(Path(src).name, Path(dest))
 
     def _copy_all(self, src, dest: Path) -> None:
         found, left = 0, _KILOBYTE * self.coursedir.max_dir_size
         self._make(dest)
-        for place, folders, names, handle in os.fwalk(src, onerror=lambda error: self._leave_out(src, str(error))):
-            inside = Path(place).relative_to(src)
+        for parent, folders, names, handle in os.fwalk(src, onerror=lambda error: self._leave_out(src, str(error))):
+            inside = Path(parent).relative_to(src)
             folders[:] = self._entered(inside, folders, handle)
             for name in [*folders, *filter(self._wanted, names)]:
                 found += 1
-                if found > MOST_FILES:
-                    self._leave_out(src, f"it has more than {MOST_FILES} files; the others were not collected")
+                if found > MAX_FILES:
+                    self._leave_out(src, f"it has more than {MAX_FILES} files; the others were not collected")
                     return
                 if name in folders:
                     self._make(Path(dest, inside, name))
                 else:
                     left -= self._copy(inside / name, handle, dest, left)
 
-    def _put_right(self, record: str, dest: Path) -> None:
+    def _write_time_and_check_secret(self, record: str, dest: Path) -> None:
         """The time of the folder's name as `timestamp.txt`, and a secret only if it can be read."""
         time, secret = dest / _TIME, dest / _SECRET
         for path in (time, secret):
@@ -113,8 +113,8 @@ class CollectSafely(ExchangeCollect):
         links = [name for name in wanted if _is_link(name, handle)]
         for name in links:
             self._leave_out(inside / name, "it is a link")
-        if wanted and len(inside.parts) == MOST_LEVELS:
-            self._leave_out(inside, f"its folders are more than {MOST_LEVELS} levels deep")
+        if wanted and len(inside.parts) == MAX_LEVELS:
+            self._leave_out(inside, f"its folders are more than {MAX_LEVELS} levels deep")
             return []
         return [name for name in wanted if name not in links]
 

@@ -85,7 +85,16 @@ import numpy as np
 
 from autograde import tracing
 from autograde.errors import AutogradeError
-from autograde.layer_probes import Build, build_layer, gradient, layer_answer, made, places_of, put_weights, trainable
+from autograde.layer_probes import (
+    Build,
+    build_layer,
+    gradient,
+    layer_answer,
+    made,
+    put_weights,
+    trainable,
+    variables_at,
+)
 from autograde.plain_values import NotPlainError, describe, to_plain, whole_numbers
 from autograde.questions import (
     MissingError,
@@ -181,11 +190,11 @@ def _plain_tracebacks():
         keras.config.enable_traceback_filtering()
 
 
-def _is_stub(thing) -> bool:
+def _is_stub(function) -> bool:
     """Whether a function's body is nothing but a docstring, `...` or `pass`."""
-    if not isinstance(thing, types.FunctionType):
+    if not isinstance(function, types.FunctionType):
         return False
-    instructions = list(dis.get_instructions(thing))
+    instructions = list(dis.get_instructions(function))
     return all(i.opname in _STUB_INSTRUCTIONS and i.argval in (None, 0, ...) for i in instructions)
 
 
@@ -252,24 +261,24 @@ def _filled(function, question, notes):
 
 def _composed(calls, namespace):
     """The results of all calls. Layers are built in a first round, so that they exist side by side in the second."""
-    things = [_callable(call["probe"], namespace) for call in calls]
+    callees = [_callable(call["probe"], namespace) for call in calls]
     if any("weights" in call for call in calls):
-        _results(calls, things)
-        for call, thing in zip(calls, things):
-            put_weights(thing, call["probe"].get("roles", {}), call.get("weights", {}))
-    return _results(calls, things)
+        _results(calls, callees)
+        for call, callee in zip(calls, callees):
+            put_weights(callee, call["probe"].get("roles", {}), call.get("weights", {}))
+    return _results(calls, callees)
 
 
 def _callable(probe, namespace):
-    thing = named(probe, namespace)
-    return thing(**probe.get("config", {})) if probe["kind"] == "layer" else thing
+    callee = named(probe, namespace)
+    return callee(**probe.get("config", {})) if probe["kind"] == "layer" else callee
 
 
-def _results(calls, things):
+def _results(calls, callees):
     results = []
-    for call, thing in zip(calls, things):
+    for call, callee in zip(calls, callees):
         arguments, keywords = inputs(call["probe"], call)
-        results.append(thing(*with_results(arguments, results), **with_results(keywords, results)))
+        results.append(callee(*with_results(arguments, results), **with_results(keywords, results)))
     return results
 
 
@@ -382,7 +391,7 @@ def _steps(probe, question, namespace, notes):
         loss = call_with_notes(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
-    after = {role: _joined_places(places_of(model, paths)) for role, paths in probe["roles"].items()}
+    after = {role: _joined_variables(variables_at(model, paths)) for role, paths in probe["roles"].items()}
     return {"loss": loss} | after
 
 
@@ -391,6 +400,6 @@ def _compiled(function, model, optimizer):
     return in_graph(lambda batch: function(model, optimizer, batch))
 
 
-def _joined_places(variables):
+def _joined_variables(variables):
     """The variables of a role joined to one array; the inverse of `put_weights`."""
     return np.concatenate([np.asarray(variable) for variable in variables], axis=-1)

@@ -36,8 +36,8 @@ TESTS = Path(__file__).resolve().parents[1] / "tests"
 ALTERNATIVES, WRONG_ANSWERS = TESTS / "alternatives", TESTS / "wrong"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
 COMPOSED = "composed: "  # begins the name of a wrong answer that is right alone
-MOST_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
-MOST_NODES = 0.9  # of the values that a sandbox may answer with: the share that right answers may take
+MAX_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
+MAX_NODES = 0.9  # of the values that a sandbox may answer with: the share that right answers may take
 
 _NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "STORE_GLOBAL")  # instructions that read or assign a name
 
@@ -67,17 +67,17 @@ class Finding:
 
 def alternatives(exercise: Exercise) -> dict[str, str]:
     """The other right answers to an exercise: structure → source."""
-    return _cells_of(_place(ALTERNATIVES, exercise.notebook)).get(exercise.id, {})
+    return _cells_of(_path(ALTERNATIVES, exercise.notebook)).get(exercise.id, {})
 
 
 def wrong_answers(exercise: Exercise) -> dict[str, str]:
     """The known wrong answers to an exercise: the mistake → source."""
-    return _cells_of(_place(WRONG_ANSWERS, exercise.notebook)).get(exercise.id, {})
+    return _cells_of(_path(WRONG_ANSWERS, exercise.notebook)).get(exercise.id, {})
 
 
-def _place(folder: Path, notebook: str) -> Path:
+def _path(folder: Path, notebook: str) -> Path:
     """The file in the course's folder, or in the instructor's if the notebook is."""
-    return folders.place_of(folder.name, notebook) if folders.is_own(notebook) else folder / f"{notebook}.py"
+    return folders.path_of(folder.name, notebook) if folders.is_own(notebook) else folder / f"{notebook}.py"
 
 
 def _cells_of(path: Path) -> dict[str, dict[str, str]]:
@@ -279,7 +279,7 @@ class Proofs:
         if not _numeric_claims(self.plan):
             return "no part has a tolerance", []  # compared exactly, or counted
         noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.slow_draws else 3)]
-        problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MOST_NOISE else []
+        problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MAX_NOISE else []
         nearest = np.inf
         for known in self.plan["misconceptions"]:
             outcomes = known["outcomes"]
@@ -374,7 +374,7 @@ PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
 
 def _too_large(answers: list[dict]) -> list[str]:
     """Why right answers are too near to the limits of a sandbox: with a few more items they would be refused."""
-    alone, together = (replace(limits, nodes=int(limits.nodes * MOST_NODES)) for limits in (DEFAULT_LIMITS, ANSWERS))
+    alone, together = (replace(limits, nodes=int(limits.nodes * MAX_NODES)) for limits in (DEFAULT_LIMITS, ANSWERS))
     problems = []
     for what, value, limits in (*(("an answer", one["value"], alone) for one in answers), ("all", answers, together)):
         try:

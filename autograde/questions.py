@@ -51,7 +51,7 @@ def with_results(value, results):
     return value
 
 
-def in_graph(thing, unknown_batch: bool = False):
+def in_graph(wrapped, unknown_batch: bool = False):
     """The function or layer as Keras's `fit` calls it: inside of `tf.function` and without AutoGraph.
 
     There a tensor has a shape and a dtype, but no numbers yet. unknown_batch: the size of its first axis is not known
@@ -62,7 +62,7 @@ def in_graph(thing, unknown_batch: bool = False):
     def traced(*arguments, **keywords):
         if unknown_batch:
             arguments, keywords = _without_size((arguments, keywords), arguments[0].shape[0])
-        return thing(*arguments, **keywords)
+        return wrapped(*arguments, **keywords)
 
     function = tf.function(traced, autograph=False)
 

@@ -64,9 +64,9 @@ def _picture_text(picture):
 def _where(picture):
     """The part of the exercise that it belongs to, and which part of a matrix it is; "" where there is no other."""
     (row, column), (rows, columns) = picture.first, np.shape(picture.expected)
-    place = f"rows {row} to {row + rows - 1}, columns {column} to {column + columns - 1}"
+    location = f"rows {row} to {row + rows - 1}, columns {column} to {column + columns - 1}"
     part = [f'part "{title_of_part(picture.part)}"'] if picture.part else []
-    return ", ".join([*part, place] if any(picture.first) else part)
+    return ", ".join([*part, location] if any(picture.first) else part)
 
 
 def _rows(matrix, width):

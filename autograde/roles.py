@@ -18,9 +18,9 @@ _DENSE = {"kernel": ["kernel"], "bias": ["bias"]}
 _NORM = {"gamma": ["gamma"], "beta": ["beta"]}
 
 
-def inside(part: str, roles: Roles, place: str = "") -> Roles:
-    """The roles of a layer that is an attribute of another. place: its path there, if that is not `part`."""
-    return {f"{part}/{role}": [f"{place or part}.{path}" for path in paths] for role, paths in roles.items()}
+def inside(part: str, roles: Roles, prefix: str = "") -> Roles:
+    """The roles of a layer that is an attribute of another. prefix: its path there, if that is not `part`."""
+    return {f"{part}/{role}": [f"{prefix or part}.{path}" for path in paths] for role, paths in roles.items()}
 
 
 def dense(*names: str) -> Roles:
@@ -78,10 +78,10 @@ def weight_shapes(config: dict) -> dict[str, tuple[int, ...]]:
     rows = {"token": config["vocab_size"], "position": config["max_positions"], "segment": 2}
     shapes = {}
     for role in model_roles(config["num_layers"]):
-        place, _, part = role.rpartition("/")
-        before = inner if place.endswith("outer") else hidden
-        after = inner if place.endswith("inner") else 2 if place == "nsp" else hidden
-        if place == "embeddings":
+        layer, _, part = role.rpartition("/")
+        before = inner if layer.endswith("outer") else hidden
+        after = inner if layer.endswith("inner") else 2 if layer == "nsp" else hidden
+        if layer == "embeddings":
             shapes[role] = (rows[part], hidden)
         elif role == "mlm/bias":
             shapes[role] = (config["vocab_size"],)

@@ -16,7 +16,7 @@ from autograde.chances import FALSE_ALARM
 from autograde.compare import Difference
 from autograde.plain_values import is_whole_number, whole_numbers
 
-MOST_SHOWN = 60
+MAX_SHOWN = 60
 STREAMED = 60  # batches that are taken from a data set without end
 FEWEST_SHUFFLED = 24  # examples, of which an order is no accident
 FEWEST_EPOCHS, LARGEST_AGREEMENT = 5, 0.7  # their orders are correlated by more once in 10¹⁰ times
@@ -25,17 +25,17 @@ FEWEST_EPOCHS, LARGEST_AGREEMENT = 5, 0.7  # their orders are correlated by more
 def shown(value) -> str:
     """A value in a message, shortened."""
     text = repr(value) if type(value) in (list, tuple, str, int, float, bool, type(None)) else type(value).__name__
-    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
+    return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 1] + "…"
 
 
-def _pairs(name: str, places: list[int]) -> list[str]:
+def _pairs(name: str, positions: list[int]) -> list[str]:
     """The event that two of these happen together, for every two."""
-    return [f"{name} {one} and {other}" for one, other in combinations(places, 2)]
+    return [f"{name} {one} and {other}" for one, other in combinations(positions, 2)]
 
 
-def _front(chosen: list[int], all_things: int) -> list[str]:
+def _front(chosen: list[int], total: int) -> list[str]:
     """The event that more than half of the chosen things (numbers from 0) are in the first half of all."""
-    in_front = sum(index < all_things // 2 for index in chosen)
+    in_front = sum(index < total // 2 for index in chosen)
     return ["mostly in the first half"] * (2 * in_front > len(chosen))
 
 
@@ -61,16 +61,16 @@ def each_masked(given, result):
         return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
     if len(masked) != len(token_ids):
         return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
-    for place, (before, after) in enumerate(zip(token_ids, masked)):
+    for position, (before, after) in enumerate(zip(token_ids, masked)):
         if after not in (before, mask_id):
-            return Difference("other token", f"at [{place}]: {before} became {after}, neither itself nor the mask")
-    where = [place for place, token in enumerate(masked) if token == mask_id]
+            return Difference("other token", f"at [{position}]: {before} became {after}, neither itself nor the mask")
+    where = [position for position, token in enumerate(masked) if token == mask_id]
     if positions != where:
-        others = [place for place in range(len(masked)) if place not in where]
-        kinds = {"counted from 1": [place + 1 for place in where], "positions of the others": others}
-        kind = next((kind for kind, places in kinds.items() if positions == places), "positions")
+        others = [position for position in range(len(masked)) if position not in where]
+        kinds = {"counted from 1": [position + 1 for position in where], "positions of the others": others}
+        kind = next((kind for kind, numbers in kinds.items() if positions == numbers), "positions")
         return Difference(kind, f"the masks are at {shown(where)}; your positions are {shown(positions)}")
-    each = [event for place in where for event in ("masked", f"position {place}")]
+    each = [event for position in where for event in ("masked", f"position {position}")]
     return [f"{len(where)} masked", *each, *_pairs("positions", where)]
 
 
@@ -80,11 +80,11 @@ def chosen_positions(given, result):
     positions = whole_numbers(result)
     if positions is None:
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
-    allowed = [place for place, token in enumerate(token_ids) if token not in special_ids]
-    if any(not 0 <= place < len(token_ids) for place in positions):
+    allowed = [position for position, token in enumerate(token_ids) if token not in special_ids]
+    if any(not 0 <= position < len(token_ids) for position in positions):
         kind = "ids" if set(positions) <= set(token_ids) else "no position"
         return Difference(kind, f"{shown(positions)}: expected positions from 0 to {len(token_ids) - 1}")
-    special = [place for place in positions if place not in allowed]
+    special = [position for position in positions if position not in allowed]
     if special:
         return Difference("special", f"position {special[0]} has a special token, {token_ids[special[0]]}")
     if len(set(positions)) < len(positions):
@@ -95,9 +95,9 @@ def chosen_positions(given, result):
         return Difference(kind, f"yours has {len(positions)} positions; expected {wanted}")
     if not _ascending(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
-    together, indices = " ".join(map(str, positions)), [allowed.index(place) for place in positions]
+    together, indices = " ".join(map(str, positions)), [allowed.index(position) for position in positions]
     return [
-        f"all of {together}", *(f"position {place}" for place in positions), *_pairs("positions", positions),
+        f"all of {together}", *(f"position {position}" for position in positions), *_pairs("positions", positions),
         *_front(indices, len(allowed)), *_neighbours(indices),
     ]  # fmt: skip
 
@@ -110,36 +110,36 @@ def replaced(given, result):
         return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
     if len(masked) != len(token_ids):
         return Difference("length", f"{len(token_ids)} tokens went in, {len(masked)} came out")
-    fates: dict[str, list[int]] = {"masked": [], "unchanged": [], "replaced by another token": []}
-    for place, (before, after) in enumerate(zip(token_ids, masked)):
-        if place not in positions:
+    outcomes: dict[str, list[int]] = {"masked": [], "unchanged": [], "replaced by another token": []}
+    for position, (before, after) in enumerate(zip(token_ids, masked)):
+        if position not in positions:
             if after != before:
                 changed = [t for t in range(len(masked)) if t not in positions and masked[t] != token_ids[t]]
                 return Difference(
-                    f"not chosen: {changed[0]}", f"at [{place}], which was not chosen: {before} became {after}"
+                    f"not chosen: {changed[0]}", f"at [{position}], which was not chosen: {before} became {after}"
                 )
         elif after == mask_id:
-            fates["masked"].append(place)
+            outcomes["masked"].append(position)
         elif after == before:
-            fates["unchanged"].append(place)
+            outcomes["unchanged"].append(position)
         elif after in replacements:
-            fates["replaced by another token"].append(place)
+            outcomes["replaced by another token"].append(position)
         else:
             kind = f"index {after}" if 0 <= after < len(replacements) else "no replacement"  # a constant is no index
-            return Difference(kind, f"at [{place}]: {after} is neither the mask nor a replacement")
-    return _fates_together(fates, masked)
+            return Difference(kind, f"at [{position}]: {after} is neither the mask nor a replacement")
+    return _joint_outcomes(outcomes, masked)
 
 
-def _fates_together(fates: dict[str, list[int]], masked: list[int]) -> list[str]:
-    """Events of one call: each fate with its position, by twos and in number; and the replacements, one by one, with
+def _joint_outcomes(outcomes: dict[str, list[int]], masked: list[int]) -> list[str]:
+    """Events of one call: each outcome with its position, by twos and in number; and the replacements, one by one, with
     their positions and by twos."""
-    others = [masked[place] for place in fates["replaced by another token"]]
-    events = [f"{len(fates['masked'])} masked", f"{len(fates['replaced by another token'])} replaced"]
-    for fate, places in fates.items():
-        events += [fate for _ in places] + [f"{fate} at {place}" for place in places]
-        events += _pairs(f"{fate} at", places)
+    others = [masked[position] for position in outcomes["replaced by another token"]]
+    events = [f"{len(outcomes['masked'])} masked", f"{len(outcomes['replaced by another token'])} replaced"]
+    for outcome, positions in outcomes.items():
+        events += [outcome for _ in positions] + [f"{outcome} at {position}" for position in positions]
+        events += _pairs(f"{outcome} at", positions)
     events += [f"replaced by {token}" for token in others]
-    events += [f"replaced by {masked[place]} at {place}" for place in fates["replaced by another token"]]
+    events += [f"replaced by {masked[position]} at {position}" for position in outcomes["replaced by another token"]]
     if len(others) > 1:
         events.append("first two replaced by the same" if others[0] == others[1] else "first two replaced by others")
     return events
@@ -159,8 +159,8 @@ def chosen_words(given, result):
         return Difference("torn", f"{shown(positions)} contains only a part of a word, or a position outside of words")
     if len(positions) > count:
         return Difference("too many", f"yours chose {len(positions)} tokens; expected at most {count}")
-    room = count - len(positions)
-    fitting = [word for index, word in enumerate(words) if len(word) <= room and index not in taken]
+    available = count - len(positions)
+    fitting = [word for index, word in enumerate(words) if len(word) <= available and index not in taken]
     if fitting:
         return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
     if not _ascending(positions):
@@ -200,21 +200,22 @@ def next_sentence(given, result):
         return Difference("same document", "the label is 1, but B comes from the same document as A")
     if label == 0:
         return ["next"]
-    places = [f"sentence {documents[index].index(second)} of document {index}" for index in others[:1]]
+    events = [f"sentence {documents[index].index(second)} of document {index}" for index in others[:1]]
     like_a = ["a document like A's"] * (documents[others[0]] == documents[document])
-    return ["not next", f"document {others[0]}", *places, *like_a]
+    return ["not next", f"document {others[0]}", *events, *like_a]
 
 
 def truncated(given, result):
     """(A, B), each a stretch of what it was, the longer one shortened. Events: how many left at the front."""
-    first, second, room = given
+    first, second, max_tokens = given
     if type(result) not in (tuple, list) or len(result) != 2:
         return Difference("type", f"expected two lists, A and B; yours is {shown(result)}")
     parts = [whole_numbers(part) for part in result]
     if None in parts:
         return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
     events = []
-    for name, before, after, length in zip("AB", (first, second), parts, lengths_after(len(first), len(second), room)):
+    lengths = lengths_after(len(first), len(second), max_tokens)
+    for name, before, after, length in zip("AB", (first, second), parts, lengths):
         if len(after) != length:
             return Difference(f"length of {name}", f"{name} has {len(after)} tokens, not {length}")
         front = before.index(after[0]) if after and after[0] in before else 0
@@ -224,9 +225,9 @@ def truncated(given, result):
     return [*events, ", ".join(events)]
 
 
-def lengths_after(first: int, second: int, room: int) -> tuple[int, int]:
+def lengths_after(first: int, second: int, max_tokens: int) -> tuple[int, int]:
     """The remaining lengths when each token is removed from the longer list, from the second if they are equal."""
-    while first + second > room:
+    while first + second > max_tokens:
         first, second = (first - 1, second) if first > second else (first, second - 1)
     return first, second
 
@@ -295,7 +296,7 @@ def _fault_of_order(orders, size, total):
     batches = [first[start : start + size] for start in range(0, len(first), size)]
     if all(batch == list(range(batch[0], batch[0] + size)) for batch in batches):
         return Difference("whole batches", "consecutive examples stay together: batches were shuffled, not examples")
-    farthest = max(row - place for order in orders for place, row in enumerate(order))
+    farthest = max(row - index for order in orders for index, row in enumerate(order))
     if farthest < size:
         said = f"no example comes {size} places or more before its place in the stored order: hardly a shuffle"
         return Difference("batch as buffer", said)
@@ -314,8 +315,8 @@ def _agreement(orders) -> float:
     """The mean correlation of an epoch's order with that of the epoch before; 0 for few epochs."""
     if len(orders) < FEWEST_EPOCHS:
         return 0.0
-    places = np.argsort(orders, axis=1)
-    return float(np.mean([np.corrcoef(one, other)[0, 1] for one, other in zip(places, places[1:])]))
+    ranks = np.argsort(orders, axis=1)
+    return float(np.mean([np.corrcoef(one, other)[0, 1] for one, other in zip(ranks, ranks[1:])]))
 
 
 RULES: dict[str, Callable] = {

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 LARGEST = 100_000  # characters that are parsed: about 0.6 s where every character is a token
 # CPython before 3.12 finds the place of each part of an f-string by counting from the start of the string.
-_MOST_COUNTED = 500_000_000  # opening braces times characters: about 0.5 s
+_MAX_COUNTED = 500_000_000  # opening braces times characters: about 0.5 s
 _COUNTS_TOGETHER = sys.version_info < (3, 11, 9) or (3, 12) <= sys.version_info < (3, 12, 3)
 _counting = threading.Lock()  # held for a moment, never while anything is parsed
 _parsing = 0
@@ -50,7 +50,7 @@ def _without_collection():
 
 def is_bounded(source: str) -> bool:
     """Whether a text is parsed at all: what would take long is not."""
-    return len(source) <= LARGEST and source.count("{") * len(source) <= _MOST_COUNTED
+    return len(source) <= LARGEST and source.count("{") * len(source) <= _MAX_COUNTED
 
 
 def parsed(source: str) -> ast.Module | None:

@@ -52,28 +52,28 @@ def short(value, longest: int = LONGEST_TEXT) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def _beginning(value, most: int):
-    """A value without what a text of `most` characters cannot show: to write all of it can take seconds."""
+def _beginning(value, max_items: int):
+    """A value without what a text of `max_items` characters cannot show: to write all of it can take seconds."""
     if type(value) is str:
-        return value[: most + 1]
+        return value[: max_items + 1]
     if type(value) in (list, tuple):
-        return type(value)(_beginning(item, most) for item in value[: most + 1])
+        return type(value)(_beginning(item, max_items) for item in value[: max_items + 1])
     if type(value) is dict:
-        found = itertools.islice(value.items(), most + 1)
-        return {_beginning(key, most): _beginning(item, most) for key, item in found}
+        found = itertools.islice(value.items(), max_items + 1)
+        return {_beginning(key, max_items): _beginning(item, max_items) for key, item in found}
     return value
 
 
 def first_difference(one: str, other: str) -> int:
     """The index of the first different character; the length of the shorter string if the other begins with it."""
-    places = range(min(len(one), len(other)))
-    return next((place for place in places if one[place] != other[place]), len(places))
+    indices = range(min(len(one), len(other)))
+    return next((index for index in indices if one[index] != other[index]), len(indices))
 
 
-def around(text: str, place: int) -> str:
+def around(text: str, index: int) -> str:
     """The part of a string around one character, with … where text is left out."""
     half = LONGEST_TEXT // 2
-    start, end = max(0, place - half), place + half
+    start, end = max(0, index - half), index + half
     return "…" * (start > 0) + visible(text[start:end]) + "…" * (end < len(text))
 
 
@@ -85,11 +85,11 @@ def article(kind: str) -> str:
     return f"{'an' if kind[:1] in 'aeiou' else 'a'} {kind}"
 
 
-def row(items, place: int = 0, longest: int = LONGEST_ROW) -> str:
-    """A list on one line; of a long one the part with the item at index `place`."""
-    shown = [short(item) for item in items[: place + longest + 1]]
+def row(items, index: int = 0, longest: int = LONGEST_ROW) -> str:
+    """A list on one line; of a long one the part with the item at `index`."""
+    shown = [short(item) for item in items[: index + longest + 1]]
     start = 0
-    while start < place and len(", ".join(shown[start : place + 1])) > longest // 2:
+    while start < index and len(", ".join(shown[start : index + 1])) > longest // 2:
         start += 1
     end = start
     while end < len(shown) and len(", ".join(shown[start : end + 1])) <= longest:

@@ -32,10 +32,10 @@ def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> st
 
 def _other_function(frame, namespace, question) -> str:
     """The name of the function or class that a frame belongs to; "" if it is the checked one."""
-    thing = _thing(namespace, question)
-    if thing is None:
+    obj = _asked(namespace, question)
+    if obj is None:
         return ""
-    name, asked = frame.f_code.co_qualname, getattr(thing, "__qualname__", "")
+    name, asked = frame.f_code.co_qualname, getattr(obj, "__qualname__", "")
     return "" if name == asked or name.startswith(f"{asked}.") else name.partition(".")[0]
 
 
@@ -56,7 +56,7 @@ def _without_graph(message: str) -> str:
 def student_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:
     """The student's own frames in an error's traceback, each with its line, the outermost first."""
     homes = {id(namespace)} | {id(home) for home in _student_globals(namespace, question)}
-    return [place for place in traceback.walk_tb(error.__traceback__) if id(place[0].f_globals) in homes]
+    return [entry for entry in traceback.walk_tb(error.__traceback__) if id(entry[0].f_globals) in homes]
 
 
 def _student_frame(error, namespace, question):
@@ -75,18 +75,18 @@ def _student_line(error, namespace, question):
     return line, f"{text}   (in `{other}`)" if other and other.isidentifier() else text
 
 
-def _thing(namespace, question):
+def _asked(namespace, question):
     probe = question["probe"]
     return namespace.get(probe.get("name") or probe.get("of", {}).get("name"))
 
 
 def _student_globals(namespace, question):
     """The globals of the tested function or class: the notebook's, or those of a module of the student."""
-    thing = _thing(namespace, question)
-    if inspect.isfunction(thing):
-        yield thing.__globals__
-    if inspect.isclass(thing):
-        for method in vars(thing).values():
+    obj = _asked(namespace, question)
+    if inspect.isfunction(obj):
+        yield obj.__globals__
+    if inspect.isclass(obj):
+        for method in vars(obj).values():
             if inspect.isfunction(method):
                 yield method.__globals__
 
@@ -120,8 +120,8 @@ def watching(names):
 def _codes(dotted: str):
     """The code objects behind a dotted name such as "keras.layers.MultiHeadAttention"; none if it is not there."""
     parts = dotted.split(".")
-    thing = importlib.import_module(parts[0]) if parts[0] in sys.modules else None
+    obj = importlib.import_module(parts[0]) if parts[0] in sys.modules else None
     for part in parts[1:]:
-        thing = getattr(thing, part, None)
-    methods = [vars(thing).get("__init__"), vars(thing).get("call")] if inspect.isclass(thing) else [thing]
+        obj = getattr(obj, part, None)
+    methods = [vars(obj).get("__init__"), vars(obj).get("call")] if inspect.isclass(obj) else [obj]
     return [inspect.unwrap(method).__code__ for method in methods if hasattr(inspect.unwrap(method), "__code__")]

@@ -231,22 +231,22 @@ def _decode_dict(pairs, buffers, used, budget, depth):
 def _decode_array(description, buffers, used, budget):
     if set(description) != {"dtype", "shape", "buffer"} or type(description["dtype"]) is not str:
         raise ValueTreeError("malformed value: an array names its dtype, shape and buffer")
-    shape, place = description["shape"], description["buffer"]
+    shape, index = description["shape"], description["buffer"]
     if type(shape) is not list or len(shape) > budget.limits.axes:
         raise ValueTreeError(f"malformed value: a shape is a list of at most {budget.limits.axes} sizes")
     if any(type(size) is not int or not 0 <= size <= budget.limits.bytes for size in shape):
         raise ValueTreeError("malformed value: a shape holds whole numbers within the limits")
-    if type(place) is not int or place != len(used) or place >= len(buffers):
+    if type(index) is not int or index != len(used) or index >= len(buffers):
         raise ValueTreeError("malformed value: buffers are used once each, in order")
-    used.append(place)
+    used.append(index)
     dtype = _little_endian(description["dtype"])
     size = math.prod(shape) * dtype.itemsize
     budget.spend(
         "bytes", math.prod(axis or 1 for axis in shape) * dtype.itemsize
     )  # NumPy refuses huge empty arrays too
-    if len(buffers[place]) != size:
-        raise ValueTreeError(f"malformed value: {len(buffers[place])} bytes for an array of {size}")
-    array = np.frombuffer(buffers[place], dtype="uint8").copy().view(dtype).reshape(shape)
+    if len(buffers[index]) != size:
+        raise ValueTreeError(f"malformed value: {len(buffers[index])} bytes for an array of {size}")
+    array = np.frombuffer(buffers[index], dtype="uint8").copy().view(dtype).reshape(shape)
     if dtype.kind == "U":
         _check_code_points(array)
     if description["dtype"] == "bool" and array.size and array.view("uint8").max() > 1:

@@ -84,12 +84,12 @@ def _config(metadata, name: str) -> dict[str, int]:
         config = None
     if type(config) is not dict or set(config) != set(CONFIG):
         raise WeightsError(f"{name} has no config with the sizes of the model; write it with hand_in")
-    for key, most in _LARGEST.items():
+    for key, largest in _LARGEST.items():
         value = config[key]
         if type(value) is not int:  # its type only: the value is text of the student
             raise WeightsError(f"{name}: expected {key} to be an integer, got a value of type {type(value).__name__}")
-        if not 1 <= value <= most:
-            raise WeightsError(f"{name}: expected {key} from 1 to {most}, got {str(value)[:40]}")
+        if not 1 <= value <= largest:
+            raise WeightsError(f"{name}: expected {key} from 1 to {largest}, got {str(value)[:40]}")
     if config["hidden_size"] % config["num_heads"]:
         raise WeightsError(
             f"{name}: expected hidden_size to be a multiple of num_heads, got {config['hidden_size']} and "

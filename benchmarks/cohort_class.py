@@ -27,7 +27,7 @@ _MIX = ("right", "mistake", "attack", "half", "mistake", "right", "broken", "mis
 _BESIDE = {"masked-attention": "MASKED_SCORE = -1e9\n"}  # what a solution's cell holds besides its function
 
 # Constants that the attack files expect (tests/hostile/conftest.py has the real values).
-_TOLD = """
+_ATTACK_CONSTANTS = """
 SECRET_NAME = "COURSE_TOKEN"; CANARY_FILE = "/srv/course/gradebook.db"; OUTSIDE = "/srv/course"; MY_FILE = "/srv/mine"
 SHARED_FILE = "/dev/shm/shared"; SHARED_TMP = "/tmp"; VICTIM = 1; PORT_4 = PORT_6 = 9; CHANNEL = 3
 ABSTRACT_SOCKET = chr(0) + "grader"; PATH_SOCKET = "/srv/socket"; GRADER_PATHS = ["/srv/grader"]
@@ -51,7 +51,7 @@ class Student:
         return ASSIGNMENTS[self.notebook]
 
     @property
-    def most(self) -> float:
+    def max_points(self) -> float:
         return points_of(self.notebook)
 
 
@@ -88,9 +88,9 @@ def notebook(name: str, answers: dict[str, str], in_front: str = "") -> dict:
         identity = cell["metadata"].get("nbgrader", {}).get("grade_id")
         cell["source"] = answers.get(identity, cell["source"])
     if in_front:
-        place = next(n for n, cell in enumerate(content["cells"]) if cell["metadata"].get("nbgrader"))
+        index = next(n for n, cell in enumerate(content["cells"]) if cell["metadata"].get("nbgrader"))
         own = {"cell_type": "code", "id": "own", "metadata": {}, "source": in_front, "outputs": []}
-        content["cells"].insert(place, own | {"execution_count": None})
+        content["cells"].insert(index, own | {"execution_count": None})
     return content
 
 
@@ -154,4 +154,4 @@ def _attack(name: str, count: int):
     shared = ROOT / "tests/hostile/channel_functions.py"
     source = (shared.read_text() if path.stem.startswith("channel_") else "") + path.read_text()
     numbers = {call: seccomp.number(call) for call in (*seccomp.DENIED, "clone", "clone3")}
-    return path.stem, notebook(name, {}, in_front=f"{_TOLD}NUMBERS = {numbers}\n{source}"), 0.0
+    return path.stem, notebook(name, {}, in_front=f"{_ATTACK_CONSTANTS}NUMBERS = {numbers}\n{source}"), 0.0

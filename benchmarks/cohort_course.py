@@ -179,7 +179,7 @@ def check_grades(course: Path, students: list[Student]) -> list[str]:
         result = found.get(student.name)
         if result and student.points is not None and result.points != student.points:
             wrong.append(f"{student.name}: {result.points:g} points, must be {student.points:g}")
-        if result and student.mistake and not 0 <= result.points < student.most:
+        if result and student.mistake and not 0 <= result.points < student.max_points:
             wrong.append(f"{student.name}: a mistake that costs nothing")
     return wrong
 

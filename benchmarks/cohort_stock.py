@@ -30,11 +30,11 @@ def stock_course(folder: Path, students: list[Student]) -> Path:
     return folder
 
 
-def some_of_each(students: list[Student], most: int) -> list[Student]:
+def some_of_each(students: list[Student], max_students: int) -> list[Student]:
     """The first of them, as many of each notebook; its time for one hardly depends on whose it is."""
     chosen = []
     for notebook in ASSIGNMENTS:
-        chosen += [student for student in students if student.notebook == notebook][: most // len(ASSIGNMENTS)]
+        chosen += [student for student in students if student.notebook == notebook][: max_students // len(ASSIGNMENTS)]
     return chosen
 
 
@@ -50,12 +50,12 @@ def graded_by_stock(course: Path) -> dict:
 
 
 def _start(course: Path, assignment: str, fingerprints: Path) -> subprocess.Popen:
-    place = Path(sys.executable).parent
+    folder = Path(sys.executable).parent
     environment = os.environ | {
-        "PATH": f"{place}{os.pathsep}{os.environ['PATH']}", "AUTOGRADE_FINGERPRINTS": str(fingerprints),
+        "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", "AUTOGRADE_FINGERPRINTS": str(fingerprints),
         "PYTHONPATH": str(ROOT),
     }  # fmt: skip
-    return subprocess.Popen([str(place / "nbgrader"), "autograde", assignment], cwd=course, env=environment,
+    return subprocess.Popen([str(folder / "nbgrader"), "autograde", assignment], cwd=course, env=environment,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
 
 
@@ -64,4 +64,4 @@ def all_points(course: Path, students: list[Student]) -> tuple[int, int]:
     with Course(course) as book:
         grades = {row["student"]: row["score"] for row in book.grades() if row["submitted"]}
     right = [student for student in students if student.kind == "right"]
-    return sum(grades.get(student.name) == student.most for student in right), len(right)
+    return sum(grades.get(student.name) == student.max_points for student in right), len(right)

@@ -150,11 +150,11 @@ def draw(found: dict[str, list[dict]], path: Path) -> None:
     names = metric_names(found)
     figure, panels = new_figure(3.2 * len(names), 3.6, 1, len(names))
     for axes, name in zip(panels, names):
-        for place, ((kind, rows), colour) in enumerate(zip(found.items(), (GREY, BLUE, GREEN, ORANGE))):
+        for index, ((kind, rows), colour) in enumerate(zip(found.items(), (GREY, BLUE, GREEN, ORANGE))):
             values = [row[name] for row in rows if name in row]
             if values:
-                axes.bar(place, np.mean(values), color=colour, label=kind)
-                axes.plot([place] * len(values), values, ".", color="black")
+                axes.bar(index, np.mean(values), color=colour, label=kind)
+                axes.plot([index] * len(values), values, ".", color="black")
         axes.set(title=name, xticks=[])
     figure.legend(*panels[-1].get_legend_handles_labels(), loc="lower center", ncols=4, frameon=False)
     figure.tight_layout(rect=(0, 0.08, 1, 1))

@@ -221,11 +221,11 @@ def batches_like_ours(job: dict, tokenizer) -> Callable:
     groups = [order[start : start + job["batch_size"]] for start in range(0, len(order), job["batch_size"])]
 
     def batches(number: int):
-        for place in np.random.default_rng(number).permutation(len(groups)):
-            rows = [ids[i] for i in groups[place]]
+        for index in np.random.default_rng(number).permutation(len(groups)):
+            rows = [ids[i] for i in groups[index]]
             length = padded_length(max(map(len, rows)), job["max_length"])
             batch = tokenizer.pad({"input_ids": rows}, padding="max_length", max_length=length, return_tensors="pt")
-            yield {**batch, "labels": labels[groups[place]]}
+            yield {**batch, "labels": labels[groups[index]]}
 
     return batches
 

@@ -25,7 +25,7 @@ from benchmarks.pretrain import add_sizes, config_of, random_rows
 from bertlab.large_pages import restart_with_large_pages
 
 STEPS = 10
-MOST = 20  # kernels in the second table
+MAX_SHOWN = 20  # kernels in the second table
 # The first kind whose pattern occurs in "opcode op_name" of an instruction; the order matters.
 KINDS = (
     ("products of the optimizer", r"^dot .*(muon|adam_?w)"),
@@ -153,8 +153,8 @@ def show(step: float, instructions: dict[str, Instruction], spent: dict[str, flo
     for kind, milliseconds in kinds.most_common():
         table.add_row(kind, str(number[kind]), f"{milliseconds:.1f}", f"{milliseconds / total:.1%}")
     console.print(table)
-    table = Table("kernel", "ms", "kind", "made from", title=f"the {MOST} longest kernels")
-    for name, milliseconds in Counter(spent).most_common(MOST):
+    table = Table("kernel", "ms", "kind", "made from", title=f"the {MAX_SHOWN} longest kernels")
+    for name, milliseconds in Counter(spent).most_common(MAX_SHOWN):
         source = instructions[name].source.replace("pre_trainer_1/pre_training_model_1/", "")
         table.add_row(name, f"{milliseconds:.1f}", kind_of(instructions[name]), source[-70:])
     console.print(table)

@@ -19,7 +19,7 @@ from benchmarks.accelerators.steps import TASKS, Work
 from benchmarks.fusions import OTHER, Instruction, instructions_of, kind_of
 
 STEPS = 20
-MOST = 15  # kernels in the second table
+MAX_SHOWN = 15  # kernels in the second table
 # Kernels of libraries, by their names; all others are fusions that XLA wrote.
 LIBRARIES = (
     ("products", r"nvjet|gemm|cutlass|cublas"),
@@ -83,7 +83,7 @@ def report(kernels: list[Kernel], instructions: dict[str, Instruction]) -> str:
     for kind, (runs, milliseconds) in sorted(kinds.items(), key=lambda each: -each[1][1]):
         lines.append(f"| {kind} | {runs:.0f} | {milliseconds:.2f} | {milliseconds / total:.0%} |")
     lines += ["", "| kernel | runs | ms | kind | made from |", "|---|---|---|---|---|"]
-    for kernel in kernels[:MOST]:
+    for kernel in kernels[:MAX_SHOWN]:
         source = instructions[kernel.name].source if kernel.name in instructions else ""
         lines.append(
             f"| {kernel.name[:45]} | {kernel.runs:.0f} | {kernel.milliseconds:.3f} | "

@@ -129,11 +129,11 @@ def repeated(batch: dict[str, np.ndarray]):
 def random_batch(work: Work) -> dict[str, np.ndarray]:
     """Arrays that a step of this work can read."""
     rng = np.random.default_rng(0)
-    most = {"input_ids": work.config.vocab_size, "masked_lm_ids": work.config.vocab_size,
+    limits = {"input_ids": work.config.vocab_size, "masked_lm_ids": work.config.vocab_size,
             "masked_lm_positions": work.tokens, "next_sentence_labels": 2, "targets": 2}  # fmt: skip
     batch = {}
     for name, (shape, dtype) in work.batch.items():
-        values = rng.integers(most[name], size=shape) if name in most else np.ones(shape)
+        values = rng.integers(limits[name], size=shape) if name in limits else np.ones(shape)
         batch[name] = np.zeros(shape, dtype) if name == "token_type_ids" else values.astype(dtype)
     return batch
 

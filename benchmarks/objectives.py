@@ -195,10 +195,10 @@ def draw(rows: list[dict], path: Path) -> None:
     titles = ["no pre-training" if name == NOTHING else CONTENDERS[name].title.replace(": ", ":\n") for name in names]
     figure, panels = new_figure(12.0, 4.4, 1, 2)
     for axes, key, title in zip(panels, ("task_accuracy", "seconds"), (f"Accuracy on {TASK}", "Seconds of training")):
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             values = [row[key] for row in rows if row["objective"] == name]
-            axes.plot([place] * len(values), values, "o", color=GREY if name == NOTHING else BLUE)
-            axes.plot([place - 0.2, place + 0.2], [np.mean(values)] * 2, color=ORANGE)
+            axes.plot([index] * len(values), values, "o", color=GREY if name == NOTHING else BLUE)
+            axes.plot([index - 0.2, index + 0.2], [np.mean(values)] * 2, color=ORANGE)
         axes.set(title=title, xlim=(-0.5, len(names) - 0.5))
         axes.set_xticks(range(len(names)), titles, fontsize=9)
     panels[0].yaxis.set_major_formatter("{x:.1%}")

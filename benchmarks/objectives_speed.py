@@ -96,7 +96,7 @@ def permutation_loss(model, batch):
     """The loss of XLNet: perm_mask hides what comes later in the order, as in tests/peers/test_xlnet_peers.py."""
     import torch
 
-    order, places = batch["order_ids"], batch["masked_lm_positions"]  # (B, T), (B, P)
+    order, positions = batch["order_ids"], batch["masked_lm_positions"]  # (B, T), (B, P)
     target = order > 0
     sees = (order[:, None, :] < order[:, :, None]) | ~(target[:, None, :] | target[:, :, None])  # (B, T, T)
     return model(
@@ -104,7 +104,7 @@ def permutation_loss(model, batch):
         attention_mask=batch["attention_mask"].float(),
         token_type_ids=batch["token_type_ids"],
         perm_mask=1.0 - sees.float(),
-        target_mapping=torch.nn.functional.one_hot(places, order.shape[1]).float(),  # (B, P, T)
+        target_mapping=torch.nn.functional.one_hot(positions, order.shape[1]).float(),  # (B, P, T)
         labels=batch["masked_lm_ids"].masked_fill(batch["masked_lm_weights"] == 0, -100),
     ).loss
 

@@ -143,7 +143,9 @@ def gradients(model, inputs: dict, labels: tuple) -> dict[str, np.ndarray]:
     ours = {path: found[variable.path] for path, variable in variables_of(model).items()}
     its_family = family_of(model.config)
     names = its_family.huggingface
-    named = under_their_names(ours, names.places(kind_of(model), its_family.layer_numbers(model.config)), names.prefix)
+    named = under_their_names(
+        ours, names.weight_names(kind_of(model), its_family.layer_numbers(model.config)), names.prefix
+    )
     if not model.masked_lm_head.tied:  # transformers then computes with the decoder's own bias
         bias = names.name_of("masked_lm_head/bias")
         if bias is not None:

@@ -7,7 +7,7 @@ Times every product of a step alone, forward and both of its gradients, compiled
 sum is the least time that a step needs with this compiler on this device: what `benchmarks.pretrain` shows below it is
 softmax, LayerNorm, GELU, dropout, the optimizer and waiting for memory.
 
-Letters: B batch, T tokens, P predictions, Q places of the last layer, H hidden size, F intermediate size, A heads,
+Letters: B batch, T tokens, P predictions, Q positions of the last layer, H hidden size, F intermediate size, A heads,
 d head size, V vocabulary.
 """
 
@@ -50,7 +50,7 @@ class Product:
 def products_of(config: BertConfig, rows: int, tokens: int, predictions: int) -> list[Product]:
     """Every product of a forward pass over `rows` rows; `training_flops` is three times their sum."""
     hidden, inner, heads, size = config.hidden_size, config.intermediate_size, config.num_heads, config.head_size
-    places = last_layer_positions(tokens, predictions)
+    num_positions = last_layer_positions(tokens, predictions)
     whole = config.num_layers - 1
 
     def layer(name: str, count: int, queries: int) -> list[Product]:
@@ -65,7 +65,7 @@ def products_of(config: BertConfig, rows: int, tokens: int, predictions: int) ->
 
     return [
         *(layer("layers", whole, tokens) if whole else []),
-        *layer("last layer", 1, places),
+        *layer("last layer", 1, num_positions),
         Product("head: transform", 1, rows * predictions, hidden, hidden),
         Product("head: vocabulary", 1, rows * predictions, hidden, config.vocab_size, rows_right=True),
     ]

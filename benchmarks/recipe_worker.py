@@ -262,9 +262,9 @@ def judged(candidate: Candidate, job: Job, folder: Path) -> dict:
 
 def finetuned(task: str, checkpoint: Path, job: Job, out: Path) -> float:
     """The mean of a task's first development metric over the seeds."""
-    place, options = TASKS[task]
-    if not (Path(job.data) / "tasks" / place).is_dir():
-        raise SystemExit(f"{job.data}: expected the files of {task} in tasks/{place}; put them there, or use --tasks")
+    folder, options = TASKS[task]
+    if not (Path(job.data) / "tasks" / folder).is_dir():
+        raise SystemExit(f"{job.data}: expected the files of {task} in tasks/{folder}; put them there, or use --tasks")
     command = ["finetune", task, "--data-dir", str(Path(job.data) / "tasks"), "--model", str(checkpoint)]
     command += ["--out", str(out), "--json", *options.split()]
     done = subprocess.run([sys.executable, "-m", "bertlab", *command], check=True, stdout=subprocess.PIPE, text=True)

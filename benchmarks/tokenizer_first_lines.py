@@ -46,7 +46,7 @@ def make_lines(kind: str, count: int, words: int, rng: random.Random) -> list[st
         return [" ".join(KINDS[kind](rng) for _ in range(words)) for _ in range(count)]
     source = words_of_python(kind)
     start = rng.randrange(len(source) - count * words)
-    return [" ".join(source[place : place + words]) for place in range(start, start + count * words, words)]
+    return [" ".join(source[first : first + words]) for first in range(start, start + count * words, words)]
 
 
 def build(name: str, vocabulary: Vocabulary):

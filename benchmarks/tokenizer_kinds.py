@@ -36,12 +36,12 @@ _DEVANAGARI = [a + b for a in "कखगचजतदनपबमरलवस" fo
 _THAI = [a + b for a in "กขคจชดตทนบปมยรลวสห" for b in ("า", "ิ", "ี", "ุ", "ู", "่", "้")]
 
 
-def _joined(parts: list[str], least: int, most: int):
-    return lambda rng: "".join(rng.choices(parts, k=rng.randint(least, most)))
+def _joined(parts: list[str], min_length: int, max_length: int):
+    return lambda rng: "".join(rng.choices(parts, k=rng.randint(min_length, max_length)))
 
 
-def _characters(first: int, last: int, least: int, most: int):
-    return lambda rng: "".join(map(chr, rng.choices(range(first, last), k=rng.randint(least, most))))
+def _characters(first: int, last: int, min_length: int, max_length: int):
+    return lambda rng: "".join(map(chr, rng.choices(range(first, last), k=rng.randint(min_length, max_length))))
 
 
 def _shouted(word):
@@ -112,8 +112,8 @@ def compare(functions: dict, lines: list[str], first: str, same_ids: bool = True
         speeds[name] = megabytes / (time.perf_counter() - started)
         found[name] = [ids for part in rows for ids in (part.to_list() if hasattr(part, "to_list") else part)]
     if same_ids and found["ours"] != found["theirs"]:
-        place = next(n for n, (a, b) in enumerate(zip(found["ours"], found["theirs"])) if a != b)
-        sys.exit(f"different ids: {lines[place]!r}\nours   {found['ours'][place]}\ntheirs {found['theirs'][place]}")
+        index = next(n for n, (a, b) in enumerate(zip(found["ours"], found["theirs"])) if a != b)
+        sys.exit(f"different ids: {lines[index]!r}\nours   {found['ours'][index]}\ntheirs {found['theirs'][index]}")
     return speeds
 
 

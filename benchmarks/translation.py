@@ -145,9 +145,9 @@ def picture(rows: list[dict]):
 
     figure, axes = new_figure(6.0, 3.6, 1, 1)
     axes = np.atleast_1d(axes)[0]
-    for place, (kind, colour) in enumerate(((WITH, BLUE), (WITHOUT, ORANGE))):
+    for index, (kind, colour) in enumerate(((WITH, BLUE), (WITHOUT, ORANGE))):
         heights = [row["exact"] for row in rows if row["decoder_sees"] == kind]
-        axes.bar(np.arange(len(heights)) + 0.38 * (place - 0.5), heights, 0.36, color=colour, label=kind)
+        axes.bar(np.arange(len(heights)) + 0.38 * (index - 0.5), heights, 0.36, color=colour, label=kind)
     axes.set_xticks(range(len(LENGTHS)), LENGTHS)
     axes.set(xlabel="words of the source", title="Targets that are right, word for word", ylim=(0, 1))
     axes.yaxis.set_major_formatter("{x:.0%}")

@@ -124,12 +124,12 @@ def attention_grid(pieces: Sequence[str], maps: np.ndarray):
     return figure
 
 
-def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
+def confusion_matrix(counts: np.ndarray, labels: Sequence[str], max_labels: int = 40):
     """A confusion matrix: counts[i, j] rows of class i were predicted as j. Shows the numbers, shaded by row.
 
-    If there are more than `most` classes, only those with the most mistakes are drawn; the title mentions it.
+    If there are more than `max_labels` classes, only those with the most mistakes are drawn; the title mentions it.
     """
-    drawn = _most_confused(counts, most)
+    drawn = _most_confused(counts, max_labels)
     size = 0.62 * len(drawn) + 2.2
     figure, axes = new_figure(size, size)
     axes.grid(False)
@@ -151,10 +151,10 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], most: int = 40):
     return figure
 
 
-def _most_confused(counts: np.ndarray, most: int) -> np.ndarray:
+def _most_confused(counts: np.ndarray, max_labels: int) -> np.ndarray:
     """The indices, in order, of the classes with the most counts off the diagonal of their row and column."""
     mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
-    return np.sort(np.argsort(-mistakes, kind="stable")[:most])
+    return np.sort(np.argsort(-mistakes, kind="stable")[:max_labels])
 
 
 def reliability_diagram(confidences: Sequence[float], accuracies: Sequence[float], counts: Sequence[int], error: float):
@@ -240,8 +240,8 @@ def _cycled(styles: list, names: list, name: str):
 def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:
     """The rows' positions on the horizontal axis, and their metric `key`; rows without it are left out."""
     if along == "tokens":
-        places = np.cumsum([row.get("tokens", 0.0) for row in rows]) / 1e6
+        xs = np.cumsum([row.get("tokens", 0.0) for row in rows]) / 1e6
     else:
-        places = [row[along] for row in rows]
-    points = [(place, row[key]) for place, row in zip(places, rows) if key in row]
-    return [place for place, _ in points], [value for _, value in points]
+        xs = [row[along] for row in rows]
+    points = [(x, row[key]) for x, row in zip(xs, rows) if key in row]
+    return [x for x, _ in points], [value for _, value in points]

@@ -126,25 +126,25 @@ def learn(texts: Iterable[str], size: int, lowercase: bool = True, cls_last: boo
 
 
 def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> tuple[str, list[int]]:
-    """The text that SentencePiece gets, and for each of its characters its place in the original.
+    """The text that SentencePiece gets, and for each of its characters its index in the original.
 
     Example:
         >>> prepared("Ça ``va''")
         ('ca "va"', [0, 1, 2, 3, 5, 6, 7])
     """
-    characters, places, skipped = [], [], {match.start(): match.end() for match in _QUOTES.finditer(text)}
-    place = 0
-    while place < len(text):
-        changed = '"' if place in skipped else " " if text[place].isspace() else text[place]
+    characters, origins, skipped = [], [], {match.start(): match.end() for match in _QUOTES.finditer(text)}
+    index = 0
+    while index < len(text):
+        changed = '"' if index in skipped else " " if text[index].isspace() else text[index]
         if not keep_accents:
             changed = "".join(
                 char for char in unicodedata.normalize("NFKD", changed) if not unicodedata.combining(char)
             )
         changed = changed.lower() if lowercase else changed
         characters.append(changed)
-        places += [place] * len(changed)
-        place = skipped.get(place, place + 1)
-    return "".join(characters), places
+        origins += [index] * len(changed)
+        index = skipped.get(index, index + 1)
+    return "".join(characters), origins
 
 
 class SentencePieceTokenizer(BaseTokenizer):
@@ -206,13 +206,13 @@ class SentencePieceTokenizer(BaseTokenizer):
     def _spans(self, text: str) -> Iterator[tuple[int, str, int, int]]:
         """(id, token, start, end) in the original text."""
         text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-        changed, places = prepared(text, self.lowercase, self.keep_accents)
+        changed, origins = prepared(text, self.lowercase, self.keep_accents)
         found = self.vocabulary.processor.encode_as_offset_mapping(changed)
         for number, piece, (start, end) in zip(found["ids"], found["pieces"], found["offsets"]):
             while start < end and changed[start].isspace():
                 start += 1
-            begin = places[start] if start < len(places) else len(text)
-            yield number, piece, begin, places[end - 1] + 1 if end > start else begin
+            begin = origins[start] if start < len(origins) else len(text)
+            yield number, piece, begin, origins[end - 1] + 1 if end > start else begin
 
     def _parts(self, text: str, special_tokens: bool) -> Iterator[tuple[str, int, bool]]:
         if not special_tokens:

@@ -9,7 +9,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[1]
 SEEN, PICTURES = ROOT / "build" / "browser", ROOT / "docs" / "pictures"
-MOST_BYTES = 200_000
+MAX_BYTES = 200_000
 _COLOURS = 256
 
 # picture: (screenshot of tests/browser, rows of it from … to …; None for all)

@@ -37,9 +37,9 @@ from scripts.mini_cleaning import clean_paragraphs, join_broken_lines
 VERSION = 1  # raise it when the steps change, so that an older folder is refused
 PASSAGE = 50  # paragraphs of a novel that make one document
 LONG_PARAGRAPH = 8  # words: a shorter one may occur twice
-MOST_OCCURRENCES = 10  # of a sentence of 6 or more words
+MAX_OCCURRENCES = 10  # of a sentence of 6 or more words
 OVERLAP, REPORTED_OVERLAP = 13, 8  # words
-MOST_OVERLAPS = 20  # shared runs of 13 words for which a whole document is dropped
+MAX_OVERLAPS = 20  # shared runs of 13 words for which a whole document is dropped
 SAMPLE_WORDS = 3_000_000  # of each source at most, for the vocabulary
 PUNCTUATION_LINES = 1_000  # often enough to be among the characters that the vocabulary keeps
 VOCABULARIES = (8192, 12288, 16384)
@@ -251,12 +251,12 @@ class Seen:
         return True
 
     def is_rare(self, words: list[str]) -> bool:
-        """Whether a sentence has occurred fewer than `MOST_OCCURRENCES` times."""
+        """Whether a sentence has occurred fewer than `MAX_OCCURRENCES` times."""
         if len(words) < 6:
             return True
         value = text_hash(words)
         self.sentences[value] += 1
-        return self.sentences[value] <= MOST_OCCURRENCES
+        return self.sentences[value] <= MAX_OCCURRENCES
 
 
 def text_hash(words: list[str]) -> int:
@@ -276,7 +276,7 @@ def unique_paragraphs(paragraphs, known, seen: Seen, dropped: Counter) -> list[l
     hits = {n: overlapping(hashes, owners, n, grams) for n, grams in known.items()}
     dropped[f"documents with a run of {REPORTED_OVERLAP} words of a benchmark"] += bool(len(hits[REPORTED_OVERLAP]))
     dropped[f"documents with a run of {OVERLAP} words of a benchmark"] += bool(len(hits[OVERLAP]))
-    if len(hits[OVERLAP]) > MOST_OVERLAPS:
+    if len(hits[OVERLAP]) > MAX_OVERLAPS:
         dropped["documents that overlap with a benchmark"] += 1
         return []
     overlaps = set(hits[OVERLAP].tolist())

@@ -12,7 +12,7 @@ from bertlab.data.corpus.sentences import split_sentences
 
 LONGEST = 150  # words
 LEAST_LETTERS = 0.6  # of the characters
-MOST_FOREIGN = 0.2  # of the letters
+MAX_FOREIGN = 0.2  # of the letters
 
 _ADDED = re.compile(r"\[(\w[^\[\]]*)\]")  # "[if] they": an editor's word or letter
 _MARKUP = re.compile(r"https?:|www\.|[<>{}|\\=\[\]^~_]|&\w+;|''|/\*|<unk>|@-@|\ufffd")
@@ -62,7 +62,7 @@ def fault(sentence: str, strict: bool) -> str | None:
     letters = sum(map(str.isalpha, sentence))
     if letters < LEAST_LETTERS * (len(sentence) - sentence.count(" ")):
         return "few letters"
-    if letters - sum(map(str.isalpha, sentence.encode("ascii", "ignore").decode())) > MOST_FOREIGN * letters:
+    if letters - sum(map(str.isalpha, sentence.encode("ascii", "ignore").decode())) > MAX_FOREIGN * letters:
         return "foreign letters"
     if not strict:
         return None

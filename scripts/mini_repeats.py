@@ -20,7 +20,7 @@ SHINGLE = 5
 ONE_IN = 8
 SHARED = 0.5
 LEAST_SHINGLES = 4  # a document with fewer sampled shingles is too short to judge
-MOST_DOCUMENTS = 50  # a shingle in more documents than this is a common phrase
+MAX_DOCUMENTS = 50  # a shingle in more documents than this is a common phrase
 SUFFIXES = (".json", ".jsonl", ".tsv", ".conllu", ".conll", ".txt")  # of a benchmark's files
 
 _WORDS = re.compile(r"[a-z0-9]+")
@@ -81,7 +81,7 @@ def near_duplicates(documents: list[np.ndarray]) -> dict[int, int]:
     hashes, owners = hashes[order], owners[order]
     starts = np.flatnonzero(np.r_[True, hashes[1:] != hashes[:-1]])
     pairs = [_pairs(owners[start:stop]) for start, stop in zip(starts, np.r_[starts[1:], len(hashes)], strict=True)
-             if 2 <= stop - start <= MOST_DOCUMENTS]  # fmt: skip
+             if 2 <= stop - start <= MAX_DOCUMENTS]  # fmt: skip
     if not pairs:
         return {}
     codes, shared = np.unique(np.concatenate(pairs), return_counts=True)
@@ -189,5 +189,5 @@ def is_in(hashes: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Which hashes occur among `known`, which is sorted. (n,) bool."""
     if not len(known):
         return np.zeros(len(hashes), bool)
-    places = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
-    return known[places] == hashes
+    indices = np.minimum(np.searchsorted(known, hashes), len(known) - 1)
+    return known[indices] == hashes

@@ -131,11 +131,11 @@ class Text:
             alone = rng.random(count) < 0.5
             length, _ = self.span(sentence, np.full(count, kind.tokens - 2), alone)
             return np.stack([self.starts[sentence], length, none, none, none], 1).astype(np.int32)
-        room = kind.tokens - 3
-        length_a, after = self.span(sentence, rng.integers(room // 4, 3 * room // 4, count))
+        max_tokens = kind.tokens - 3
+        length_a, after = self.span(sentence, rng.integers(max_tokens // 4, 3 * max_tokens // 4, count))
         elsewhere = (rng.random(count) < 0.5) | (after >= self.document_ends[sentence])
         second = np.where(elsewhere, self.sentences(sources, rng), after)
-        length_b, _ = self.span(second, room - length_a)
+        length_b, _ = self.span(second, max_tokens - length_a)
         columns = [self.starts[sentence], length_a, self.starts[second], length_b, elsewhere]
         return np.stack(columns, 1).astype(np.int32)
 

@@ -28,10 +28,10 @@ CROSSES = {
         "no_gradient": (None, False, True), "late": bool, "type": ("",),
     },
     Failure: {
-        "kind": answers.ERRORS, "line": range(1, answers.MOST_LINES + 1), "shapes": "compared", "digest": "compared",
+        "kind": answers.ERRORS, "line": range(1, answers.MAX_LINES + 1), "shapes": "compared", "digest": "compared",
         "reason": answers.REASONS, "type": ("",), "message": ("",), "text": ("",),
     },
-    CellOutcome: {"status": ("ok", "failed", "late"), "kind": answers.ERRORS, "line": range(1, answers.MOST_LINES + 1)},
+    CellOutcome: {"status": ("ok", "failed", "late"), "kind": answers.ERRORS, "line": range(1, answers.MAX_LINES + 1)},
 }  # fmt: skip
 # What only the tests of the sandbox read of a cell, and what only the student's own machine shows of an answer.
 NOT_FOR_THE_GRADER = {"stdout", "outputs", "traceback", "png", "message"}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from bertlab.bpe import BytePairTokenizer
 from bertlab.bpe.chunks import byte_characters
-from bertlab.bpe.normalization import nfc_with_places
+from bertlab.bpe.normalization import nfc_with_spans
 from bertlab.errors import VocabularyError
 
 PIECES = ["|||IP_ADDRESS|||", "<|padding|>", *byte_characters(), "th", "the", "Ġthe", "Ã©"]
@@ -91,7 +91,7 @@ def test_text_is_brought_into_nfc_and_offsets_are_those_of_the_original(tokenize
 
 @given(st.text("ae\u0301\u0323\u0307\u030aq\u1e69\ud55c\u1112\u1161\u11ab\u0344 \u0f73\U0001d15e", max_size=9))
 def test_places_belong_to_the_text_in_nfc(text):
-    normalised, places = nfc_with_places(text)
+    normalised, places = nfc_with_spans(text)
     assert normalised == unicodedata.normalize("NFC", text)
     assert len(places) == len(normalised) and all(0 <= start <= end <= len(text) for start, end in places)
     assert [end for _, end in places] == sorted(end for _, end in places)

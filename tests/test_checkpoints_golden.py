@@ -63,7 +63,7 @@ def test_gradients_are_within_1e_4_relative_of_the_reference(golden):
     reference = {key.removeprefix(prefix): array for key, array in arrays.items() if key.startswith(prefix)}
     largest = max(np.abs(array).max() for array in reference.values())
     compared = 0
-    for place in family("bert").huggingface.places("pretraining", model.config.num_layers):
+    for place in family("bert").huggingface.weight_names("pretraining", model.config.num_layers):
         if place.ours not in variables:
             continue
         name = "bert." + place.theirs if place.in_backbone else place.theirs

@@ -7,7 +7,7 @@ import pytest
 
 from autograde.rendering import MARKS
 from scripts.docs_pages import COPIES, copied_pictures, site_links
-from scripts.docs_pictures import MOST_BYTES
+from scripts.docs_pictures import MAX_BYTES
 
 ROOT = Path(__file__).parents[1]
 PLAN = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
@@ -61,4 +61,4 @@ def test_pictures_of_the_guides_are_small_described_and_all_used():
     assert set(shown) == set(files)
     for name, alt in shown.items():
         assert len(alt.split()) >= 5, f"{name} needs words for who cannot see it"
-        assert files[name] <= MOST_BYTES, name
+        assert files[name] <= MAX_BYTES, name

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from autograde.exercises import catalogue
-from autograde.grader.budget import MOST_SANDBOXES, Budget
+from autograde.grader.budget import MAX_SANDBOXES, Budget
 from autograde.grader.course import make_course
-from autograde.grader.grade import MOST_TRIES, anything_new, counted, digest, grade, open_assignment
+from autograde.grader.grade import MAX_TRIES, anything_new, counted, digest, grade, open_assignment
 from autograde.grader.results import Result, load_results
 from autograde.grader.submission import LIMITS
 from autograde.release import editions
@@ -24,7 +24,7 @@ def test_nine_notebooks_get_twice_the_time_of_one():
     for left in range(9, 0, -1):  # as `grade_submission` shares it: each of nine that use up all they get
         share = nine.part(1 / left)
         assert share.wall_seconds > 60 and share.started == 0
-        share.wall, share.started = share.wall_seconds, MOST_SANDBOXES
+        share.wall, share.started = share.wall_seconds, MAX_SANDBOXES
         nine.take(share)
     assert nine.spent_on
 
@@ -32,7 +32,7 @@ def test_nine_notebooks_get_twice_the_time_of_one():
 def test_a_notebook_has_as_many_starts_for_a_later_one_as_alone():
     """An earlier notebook had fewer, so its grade depended on the order of grading."""
     budget = Budget.of(LIMITS)
-    budget.started = MOST_SANDBOXES
+    budget.started = MAX_SANDBOXES
     assert "starts" in budget.spent_on
     assert budget.part(0.5).spent_on is None and Budget.of(LIMITS, 9).part(1 / 9).started == 0
 
@@ -79,12 +79,12 @@ def test_a_file_that_is_killed_each_time_is_tried_three_times(tmp_path):
     course = released_course(tmp_path / "course")
     path = hand_in(course, "jane", solved())
     killed = Result(NAME, "jane", NOTEBOOK, sha256=digest(path), again=True, technical="killed")
-    for tries in range(1, MOST_TRIES + 1):
+    for tries in range(1, MAX_TRIES + 1):
         record = counted(course, killed)
         record.save(course)
         assert record.tries == tries
-        assert anything_new(opened(course)) is (tries < MOST_TRIES)
-    assert f"tried {MOST_TRIES} times and not again" in record.technical
+        assert anything_new(opened(course)) is (tries < MAX_TRIES)
+    assert f"tried {MAX_TRIES} times and not again" in record.technical
     hand_in(course, "jane", solved() + " ")
     assert counted(course, replace(killed, sha256=digest(path))).tries == 1  # another file begins at 1
 
@@ -94,7 +94,7 @@ def test_a_program_that_kills_itself_is_not_tried_for_ever(tmp_path, launcher):
     """Each `grade` took it up again at 87264fd."""
     course = released_course(tmp_path / "course")
     hand_in(course, "jane", solved({"concat-heads": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)"}))
-    counts = [grade(opened(course), launcher).graded for _ in range(MOST_TRIES + 2)]
-    assert counts == [1] * MOST_TRIES + [0, 0]
+    counts = [grade(opened(course), launcher).graded for _ in range(MAX_TRIES + 2)]
+    assert counts == [1] * MAX_TRIES + [0, 0]
     result = result_of(course, "jane")
-    assert (result.tries, result.again) == (MOST_TRIES, False) and "times and not again" in result.technical
+    assert (result.tries, result.again) == (MAX_TRIES, False) and "times and not again" in result.technical

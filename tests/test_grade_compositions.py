@@ -10,7 +10,7 @@ from autograde import compositions, planning, probe
 from autograde.advice import ONLY_TOGETHER
 from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import Case, composed, result_of, values
-from autograde.grader.budget import MOST_SANDBOXES, Budget
+from autograde.grader.budget import MAX_SANDBOXES, Budget
 from autograde.grader.carry_forward import NOT_REACHED, carry_forward
 from autograde.grader.notebook_grading import grade_notebook
 from autograde.grader.reasons import with_reasons
@@ -172,7 +172,7 @@ def test_using_up_the_starts_keeps_the_first_verdict(launcher, template):
     task = _task(solved({"merge-pair": cell}, notebook=NOTEBOOK), template)
     budget = Budget.of(LIMITS)
     first = run_program(task, launcher, budget)
-    budget.started = MOST_SANDBOXES
+    budget.started = MAX_SANDBOXES
     exercise = catalogue.find("merge-pair")
     assert carry_forward(task, first, launcher, budget).verdict(exercise).points == 2
 

@@ -9,7 +9,7 @@ import pytest
 from grader_course import ANSWERS, NAMES, STUBS, as_bytes, cell, notebook, released
 
 from autograde.grader.lacking_modules import without_lacking_modules
-from autograde.grader.notebook import MOST_CELLS, read_notebook
+from autograde.grader.notebook import MAX_CELLS, read_notebook
 from autograde.grader.repair import read_submission
 from autograde.grader.source import called_names, defined_names, without_commands
 from autograde.grader.template import Template, TemplateError
@@ -345,7 +345,7 @@ def test_a_script_may_be_as_long_as_the_cells_of_a_notebook():
 def test_a_script_has_no_more_cells_than_a_notebook_may_have():
     for script in ("a = 1\n\n" * 10_000, "# %%\na = 1\n" * 6_000):
         reading = read_notebook(script.encode())
-        assert len(reading.cells) == MOST_CELLS and "the first 5000 were read" in reading.repairs[0]
+        assert len(reading.cells) == MAX_CELLS and "the first 5000 were read" in reading.repairs[0]
 
 
 def test_a_script_that_cannot_be_read_says_where():

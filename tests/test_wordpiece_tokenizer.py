@@ -327,7 +327,7 @@ def test_words_are_cut_the_same_by_beginnings_and_by_the_trie_however_often_they
     """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
     import bertlab.wordpiece.longest_match as longest_match
 
-    monkeypatch.setattr(longest_match, "MOST_NODES", most_nodes)
+    monkeypatch.setattr(longest_match, "MAX_NODES", most_nodes)
     monkeypatch.setattr(longest_match, "FIRST_CHARS", first_chars)
     pieces = "a abc abcabca ac b ##a ##abcc ##b ##bca ##bcabcab ##cabcb ##ca 中 ##中 abcabcabcabcabcabc".split()
     vocabulary = Vocabulary([*SPECIAL_TOKENS, *pieces])

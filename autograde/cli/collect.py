@@ -57,10 +57,10 @@ def _summary(manifest, course: Path) -> str:
     students = "1 student" if len(manifest.students) == 1 else f"{len(manifest.students)} students"
     lines = [f"{students}: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
     lines += [f"  read as names of {manifest.system}"] if manifest.system else []
-    told = (
+    reported = (
         ("refused", "disputed") if manifest.students else ("refused", "disputed", "ignored")
     )  # where nothing came, why
-    left_out = [row for row in manifest.rows if row.action in told]
+    left_out = [row for row in manifest.rows if row.action in reported]
     lines += [one_line(f"  {row.action}  {row.source}: {row.reason}") for row in left_out[:20]]
     if len(left_out) > 20:
         lines.append(f"  … and {len(left_out) - 20} more")

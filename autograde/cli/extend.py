@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of
-from autograde.grader.policy import MOST_DAYS, read_policy
+from autograde.grader.policy import MAX_DAYS, read_policy
 
 
 @click.command()
@@ -15,7 +15,7 @@ from autograde.grader.policy import MOST_DAYS, read_policy
 @course_option
 @click.option(
     "--days",
-    type=click.FloatRange(0, MOST_DAYS),
+    type=click.FloatRange(0, MAX_DAYS),
     help="Give so many days after the due date of all others; 0 takes an extension back.",
 )
 @click.option("--until", metavar="TIME", help='The time until which the student has, such as "2026-12-03 23:59".')
@@ -41,8 +41,8 @@ def extend(assignment, student, course, days, until):
             raise CourseError(f"{course}: no student {student!r}; `autograde export` lists the students")
         if until is not None:
             days = _days_until(course, assignment, released.duedate, until)
-        if not 0 <= days <= MOST_DAYS:  # before it is saved: nan passes the option's range
-            raise CourseError(f"expected an extension of 0 to {MOST_DAYS} days, got {days:g}")
+        if not 0 <= days <= MAX_DAYS:  # before it is saved: nan passes the option's range
+            raise CourseError(f"expected an extension of 0 to {MAX_DAYS} days, got {days:g}")
         read_policy(course).extended(assignment, student, days).save(course)
         book.write_late_penalties()
         penalty = sum(row["late_penalty"] for row in book.grades([assignment]) if row["student"] == student)

@@ -51,7 +51,7 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
     opened = [grading.open_assignment(course, name, limits_of(cell_seconds)) for name in names]
     began = time.monotonic()
     any_new = not resume or any(grading.anything_new(item, students) for item in opened)
-    with _places(scheduler, trust, workers, any_new) as grade_one:
+    with _grader(scheduler, trust, workers, any_new) as grade_one:
         reports = {item.name: _with_bar(grade_one, item, students, not resume) for item in opened}
     if as_json:
         click.echo(json.dumps({name: asdict(report) for name, report in reports.items()}, indent=1))
@@ -62,15 +62,15 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
 
 
 @contextmanager
-def _places(scheduler, trust, workers, any_new):
+def _grader(scheduler, trust, workers, any_new):
     """Yields the function that grades submissions: (assignment, students, again, progress) → report."""
     from autograde.grader import cluster
     from autograde.grader.grade import grade as grade_here
 
     if scheduler:
         no_trust_on_a_cluster(trust)
-        with cluster.cluster(scheduler) as (pool, places):
-            yield functools.partial(cluster.grade, pool, places)
+        with cluster.cluster(scheduler) as (pool, slots):
+            yield functools.partial(cluster.grade, pool, slots)
     else:
         with make_launcher(trust, now=any_new) as launcher:
             yield lambda assignment, *rest: grade_here(assignment, launcher, rest[0], workers, *rest[1:])

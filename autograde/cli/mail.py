@@ -75,13 +75,13 @@ def _connected(server: str, security: str, user: str | None, password: str | Non
     host, _, port = server.partition(":")
     if port and not port.isdecimal():
         raise MailError(f"expected a server such as smtp.example.org or smtp.example.org:2525, got {server!r}")
-    place = host, int(port) if port else _PORTS[security]
+    address = host, int(port) if port else _PORTS[security]
     try:
         context = ssl.create_default_context()
         if security == "tls":
-            connection = smtplib.SMTP_SSL(*place, timeout=60, context=context)
+            connection = smtplib.SMTP_SSL(*address, timeout=60, context=context)
         else:
-            connection = smtplib.SMTP(*place, timeout=60)
+            connection = smtplib.SMTP(*address, timeout=60)
         if security == "starttls":
             connection.starttls(context=context)
         if user:

@@ -42,16 +42,16 @@ def regrade(exercise, assignment, course, students, scheduler, workers, cell_sec
 
     wanted = catalogue.find(exercise)
     opened = grading.open_assignment(course, assignment, limits_of(cell_seconds))
-    with _places(scheduler, trust) as place, progress_bar(f"Regrading {wanted.id}") as progress:
-        report = regrade_exercise(opened, wanted, students=students, workers=workers, progress=progress, **place)
+    with _grader_options(scheduler, trust) as where, progress_bar(f"Regrading {wanted.id}") as progress:
+        report = regrade_exercise(opened, wanted, students=students, workers=workers, progress=progress, **where)
     click.echo(json.dumps(asdict(report), indent=1) if as_json else "\n".join(_lines(wanted, report)))
     if report.failures:
         raise SystemExit(1)
 
 
 @contextmanager
-def _places(scheduler, trust):
-    """Yields the arguments of `regrade.regrade` for the place where it is done."""
+def _grader_options(scheduler, trust):
+    """Yields the arguments of `regrade.regrade` for grading here or on a cluster."""
     from autograde.grader import cluster
 
     if scheduler:

@@ -74,13 +74,13 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
 
     # A wheel and a folder of one's own are for students, who need every exercise; here `check` can plan the others.
     chosen = set(names) if notebooks and not (wheel or fingerprints) else None
-    place = assignments.write_fingerprints(fingerprints, progress, load_backend, chosen)
+    destination = assignments.write_fingerprints(fingerprints, progress, load_backend, chosen)
     plans = [one for one in assignments.every_plan().values() if chosen is None or one.notebook in chosen]
-    click.echo(f"{place}: {len(plans)} exercises, {len(plans) - len(made_now)} of them unchanged")
+    click.echo(f"{destination}: {len(plans)} exercises, {len(plans) - len(made_now)} of them unchanged")
     if wheel:
         from autograde.release import student_wheel
 
-        click.echo(student_wheel.build(wheel, place))
+        click.echo(student_wheel.build(wheel, destination))
     if executed:
         _execute(made, executed, track)
     if course and own_exercises:

@@ -73,9 +73,9 @@ def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -
     for cell in content["cells"]:
         cell["source"] = _without_marks(answers.get(_grade_id(cell), cell["source"]))
     if in_front:
-        place = next(place for place, cell in enumerate(content["cells"]) if _grade_id(cell))
+        index = next(index for index, cell in enumerate(content["cells"]) if _grade_id(cell))
         own = {"cell_type": "code", "id": "own", "metadata": {}, "source": in_front, "outputs": []}
-        content["cells"].insert(place, own | {"execution_count": None})
+        content["cells"].insert(index, own | {"execution_count": None})
     return json.dumps(content)
 
 

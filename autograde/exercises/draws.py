@@ -43,7 +43,7 @@ def _turned(value, steps: int):
         return dict(zip(value, _turned(list(value.values()), steps)))
     if isinstance(value, (list, tuple)):
         holds_more = any(isinstance(item, (np.ndarray, list, tuple, dict)) for item in value)
-        moved = (steps + place for place in range(len(value)))
+        moved = (steps + index for index in range(len(value)))
         items = map(_turned, value, moved) if holds_more else np.roll(np.array(value, object), steps)
         return type(value)(items)
     return value

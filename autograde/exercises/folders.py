@@ -39,7 +39,7 @@ def is_own(notebook: str) -> bool:
     return folder is not None and (folder / "solutions" / f"{notebook}.py").is_file()
 
 
-def place_of(kind: str, notebook: str) -> Path:
+def path_of(kind: str, notebook: str) -> Path:
     """The path of a notebook's file. kind: solutions, alternatives or wrong."""
     folder = own() / kind if is_own(notebook) else COURSE / _IN_COURSE[kind]
     return folder / f"{notebook}.py"

@@ -66,7 +66,7 @@ class Facts:
 
 def path_of(notebook: str) -> Path:
     """The file of a notebook. Raises SolutionError if there is none."""
-    path = folders.place_of("solutions", notebook) if folders.is_own(notebook) else SOLUTIONS / f"{notebook}.py"
+    path = folders.path_of("solutions", notebook) if folders.is_own(notebook) else SOLUTIONS / f"{notebook}.py"
     if not path.exists():
         raise SolutionError(f"{path}: no such file; expected one solution notebook in solutions/ for each notebook")
     return path

@@ -31,7 +31,7 @@ def own_names(forbidden: Forbidden) -> tuple[str, ...]:
     return tuple(name for name in forbidden.names if not any(_is_in(name, all_forbid) for all_forbid in EVERYWHERE))
 
 
-def told(forbidden: Forbidden) -> str:
+def refusal(forbidden: Forbidden) -> str:
     """The sentence that names the ready-made functions `check` refuses here, and the reason; "" if it refuses none."""
     *others, last = [f"`{name}`" for name in own_names(forbidden)] or [""]
     names = f"{', '.join(others)} and {last}" if others else last

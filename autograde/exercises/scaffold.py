@@ -117,7 +117,7 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*", identity
     ):
         raise SolutionError(f"expected names like 03_attention and mean-pooling, got {notebook} and {identity}")
-    solution, package, others = _places(notebook, root)
+    solution, package, others = _paths(notebook, root)
     module = package / f"{name}.py"
     if module.exists():
         raise SolutionError(f"{module}: exercise {identity!r} exists already; choose another name")
@@ -135,7 +135,7 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     return [solution, module, others]
 
 
-def _places(notebook: str, root: Path) -> tuple[Path, Path, Path]:
+def _paths(notebook: str, root: Path) -> tuple[Path, Path, Path]:
     """Notebook, package of exercises, and alternatives: in the instructor's folder if there is one."""
     own = folders.own()
     if own is None:

@@ -27,7 +27,7 @@ from autograde.errors import AutogradeError
 
 CELL = "variant"  # the grade_id of the cell that assigns the values
 NUMBER = "VARIANT"  # the name in that cell whose value is the number of the variant
-_MOST_DRAWS = 100  # for each variant, to find values that no other one has
+_MAX_DRAWS = 100  # for each variant, to find values that no other one has
 _PLAIN = (bool, int, float, str)
 
 Values = tuple[tuple[str, object], ...]  # (name, value) pairs
@@ -90,7 +90,7 @@ def drawn(notebook: str, written: Values) -> list[Values]:
     seed = hashlib.sha256(f"variants {notebook} {getattr(package, 'SEED', '')}".encode()).digest()
     rng = np.random.default_rng(int.from_bytes(seed[:16], "big"))
     found: list[Values] = []
-    for _ in range(_MOST_DRAWS * count):
+    for _ in range(_MAX_DRAWS * count):
         values = _values(notebook, package.draw(rng), written)
         if values not in found:
             found.append(values)

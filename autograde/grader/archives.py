@@ -137,18 +137,18 @@ def _named(entry: Entry, limits: Limits) -> Entry:
 
 
 def _folder(folder: Path) -> Iterator[Entry]:
-    for place, folders, names in os.walk(folder, followlinks=False):
+    for parent, folders, names in os.walk(folder, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith((".", "__MACOSX")))
         for name in sorted(names):
-            path = Path(place, name)
+            path = Path(parent, name)
             yield _file(path, path.relative_to(folder).as_posix())
 
 
 def _file(path: Path, name: str) -> Entry:
-    status, told = path.lstat(), os.fsencode(name).decode("utf-8", "replace")
-    if told != name:
+    status, decoded = path.lstat(), os.fsencode(name).decode("utf-8", "replace")
+    if decoded != name:
         reason = "its name is not UTF-8, as unpacking in another system leaves it; rename it, or collect the zip itself"
-        return Entry(told, refused=reason)
+        return Entry(decoded, refused=reason)
     if stat.S_ISLNK(status.st_mode):
         return Entry(name, refused="it is a symbolic link")
     if not stat.S_ISREG(status.st_mode):
@@ -255,18 +255,18 @@ def _members(
 
 
 class _Bounded:
-    """A file of which `zipfile` cannot read a list of members longer than `most` bytes into memory at once."""
+    """A file of which `zipfile` cannot read a list of members longer than `max_bytes` bytes into memory at once."""
 
-    def __init__(self, file: BinaryIO, most: int):
-        self.file, self.most = file, most
+    def __init__(self, file: BinaryIO, max_bytes: int):
+        self.file, self.max_bytes = file, max_bytes
         self.seek, self.tell = file.seek, file.tell
 
     def seekable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
-        data = self.file.read(self.most + 1 if size < 0 else size if size <= self.most else 0)
-        if size > self.most or len(data) > self.most:
+        data = self.file.read(self.max_bytes + 1 if size < 0 else size if size <= self.max_bytes else 0)
+        if size > self.max_bytes or len(data) > self.max_bytes:
             raise zipfile.BadZipFile("its list of files is too long")
         return data
 

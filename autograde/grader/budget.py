@@ -17,8 +17,8 @@ from dataclasses import replace
 from autograde.sandbox.client import Sandbox
 from autograde.sandbox.limits import Limits
 
-MOST_SANDBOXES = 16  # for one pass through one notebook: a program that ends again and again
-MOST_NOTEBOOKS = 2  # that time is given for, however many a submission has: an honest one takes seconds
+MAX_SANDBOXES = 16  # for one pass through one notebook: a program that ends again and again
+MAX_NOTEBOOKS = 2  # that time is given for, however many a submission has: an honest one takes seconds
 _TOO_SHORT = 0.5  # seconds: less than this is not worth a start
 
 
@@ -41,7 +41,7 @@ class Budget:
     @classmethod
     def of(cls, limits: Limits, notebooks: int = 1) -> "Budget":
         """The budget of a submission of so many notebooks: the limits of one sandbox, twice as much for several."""
-        times = min(notebooks, MOST_NOTEBOOKS)
+        times = min(notebooks, MAX_NOTEBOOKS)
         return cls(limits.wall_seconds * times, limits.cpu_seconds * times)
 
     def part(self, share: float) -> "Budget":
@@ -59,8 +59,8 @@ class Budget:
             return f"the {self.wall_seconds:.0f} seconds that its submission may take"
         if self.cpu_seconds - self.cpu < _TOO_SHORT:
             return f"the {self.cpu_seconds:.0f} seconds of computing that its submission may take"
-        if self.started >= MOST_SANDBOXES:
-            return f"the {MOST_SANDBOXES} starts of a program that ended each time"
+        if self.started >= MAX_SANDBOXES:
+            return f"the {MAX_SANDBOXES} starts of a program that ended each time"
         return None
 
     @contextmanager

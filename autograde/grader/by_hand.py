@@ -75,15 +75,15 @@ def sheet(
 ) -> str:
     """The CSV of one grader: a row for each part, with the answer, to be filled in. names: of students."""
     rows = [_COLUMNS]
-    for part in sorted(parts, key=lambda part: (part.notebook, _place(templates, part), part.student)):
+    for part in sorted(parts, key=lambda part: (part.notebook, _cell_index(templates, part), part.student)):
         state = points_text(part.points), part.comment
         members = _AND.join(part.members) if len(part.members) > 1 else ""
         rows.append((grader, part.student, members, names.get(part.student, ""), part.notebook, part.exercise,
-                     part.most, points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
+                     part.max_points, points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
     return written([cell(value) for value in row] for row in rows)
 
 
-def _place(templates: Mapping[str, Template], part: Part) -> int:
+def _cell_index(templates: Mapping[str, Template], part: Part) -> int:
     order = [answer.grade_id for answer in templates[part.notebook].answers] if part.notebook in templates else []
     return order.index(part.exercise) if part.exercise in order else len(order)
 
@@ -147,9 +147,9 @@ def read_sheet(text: str, where: str) -> list[Row]:
     wanted = [header.index(name) for name in ("grader", "student", "notebook", "exercise", "points", "comment",
                                               "points before", "comment before")]  # fmt: skip
     filled = [line + [""] * (len(header) - len(line)) for line in lines[1:] if any(line)]
-    place = header.index("members") if "members" in header else None
+    column = header.index("members") if "members" in header else None
     return [
-        Row(*(plain(line[one]) for one in wanted), _members(plain(line[place])) if place is not None else ())
+        Row(*(plain(line[one]) for one in wanted), _members(plain(line[column])) if column is not None else ())
         for line in filled
     ]
 
@@ -242,8 +242,8 @@ def _points(row: Row, part: Part) -> float | None | str:
             f"{part.title}: expected points, or {_EMPTY} to take back those by hand, got nothing" if forgotten else None
         )
     points = _number(row.points)
-    if points is None or not 0 <= points <= part.most:
-        return f"{part.title}: expected a number from 0 to {part.most:g}, got {row.points!r}"
+    if points is None or not 0 <= points <= part.max_points:
+        return f"{part.title}: expected a number from 0 to {part.max_points:g}, got {row.points!r}"
     return points
 
 
@@ -289,8 +289,8 @@ def progress(parts: Sequence[Part], shares: Shares) -> tuple[list[Progress], lis
         if part.points is not None or part.comment or part.extra:
             given[entry.grader if same else FORMGRADER] += 1
         look += _unseen(part, history[entry.key]) if same else _changed(part, entry)
-        if part.points is not None and not 0 <= part.points <= part.most:
-            look.append(f"{part.title}: {part.points:g} points by hand; the part has 0 to {part.most:g}")
+        if part.points is not None and not 0 <= part.points <= part.max_points:
+            look.append(f"{part.title}: {part.points:g} points by hand; the part has 0 to {part.max_points:g}")
     share = Counter(grader for key, grader in shares.grader_of.items() if key in known)
     waiting = Counter(shares.grader_of.get(key, "nobody") for key, part in known.items() if part.waits)
     names = sorted({*share, *given, *waiting} - {FORMGRADER, "nobody"})

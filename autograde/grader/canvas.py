@@ -36,10 +36,10 @@ _REFUSED = {
 def canvas(rows: Sequence[dict]) -> Filled:
     """A new file; Canvas needs its user ids in it, so a student without one is reported."""
     assignments, students = by_student(rows)
-    most = {row["assignment"]: row["max_score"] for row in rows}
+    max_points = {row["assignment"]: row["max_score"] for row in rows}
     lines = [
         [*_COLUMNS, *assignments],
-        ["    Points Possible", "", "", "", "", *(most[assignment] for assignment in assignments)],
+        ["    Points Possible", "", "", "", "", *(max_points[assignment] for assignment in assignments)],
     ]
     missing = []
     for student, graded in students.items():
@@ -65,7 +65,7 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None 
             "expected a gradebook of Canvas (Grades > Export) with the columns Student and ID in its first line"
         )
     assignments, students = by_student(rows)
-    places = {name: _column(header, (columns or {}).get(name, name)) for name in assignments}
+    indices = {name: _column(header, (columns or {}).get(name, name)) for name in assignments}
     matcher, filled = Matcher(students, "lms_user_id"), Filled("")
 
     def value(line: list[str], column: str) -> str:
@@ -80,22 +80,24 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None 
         if value(line, "ID").strip():
             people.append(line)
         elif "Points Possible" in "".join(line[:2]):
-            read_only = [name for name, place in places.items() if "read only" in line[place]]
+            read_only = [name for name, index in indices.items() if "read only" in line[index]]
             filled.refused += [f"all students of {name}: read only" for name in read_only]
-            filled.notes += _other_points(line, {name: places[name] for name in places if name not in read_only}, rows)
+            filled.notes += _other_points(
+                line, {name: indices[name] for name in indices if name not in read_only}, rows
+            )
     keys = [
         Keys(value(line, "ID"), (value(line, "SIS User ID"), value(line, "SIS Login ID")), full(line))
         for line in people
     ]
     found = matcher.students(keys)
     for line, student in zip(people, found):
-        for assignment, place in places.items():
+        for assignment, index in indices.items():
             points = score(students[student].get(assignment)) if student else ""
-            reason = _REFUSED.get(line[place].strip().upper())
+            reason = _REFUSED.get(line[index].strip().upper())
             if points != "" and reason:
                 filled.refused.append(f"{named(students[student])}, {assignment}: {reason}")
             elif points != "":
-                line[place] = cell(points)
+                line[index] = cell(points)
     people_rows = [(key.name, f"ID {key.number}", one) for key, one in zip(keys, found) if key.name != _TEST_STUDENT]
     settle(filled, students, people_rows)
     filled.text = written(lines, separator)
@@ -103,7 +105,7 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: dict[str, str] | None 
 
 
 def _column(header: list[str], name: str) -> int:
-    found = [place for place, title in enumerate(header) if title == name or title.startswith(f"{name} (")]
+    found = [index for index, title in enumerate(header) if title == name or title.startswith(f"{name} (")]
     if len(found) != 1:
         raise ExportError(
             f"expected one column {name!r} in the Canvas gradebook, found {len(found)}; name it with --column"
@@ -111,11 +113,10 @@ def _column(header: list[str], name: str) -> int:
     return found[0]
 
 
-def _other_points(line: list[str], places: dict[str, int], rows: Sequence[dict]) -> list[str]:
-    most = {row["assignment"]: row["max_score"] for row in rows}
-    return [
-        f"{name} has {most[name]:g} points here and {line[place].strip()} in Canvas: grades are points, not percent"
-        for name, place in places.items()
-        if line[place].strip() and line[place].strip().replace(",", ".") not in (f"{most[name]:.2f}", f"{most[name]:g}",
-                                                                                f"{most[name]:.1f}")
-    ]  # fmt: skip
+def _other_points(line: list[str], indices: dict[str, int], rows: Sequence[dict]) -> list[str]:
+    max_points, notes = {row["assignment"]: row["max_score"] for row in rows}, []
+    for name, index in indices.items():
+        here, there = max_points[name], line[index].strip()
+        if there and there.replace(",", ".") not in (f"{here:.2f}", f"{here:.1f}", f"{here:g}"):
+            notes.append(f"{name} has {here:g} points here and {there} in Canvas: grades are points, not percent")
+    return notes

@@ -22,7 +22,7 @@ from autograde.dependencies import cells_for, read_cell
 from autograde.errors import SandboxEnded
 from autograde.exercises import cells
 from autograde.exercises.spec import Exercise
-from autograde.grader.budget import MOST_SANDBOXES, Budget, BudgetSpent
+from autograde.grader.budget import MAX_SANDBOXES, Budget, BudgetSpent
 from autograde.grader.source import defined_names
 from autograde.grader.submission import Judged, Outcome, Step, Task
 from autograde.grader.walk import ask, entered, run_cell, with_errors
@@ -46,7 +46,7 @@ def carry_forward(task: Task, outcome: Outcome, launcher, budget: Budget) -> Out
         outcome = _pass(task, outcome, launcher, budget)
     for exercise in _candidates(task, outcome):
         outcome = outcome.with_verdict(exercise, outcome.verdict(exercise).with_advice(NOT_REACHED))
-    return outcome if budget.started >= MOST_SANDBOXES else _judged_alone(task, outcome)  # its own ends used them up
+    return outcome if budget.started >= MAX_SANDBOXES else _judged_alone(task, outcome)  # its own ends used them up
 
 
 def _judged_alone(task: Task, outcome: Outcome) -> Outcome:
@@ -100,7 +100,7 @@ def _pass(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
     """One pass in a fresh sandbox: what is known after it. The step that ended it is skipped from then on."""
     step = Step()
     candidates = {exercise.id for exercise in _candidates(task, outcome)}
-    last = max(place for place, exercise in enumerate(task.exercises) if exercise.id in candidates)
+    last = max(index for index, exercise in enumerate(task.exercises) if exercise.id in candidates)
     try:
         with entered(task, launcher, {}, budget) as sandbox:
             stand = _Stand(task)
@@ -133,7 +133,7 @@ class _Stand:
     def cells_before(self, exercise: Exercise) -> list[Step]:
         """The cells down to the last one of this exercise that have not run yet."""
         steps = self.task.steps
-        end = next(place for place, step in enumerate(steps) if step.exercise is exercise)
+        end = next(index for index, step in enumerate(steps) if step.exercise is exercise)
         new = [step for step in steps[self.done : end] if step.exercise is None]
         self.done = max(self.done, end)
         self.solved_at |= {step.number: len(self.solved) for step in new}

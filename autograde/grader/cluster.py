@@ -47,13 +47,13 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
             f"{address}: no Dask scheduler answers ({reason}); start one with `dask scheduler`"
         ) from None
     with client:
-        places = sum(client.nthreads().values())
-        if not places:
+        slots = sum(client.nthreads().values())
+        if not slots:
             raise ClusterError(f"{address}: the scheduler has no workers; start one with `dask worker {address}`")
-        yield client.get_executor(pure=False), places
+        yield client.get_executor(pure=False), slots
 
 
-def grade(pool: Executor, places: int, assignment: Assignment, students, again: bool, progress) -> Report:
+def grade(pool: Executor, slots: int, assignment: Assignment, students, again: bool, progress) -> Report:
     """As `grade.grade`, with a cluster's executor."""
     bare = replace(assignment, course=Path(), released=())  # a worker has no course
 
@@ -70,7 +70,7 @@ def grade(pool: Executor, places: int, assignment: Assignment, students, again: 
         submissions = [read_submission(path, template) for path, template in zip(item.files, templates)]
         return [Graded(result, submission) for result, submission in zip(results, submissions)]
 
-    return grade_by(send, receive, assignment, students, places, again, progress)
+    return grade_by(send, receive, assignment, students, slots, again, progress)
 
 
 def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, ...], todo: list[Result]):

@@ -162,7 +162,7 @@ def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[
         lower = name.lower()
         if upload is None or not safe_name(row.student):
             row.student = ""
-            row.action, row.reason = _nobodys(lower, reader)
+            row.action, row.reason = _without_student(lower, reader)
             continue
         proper = lower.endswith(_NOTEBOOK_ENDS)
         if not proper and (entry.inner and not lower.endswith(ALSO_TAKEN) or _is_the_systems(upload)):
@@ -190,7 +190,7 @@ def _is_the_systems(upload: Upload) -> bool:
     return upload.file in ("text.html", "link.html", "receipt.txt", "onlinetext.html")
 
 
-def _nobodys(name: str, reader: Reader) -> tuple[str, str]:
+def _without_student(name: str, reader: Reader) -> tuple[str, str]:
     if not name.endswith(_NOTEBOOK_ENDS):
         return "ignored", "it is not a notebook, and its name contains no student"
     if reader.platform in platforms.PLATFORMS:
@@ -375,8 +375,8 @@ def _note_variants(manifest: Manifest, course: Path) -> None:
         manifest.variants |= {student: numbers} if numbers else {}
         for notebook, number in numbers.items():
             path = course / "submitted" / student / manifest.assignment / f"{notebook}.ipynb"
-            if path.is_file() and (told := variants.another(path, number)):
-                manifest.notes.append(f"{student}: {told}")
+            if path.is_file() and (note := variants.another(path, number)):
+                manifest.notes.append(f"{student}: {note}")
 
 
 def _sure(reader: Reader, source: str) -> bool:

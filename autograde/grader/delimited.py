@@ -40,12 +40,12 @@ def read_records(text: str) -> list[dict[str, str]]:
     return [dict(zip(head, line + [""] * (len(head) - len(line)))) for line in lines[1:] if line]
 
 
-def place_of(header: Sequence[str], names: Sequence[str]) -> int | None:
+def column_of(header: Sequence[str], names: Sequence[str]) -> int | None:
     """The column with the first of these titles that is there."""
     return next((header.index(name) for name in names if name in header), None)
 
 
 def value_of(line: Sequence[str], header: Sequence[str], names: Sequence[str]) -> str:
     """A row's cell in that column; empty where it has none."""
-    place = place_of(header, names)
-    return line[place].strip() if place is not None and place < len(line) else ""
+    column = column_of(header, names)
+    return line[column].strip() if column is not None and column < len(line) else ""

@@ -96,8 +96,8 @@ def _one_for_each(answers: Mapping[str, Mapping[str, bytes]], left_out: list[tup
     """One answer to each entry: that of most members of a group. One member's own feedback is nobody else's."""
     files, reason = {}, "the system shows one feedback to the whole group, and this student's is another; mail it"
     for name, those in answers.items():
-        (content, most), *rest = Counter(those.values()).most_common(2)
-        if not rest or most > rest[0][1]:
+        (content, count), *rest = Counter(those.values()).most_common(2)
+        if not rest or count > rest[0][1]:
             files[name] = content
         left_out += [(student, reason) for student, one in those.items() if files.get(name) != one]
     return files

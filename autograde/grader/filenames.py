@@ -12,7 +12,7 @@ _COPY = re.compile(
 )
 _FILE_ENDS = (".ipynb.txt", ".ipynb.json", ".ipynb")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|+]+")
-_LONGEST, _MOST_BYTES = 100, 200  # of one name: a file system takes 255 bytes, and ".json" or a digest is added
+_LONGEST, _MAX_BYTES = 100, 200  # of one name: a file system takes 255 bytes, and ".json" or a digest is added
 
 
 def own_stem(file: str) -> str:
@@ -68,4 +68,4 @@ def safe_name(student: str) -> str:
     """A student's name as the name of one folder. Empty when nothing is left of it."""
     name = _UNSAFE.sub("_", composed(student)).strip(" .")
     name = "".join(character for character in name if character.isprintable())
-    return name[:_LONGEST].encode("utf-8", "ignore")[:_MOST_BYTES].decode("utf-8", "ignore").strip(" .")
+    return name[:_LONGEST].encode("utf-8", "ignore")[:_MAX_BYTES].decode("utf-8", "ignore").strip(" .")

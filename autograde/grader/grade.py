@@ -28,7 +28,7 @@ from autograde.grader.late import hand_in_time
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.notebook_grading import Graded, grade_notebook
 from autograde.grader.results import Result, last_result
-from autograde.grader.submission import LIMITS, MOST_TRIES
+from autograde.grader.submission import LIMITS, MAX_TRIES
 from autograde.grader.template import Template, TemplateError
 from autograde.grader.upstream import (
     EarlierNotebook,
@@ -211,8 +211,8 @@ def grade_submission(
     sources = sources or upstream_sources(assignment, item)
     budget = Budget.of(assignment.limits, len(item.files))
     graded = []
-    for place, path in enumerate(item.files):
-        share = budget.part(1 / (len(item.files) - place))
+    for index, path in enumerate(item.files):
+        share = budget.part(1 / (len(item.files) - index))
         graded.append(grade_file(assignment, item, path, launcher, sources, share))
         budget.take(share)
         done = {one.result.notebook: one.result for one in graded}
@@ -290,7 +290,7 @@ def counted(course: Path, result: Result) -> Result:
     before = last_result(course, result)
     same = before and (before.sha256, before.beside) == (result.sha256, result.beside)
     tries = 1 + (before.tries if same else 0)
-    if tries < MOST_TRIES:
+    if tries < MAX_TRIES:
         return replace(result, tries=tries)
     said = (
         f"tried {tries} times and not again; `autograde grade {result.assignment} --student {result.student} --again`"
@@ -328,7 +328,7 @@ def grade_by(
     receive: Callable[[Handed, object], list[Graded]],
     assignment: Assignment,
     students: Iterable[str],
-    places: int,
+    slots: int,
     again: bool,
     progress: Callable[[str, int, int], None],
 ) -> Report:
@@ -343,7 +343,7 @@ def grade_by(
     penalty = configured_penalty(assignment.course)
     with Course(assignment.course) as book:
         book.assignment(assignment.name)  # before the work of grading
-        for done, (item, future) in enumerate(_as_completed(send, todo, places + 1), start=1):
+        for done, (item, future) in enumerate(_as_completed(send, todo, slots + 1), start=1):
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
         follow(assignment.course, assignment.name, assignment.templates, book, penalty)
@@ -360,12 +360,12 @@ def _has_files(assignment: Assignment, item: Handed, report: Report) -> bool:
     return bool(item.files)
 
 
-def _as_completed(send, todo: list[Handed], most: int) -> Iterator[tuple[Handed, Future]]:
+def _as_completed(send, todo: list[Handed], max_running: int) -> Iterator[tuple[Handed, Future]]:
     """Yields finished submissions. Only a few are in progress at a time: memory does not grow with the class."""
     rest = iter(todo)
     running: dict[Future, Handed] = {}
     while True:
-        for item in islice(rest, most - len(running)):
+        for item in islice(rest, max_running - len(running)):
             running[send(item)] = item
         if not running:
             return

@@ -248,7 +248,7 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
     """One cell's automatic score. Marked for manual grading: hand-graded answers, technical failures, and scores by
     hand whose automatic score has changed since, or that were for another file."""
     before = grade.auto_score
-    most = grade.cell.max_score
+    max_score = grade.cell.max_score
     by_hand = manual or type(grade.cell).__name__ == "TaskCell"
     if by_hand and result and not result.problem and not _not_attempted(verdicts):
         grade.auto_score = None
@@ -256,7 +256,7 @@ def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | 
         return
     possible = sum(verdict.max_points for verdict in verdicts)
     share = sum(verdict.points for verdict in verdicts) / possible if possible > 0 else 0.0
-    grade.auto_score = round(min(max(share, 0.0), 1.0) * most, 6)
+    grade.auto_score = round(min(max(share, 0.0), 1.0) * max_score, 6)
     unjudged = not verdicts and result is not None and not result.problem
     technical = unjudged or any(verdict.status == "technical" for verdict in verdicts)
     if grade.manual_score is None:

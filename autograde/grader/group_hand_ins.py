@@ -106,8 +106,8 @@ def _hand_over(course: Path, assignment: str, folder: Folder, groups: Groups) ->
         return []
     members = [Folder(course, assignment, student) for student in groups.members[group] if student != folder.student]
     having = [one for one in members if one.before and one.before.by == folder.student and _has_all(one, folder)]
-    for place, one in enumerate(having):
-        one.save(replace(folder.before, by=having[0].student if place else "", replaced=one.before.replaced))
+    for index, one in enumerate(having):
+        one.save(replace(folder.before, by=having[0].student if index else "", replaced=one.before.replaced))
     return [f"{having[0].student} keeps the hand-in of {group}, which {folder.student} has left"] if having else []
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autograde.errors import AutogradeError
-from autograde.grader.delimited import TableError, place_of, read_table, value_of
+from autograde.grader.delimited import TableError, column_of, read_table, value_of
 from autograde.grader.filenames import composed, safe_name
 from autograde.grader.people import People, known_students, two_names
 from autograde.grader.roster import spellings
@@ -81,8 +81,8 @@ def groups_of(path: Path, people: People) -> Groups:
     except (OSError, UnicodeDecodeError, TableError) as reason:
         raise GroupsError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
     header = [title.strip().lower() for title in lines[0]] if lines else []
-    group, student = place_of(header, _GROUP), place_of(header, _STUDENT)
-    if group is None or (student is None and place_of(header, _NAME) is None):
+    group, student = column_of(header, _GROUP), column_of(header, _STUDENT)
+    if group is None or (student is None and column_of(header, _NAME) is None):
         raise GroupsError(
             f"{path}: expected the columns group and student, Canvas's list of a group set, or Moodle's grading "
             f"worksheet of an assignment with group submission; got {', '.join(header) or 'nothing'}"

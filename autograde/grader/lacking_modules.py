@@ -95,5 +95,5 @@ def _is_lacking(module: str) -> bool:
     first = module.partition(".")[0]
     if first in _OURS or first in sys.stdlib_module_names:
         return False
-    places = [place for place in sys.path if place.endswith(("site-packages", "dist-packages"))]
-    return module.startswith(_COLABS) or PathFinder.find_spec(first, places) is None
+    folders = [folder for folder in sys.path if folder.endswith(("site-packages", "dist-packages"))]
+    return module.startswith(_COLABS) or PathFinder.find_spec(first, folders) is None

@@ -87,12 +87,12 @@ def _still_possible(
     """The misconceptions that answer the first part's questions as the student does, or all where chance decides the
     answers; each with its answers to all questions."""
     claims = plan["parts"][0]["claims"]
-    places = sorted({claim["answer"] for claim in claims})
+    indices = sorted({claim["answer"] for claim in claims})
     by_chance = any(claim["kind"] in random_claims.KINDS for claim in claims)
     possible = {}
     for one in exercise.misconceptions:
-        first = _answers(task, exercise, one, [plan["questions"][place] for place in places], sandbox)
-        if by_chance or any(_are_alike(first, [answers[place] for place in places]) for answers in given):
+        first = _answers(task, exercise, one, [plan["questions"][index] for index in indices], sandbox)
+        if by_chance or any(_are_alike(first, [answers[index] for index in indices]) for answers in given):
             everything = _answers(task, exercise, one, plan["questions"], sandbox)
             if not any(answer.late for answer in everything):
                 possible[one] = everything

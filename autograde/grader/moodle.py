@@ -9,7 +9,7 @@ skipped without a word, as is one that cannot be changed and, in the newer of th
 import re
 from collections.abc import Mapping, Sequence
 
-from autograde.grader.delimited import place_of, read_table, value_of
+from autograde.grader.delimited import column_of, read_table, value_of
 from autograde.grader.tables import (
     ExportError,
     Filled,
@@ -27,7 +27,7 @@ from autograde.grader.tables import (
 )
 
 _IDENTIFIER = re.compile(r"\D+(\d+)")
-_GRADE, _MOST = ("Grade", "Bewertung"), ("Maximum Grade", "Maximum grade", "Bestmögliche Bewertung")
+_GRADE, _MAX_GRADE = ("Grade", "Bewertung"), ("Maximum Grade", "Maximum grade", "Bestmögliche Bewertung")
 _COMMENTS = ("Feedback comments", "Feedback als Kommentar")
 _CHANGEABLE, _NO = ("Grade can be changed", "Bewertung kann geändert werden"), ("No", "Nein")
 _NAME, _EMAIL = ("Full name", "Vollständiger Name"), ("Email address", "E-Mail-Adresse")
@@ -58,7 +58,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
     if len(assignments) != 1:
         raise ExportError(f"expected one assignment for a grading worksheet, got {len(assignments)}; name one")
     header = lines[0] if lines else []
-    grade, most, comments = (place_of(header, names) for names in (_GRADE, _MOST, _COMMENTS))
+    grade, max_grade, comments = (column_of(header, names) for names in (_GRADE, _MAX_GRADE, _COMMENTS))
     numbers = [_IDENTIFIER.fullmatch(line[0].strip()) for line in lines[1:] if line]
     if grade is None or not numbers or not all(numbers):
         raise ExportError(
@@ -79,7 +79,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
         if value_of(line, header, _CHANGEABLE) in _NO:
             filled.refused.append(f"{named(students[student])}: locked or overridden in the gradebook of Moodle")
             continue
-        _check_most(line, most, row)
+        _check_maximum(line, max_grade, row)
         line[grade] = cell(float(row["score"]))
         if not row["score"]:
             nothing.append(named(students[student]))
@@ -106,10 +106,10 @@ def _notes(nothing: list[str], without_comments: bool) -> list[str]:
     return notes
 
 
-def _check_most(line: list[str], place: int | None, row: dict) -> None:
-    most = line[place].replace(",", ".").strip() if place is not None else ""
-    if most and float(most) < row["max_score"]:
+def _check_maximum(line: list[str], column: int | None, row: dict) -> None:
+    max_grade = line[column].replace(",", ".").strip() if column is not None else ""
+    if max_grade and float(max_grade) < row["max_score"]:
         raise ExportError(
-            f"{row['assignment']} has {row['max_score']:g} points, its maximum grade in Moodle is {most}: Moodle would "
-            f"skip higher grades. Set the maximum grade to {row['max_score']:g} and download the worksheet again"
+            f"{row['assignment']} has {row['max_score']:g} points, its maximum grade in Moodle is {max_grade}: Moodle "
+            f"would skip higher grades. Set the maximum grade to {row['max_score']:g} and download the worksheet again"
         )

@@ -18,8 +18,8 @@ from autograde.grader.scan import LARGEST_TEXT, TooLarge, without_outputs
 from autograde.grader.scripts import has_statements, split_script, what_it_is, without_calls
 from autograde.syntax import LARGEST
 
-MOST_CELLS = 5_000
-MOST_CODE = 500_000  # characters of all cells that can be programs: to parse that much takes about 3 s
+MAX_CELLS = 5_000
+MAX_CODE = 500_000  # characters of all cells that can be programs: to parse that much takes about 3 s
 _SALVAGE_WORK = 64 << 20  # characters looked at while cells of a damaged file are searched
 _CELL_START = re.compile(r'\{\s*"(?:cell_type|attachments|execution_count|id|metadata|outputs|source|collapsed|input)"')
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
@@ -75,10 +75,10 @@ def read_notebook(source: bytes | str | Path) -> Reading:
         reading.problem = Problem("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
     except OSError as reason:
         reading.problem = Problem("unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}")
-    if _code_size(cell.source for cell in reading.cells) > MOST_CODE:
+    if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
         reading.cells = []
         reading.problem = Problem(
-            "too large", f"Your notebook holds too much code: more than {MOST_CODE // 1000} kB, where the released one "
+            "too large", f"Your notebook holds too much code: more than {MAX_CODE // 1000} kB, where the released one "
             f"has about 40. Put data into files, delete the cells that hold it, and hand it in again. {HAND_IN_AGAIN}"
         )  # fmt: skip
     if reading.problem is None and not reading.cells:
@@ -194,7 +194,7 @@ def _take_cells(content, reading) -> None:
         reading.problem = Problem("not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}")
         return
     _note_too_many(found, reading)
-    for item in found[:MOST_CELLS]:
+    for item in found[:MAX_CELLS]:
         _take_cell(item, reading)
 
 
@@ -256,21 +256,21 @@ def _say_once(reading, sentence: str) -> None:
 
 def _salvage(text: str, reading) -> None:
     """Every readable cell of damaged JSON, in order, each parsed separately."""
-    decoder, place, work = json.JSONDecoder(strict=False), 0, 0
-    while work < _SALVAGE_WORK and len(reading.cells) < MOST_CELLS:
-        start = _CELL_START.search(text, place)
+    decoder, offset, work = json.JSONDecoder(strict=False), 0, 0
+    while work < _SALVAGE_WORK and len(reading.cells) < MAX_CELLS:
+        start = _CELL_START.search(text, offset)
         if start is None:
             break
         try:
-            item, place = decoder.raw_decode(text, start.start())
+            item, offset = decoder.raw_decode(text, start.start())
         except (ValueError, RecursionError) as error:
             work += max(getattr(error, "pos", 0) - start.start(), 4096)
-            place = start.end()
+            offset = start.end()
             continue
         if isinstance(item, dict) and "cell_type" in item:
             _take_cell(item, reading)
         else:
-            place = start.end()
+            offset = start.end()
     if reading.cells:
         reading.repairs.append(
             f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells were still "
@@ -283,7 +283,7 @@ def _salvage(text: str, reading) -> None:
 
 
 def _damage(text: str) -> str:
-    """The place and the reason why the text is not JSON, in words."""
+    """The position and the reason why the text is not JSON, in words."""
     if "<<<<<<<" in text and ">>>>>>>" in text:
         return "it contains the marks of an unresolved merge conflict"
     try:
@@ -300,19 +300,19 @@ def _take_script(text: str, reading) -> None:
     """The cells of a Python script, as Colab and Jupyter export it."""
     parts = split_script(_clean(text, reading))
     _note_too_many(parts, reading)
-    parts = parts[:MOST_CELLS]
-    if _code_size(parts) <= MOST_CODE:
+    parts = parts[:MAX_CELLS]
+    if _code_size(parts) <= MAX_CODE:
         parts = [without_calls(part) for part in parts]
         if not any(map(has_statements, [*parts, text])):
             reading.problem = Problem("not a notebook", f"Your file is {what_it_is(text)}. {HAND_IN_AGAIN}")
             return
-    reading.cells += [Cell(part.strip("\n"), "code", place) for place, part in enumerate(parts)]
+    reading.cells += [Cell(part.strip("\n"), "code", position) for position, part in enumerate(parts)]
     reading.repairs.append("The file is a Python script, not a notebook; its code was graded.")
 
 
 def _note_too_many(cells: list, reading) -> None:
-    if len(cells) > MOST_CELLS:
-        reading.repairs.append(f"The notebook has {len(cells)} cells; the first {MOST_CELLS} were read.")
+    if len(cells) > MAX_CELLS:
+        reading.repairs.append(f"The notebook has {len(cells)} cells; the first {MAX_CELLS} were read.")
 
 
 def _code_size(sources) -> int:

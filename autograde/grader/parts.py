@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 class Part:
     """One exercise of one submission.
 
-    cell: name of the cell with its points; most: how many these are; automatic: the autograder's points, None where it
-    gave none; points, comment: by hand; waits: for points by hand; members: the students it is for, `student` first;
-    extra: points of formgrader's field "extra credit", above the others.
+    cell: name of the cell with its points; max_points: how many these are; automatic: the autograder's points, None
+    where it gave none; points, comment: by hand; waits: for points by hand; members: the students it is for, `student`
+    first; extra: points of formgrader's field "extra credit", above the others.
     """
 
     assignment: str
@@ -32,7 +32,7 @@ class Part:
     notebook: str
     exercise: str
     cell: str
-    most: float
+    max_points: float
     automatic: float | None
     points: float | None
     comment: str

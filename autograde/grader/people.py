@@ -125,8 +125,8 @@ def two_names(name: str) -> tuple[str, str]:
         last, first = parts[0], " ".join(parts[1:])
     else:
         words = (parts or [""])[0].split()
-        place = len(words) - 1
-        while place > 1 and words[-1][0].isupper() and words[place - 1].islower():
-            place -= 1
-        first, last = " ".join(words[:place]), " ".join(words[place:])
+        index = len(words) - 1
+        while index > 1 and words[-1][0].isupper() and words[index - 1].islower():
+            index -= 1
+        first, last = " ".join(words[:index]), " ".join(words[index:])
     return f"{last}{suffix}", first

@@ -190,29 +190,29 @@ def choose(
     notebooks: Sequence[str],
     assignment: str,
     zone: tzinfo,
-    told: str | None = None,
+    requested: str | None = None,
 ) -> Reader:
-    """The reader for a download with these outermost entries: the system that is told, or the one that fits them all.
+    """The reader for a download with these outermost entries: the requested system, or the one that fits them all.
 
     Raises CollectError where several systems fit, or one fits some of the entries only.
     """
     shared = common_folders(entries)
     fitting = {name: _level(platform, entries, shared, zone) for name, platform in PLATFORMS.items()}
     whole = {name: level for name, (level, count) in fitting.items() if entries and count == len(entries)}
-    if told in PLATFORMS:
-        return Reader(told, notebooks, assignment, zone, fitting[told][0])
-    if told is None and len(whole) > 1:
+    if requested in PLATFORMS:
+        return Reader(requested, notebooks, assignment, zone, fitting[requested][0])
+    if requested is None and len(whole) > 1:
         titles = " and ".join(PLATFORMS[name].title for name in whole)
         raise CollectError(
             f"{one_line(entries[0])}: the names in this download can be read as names of {titles}; nothing was "
             f"collected. Tell the system it comes from: --from {' or --from '.join(whole)}"
         )
-    if told is None and whole:
+    if requested is None and whole:
         ((name, level),) = whole.items()
         return Reader(name, notebooks, assignment, zone, level)
-    if told is None:
+    if requested is None:
         _refuse_a_mixture(entries, fitting, zone)
-    return _plain(entries, notebooks, assignment, zone, shared, told)
+    return _plain(entries, notebooks, assignment, zone, shared, requested)
 
 
 def _level(platform: Platform, entries: Sequence[str], shared: int, zone: tzinfo) -> tuple[int, int]:
@@ -238,18 +238,18 @@ def _refuse_a_mixture(entries: Sequence[str], fitting: dict[str, tuple[int, int]
     )
 
 
-def _plain(entries, notebooks, assignment, zone, shared: int, told: str | None) -> Reader:
-    """Folders or files named by people: entries of one kind only, unless it is told."""
+def _plain(entries, notebooks, assignment, zone, shared: int, requested: str | None) -> Reader:
+    """Folders or files named by people: entries of one kind only, unless one is requested."""
     reader = Reader("folders", notebooks, assignment, zone, shared)
     beside = [not reader._students(PurePosixPath(entry).parts[shared:-1]) for entry in entries]
-    if told is None and any(beside) and not all(beside):
+    if requested is None and any(beside) and not all(beside):
         raise CollectError(
             f"{entries[beside.index(True)]!r} is a file, other entries are folders of students; nothing was collected. "
             "Tell which of them name the students: --from folders or --from files"
         )
     named = [_without_notebook(PurePosixPath(entry).name, notebooks) for entry in entries]
     in_one_folder = all(beside) and not any(named) and shared > 0  # a folder with one student's notebook
-    name = told or ("files" if all(beside) and not in_one_folder else "folders")
+    name = requested or ("files" if all(beside) and not in_one_folder else "folders")
     return replace(reader, platform=name)
 
 

@@ -13,7 +13,7 @@ from autograde.errors import AutogradeError
 from bertlab.files import write_text
 
 FILE = Path(".autograde", "policy.json")
-MOST_DAYS = 3650  # of an extension
+MAX_DAYS = 3650  # of an extension
 
 
 class PolicyError(AutogradeError, ValueError):
@@ -58,11 +58,11 @@ def read_policy(course: str | Path) -> Policy:
     try:
         policy = Policy(**json.loads(path.read_text(encoding="utf-8")))
         days = [days for given in policy.extensions.values() for days in given.values()]
-        wrong = [number for number in days if not 0 <= number <= MOST_DAYS]
+        wrong = [number for number in days if not 0 <= number <= MAX_DAYS]
     except (OSError, ValueError, TypeError, AttributeError) as reason:
         raise PolicyError(f"{path}: expected a policy ({reason}); write it again with `autograde policy`") from None
     if wrong:
-        raise PolicyError(f"{path}: expected extensions of 0 to {MOST_DAYS} days, got {wrong[0]}; correct it there")
+        raise PolicyError(f"{path}: expected extensions of 0 to {MAX_DAYS} days, got {wrong[0]}; correct it there")
     return policy
 
 

@@ -20,14 +20,14 @@ _FOR_ANSWERS = sys.stdlib_module_names | {"keras", "numpy", "tensorflow"}
 def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
     """The cells of a program that have to run, in their order."""
     shown = {significant(cell.cell.source) for cell in template.cells if cell.role == "other"}
-    optional = {place for place, cell in enumerate(program) if significant(cell.source) in shown}
+    optional = {index for index, cell in enumerate(program) if significant(cell.source) in shown}
     new = set(range(len(program))) - optional
     wanted: set[str] = set()
     while new:
-        wanted |= set().union(*(names_of(program[place].source)[1] for place in new))
-        new = {place for place in optional if defined_names(program[place].source) & wanted}
+        wanted |= set().union(*(names_of(program[index].source)[1] for index in new))
+        new = {index for index in optional if defined_names(program[index].source) & wanted}
         optional -= new
-    chosen = (_imports_of(cell, wanted) if place in optional else cell for place, cell in enumerate(program))
+    chosen = (_imports_of(cell, wanted) if index in optional else cell for index, cell in enumerate(program))
     return [cell for cell in chosen if cell is not None]
 
 

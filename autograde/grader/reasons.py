@@ -80,7 +80,7 @@ def _in_words(claim: dict, difference: Difference) -> str:
     if difference.kind == "raised":
         return "A call raised an error."
     if difference.kind == "values":
-        return f"The shape is right and values differ; {_place(difference)}." if _is_array(difference) else (
+        return f"The shape is right and values differ; {_location(difference)}." if _is_array(difference) else (
             "A value differs from the expected one.")  # fmt: skip
     return _KINDS.get(difference.kind, _OTHERWISE)
 
@@ -89,8 +89,8 @@ def _is_array(difference: Difference) -> bool:
     return type(difference.expected) is np.ndarray and bool(difference.index)
 
 
-def _place(difference: Difference) -> str:
-    """The place of the first difference, told by whether it is the first or last row and column of its matrix."""
+def _location(difference: Difference) -> str:
+    """The location of the first difference: whether it is in the first or last row and column of its matrix."""
     shape = difference.expected.shape[-2:]
     steps = difference.index[-len(shape) :] if shape else ()
     if len(steps) != len(shape) or not all(type(step) is int for step in steps):

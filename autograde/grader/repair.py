@@ -24,7 +24,7 @@ from autograde.grader.template import CHECK, SETUP, Template, TemplateCell
 from autograde.syntax import is_program
 
 _ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
-_MOST_JOINS = 200  # attempts to join two cells
+_MAX_JOINS = 200  # attempts to join two cells
 _LONGEST_JOINED = 20_000  # characters: what people split is a function
 
 
@@ -78,7 +78,7 @@ class _Matching:
 
     def submission(self) -> Submission:
         self._find_tests()
-        for find in (self._by_grade_id, self._by_names, self._by_text, self._by_place):
+        for find in (self._by_grade_id, self._by_names, self._by_text, self._by_position):
             for answer in self.template.answers:
                 find(answer)
         self._drop_untouched_copies()
@@ -102,7 +102,7 @@ class _Matching:
         for cell in cells:
             halves = whole and cell.kind == "code" == whole[-1].kind and not (_runs(whole[-1]) and _runs(cell))
             joins += bool(halves)
-            if halves and joins <= _MOST_JOINS and _continues(whole[-1], cell):
+            if halves and joins <= _MAX_JOINS and _continues(whole[-1], cell):
                 joined = f"{whole[-1].source}\n{cell.source}"
                 owner = whole[-1] if whole[-1].grade_id or not cell.grade_id else cell
                 whole[-1] = replace(owner, source=joined, position=whole[-1].position)
@@ -115,18 +115,18 @@ class _Matching:
         """Marks test cells: by id, by text, or because they do nothing but call check."""
         texts = {self.released[test]: test for test in self.template.tests}
         found = set()
-        for place, cell in enumerate(self.cells):
+        for index, cell in enumerate(self.cells):
             known = self.by_id.get(cell.grade_id)
             test = known if known and known.role == "test" else None
-            test = test or (texts.get(self.texts[place]) if cell.kind == "code" else None)
+            test = test or (texts.get(self.texts[index]) if cell.kind == "code" else None)
             if test is None:
                 if cell.kind == "code" and called_names(cell.source, CHECK):
-                    self.tests.add(place)
+                    self.tests.add(index)
                 continue
-            if self._holds_code(place, test):
+            if self._holds_code(index, test):
                 continue
-            self.tests.add(place)
-            if self.texts[place] != self.released[test]:
+            self.tests.add(index)
+            if self.texts[index] != self.released[test]:
                 self._say(f"The test cell {test.grade_id} was changed; the released one was used.")
             elif test.grade_id in found:
                 self._say(f"The test cell {test.grade_id} occurs twice.")
@@ -135,78 +135,78 @@ class _Matching:
             if test.grade_id not in found:
                 self._say(f"The test cell {test.grade_id} was deleted; the released one was used.")
 
-    def _holds_code(self, place: int, test: TemplateCell) -> bool:
+    def _holds_code(self, index: int, test: TemplateCell) -> bool:
         """Whether somebody wrote (or merged) an answer or a function for it into a test cell, or a copy of one."""
         given = names_of(test.cell.source)[0] | {CHECK}
-        return bool((self.names[place] | names_of(self.cells[place].source)[0]) - given)
+        return bool((self.names[index] | names_of(self.cells[index].source)[0]) - given)
 
     # --- evidence ---
 
     def _by_grade_id(self, answer: TemplateCell) -> None:
-        places = [place for place, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
-        if places:
-            self.claims[answer.grade_id] = places
+        indices = [index for index, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
+        if indices:
+            self.claims[answer.grade_id] = indices
 
     def _by_names(self, answer: TemplateCell) -> None:
         """Cells that define names of the answer that the claimed cells do not define."""
         claimed = self.claims.get(answer.grade_id, [])
-        held = frozenset().union(*(self.names[place] for place in claimed if self._written(place, answer)))
+        held = frozenset().union(*(self.names[index] for index in claimed if self._written(index, answer)))
         lacking = answer.names - held
         new = [
-            place
-            for place, names in enumerate(self.names)
+            index
+            for index, names in enumerate(self.names)
             if names & lacking
-            and place not in self.tests
-            and place not in claimed
-            and not self._is_given_elsewhere(place, answer)
+            and index not in self.tests
+            and index not in claimed
+            and not self._is_given_elsewhere(index, answer)
         ]
         if not new:
             return
         self.claims[answer.grade_id] = sorted([*claimed, *new])
-        where = _numbers(self.cells[place].position for place in new)
+        where = _numbers(self.cells[index].position for index in new)
         self._say(f"{answer.grade_id}: the answer was found in {where} by the names it defines.")
 
-    def _written(self, place: int, answer: TemplateCell) -> bool:
+    def _written(self, index: int, answer: TemplateCell) -> bool:
         """Whether a student put anything into a cell: it is neither the released text nor empty."""
-        return self.texts[place] not in ("", self.released[answer])
+        return self.texts[index] not in ("", self.released[answer])
 
     def _by_text(self, answer: TemplateCell) -> None:
         """An unmatched cell that is an edited copy of the template."""
         if answer.grade_id in self.claims:
             return
         best, best_share = None, _ALIKE
-        for place in self._free():
-            share = alike(self.released[answer], self.texts[place])
-            if share >= best_share and not self._is_given_elsewhere(place, answer):
-                best, best_share = place, share
+        for index in self._free():
+            share = alike(self.released[answer], self.texts[index])
+            if share >= best_share and not self._is_given_elsewhere(index, answer):
+                best, best_share = index, share
         if best is not None:
             self.claims[answer.grade_id] = [best]
             self._say(f"{answer.grade_id}: the answer was found in cell {self._number(best)} by its text.")
 
-    def _is_given_elsewhere(self, place: int, answer: TemplateCell) -> bool:
+    def _is_given_elsewhere(self, index: int, answer: TemplateCell) -> bool:
         """Whether a cell is another cell of the release, word for word."""
-        return any(text == self.texts[place] for cell, text in self.released.items() if cell is not answer)
+        return any(text == self.texts[index] for cell, text in self.released.items() if cell is not answer)
 
     def _free(self) -> list[int]:
         owned = self.tests.union(*self.claims.values())
-        return [place for place in range(len(self.cells)) if place not in owned and self.texts[place]]
+        return [index for index in range(len(self.cells)) if index not in owned and self.texts[index]]
 
-    def _by_place(self, answer: TemplateCell) -> None:
+    def _by_position(self, answer: TemplateCell) -> None:
         """All unmatched cells of the right kind between the known neighbours: free text resembles no template."""
         if answer.grade_id in self.claims:
             return
         anchors, here = self._anchors(), self.template.cells.index(answer)
-        before = [place for index, place in anchors.items() if index < here]
-        after = [place for index, place in anchors.items() if index > here]
+        before = [index for template_index, index in anchors.items() if template_index < here]
+        after = [index for template_index, index in anchors.items() if template_index > here]
         first, last = max(before, default=-1), min(after, default=len(self.cells))
-        free = [place for place in self._free() if self.cells[place].kind == answer.cell.kind]
-        free = [place for place in free if not self._is_given_elsewhere(place, answer)]
-        between = [place for place in free if first < place < last]
+        free = [index for index in self._free() if self.cells[index].kind == answer.cell.kind]
+        free = [index for index in free if not self._is_given_elsewhere(index, answer)]
+        between = [index for index in free if first < index < last]
         if between or answer.cell.kind == "code":  # a text is read by a human: better too much of it than none
             free = between
         if free:
             self.claims[answer.grade_id] = free
-            where = _numbers(self.cells[place].position for place in free)
+            where = _numbers(self.cells[index].position for index in free)
             self._say(f"{answer.grade_id}: the answer was found in {where} by its position.")
 
     def _anchors(self) -> dict[int, int]:
@@ -214,8 +214,8 @@ class _Matching:
 
         Both indices increase: a cell that was moved is not used.
         """
-        owners = {places[0]: exercise for exercise, places in self.claims.items() if len(places) == 1}
-        here = _once([owners.get(place, text) for place, text in enumerate(self.texts)])
+        owners = {indices[0]: exercise for exercise, indices in self.claims.items() if len(indices) == 1}
+        here = _once([owners.get(index, text) for index, text in enumerate(self.texts)])
         there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
         blocks = SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks()
         return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
@@ -224,23 +224,23 @@ class _Matching:
 
     def _drop_untouched_copies(self) -> None:
         for answer in self.template.answers:
-            places = self.claims.get(answer.grade_id, [])
-            written = [place for place in places if self._written(place, answer)]
-            if len(places) > 1 and written:
-                copies = [place for place in places if self.texts[place] == self.released[answer]]
+            indices = self.claims.get(answer.grade_id, [])
+            written = [index for index in indices if self._written(index, answer)]
+            if len(indices) > 1 and written:
+                copies = [index for index in indices if self.texts[index] == self.released[answer]]
                 self.dropped.update(copies)
                 self.claims[answer.grade_id] = written
                 if copies:
                     self._say(f"{answer.grade_id}: an unchanged second copy of the cell was ignored.")
             owners = self.claims.get(answer.grade_id, [])
-            if sum(self.cells[place].grade_id == answer.grade_id for place in owners) > 1:
+            if sum(self.cells[index].grade_id == answer.grade_id for index in owners) > 1:
                 self._say(f"{answer.grade_id}: the cell occurs more than once; all were run, the last one counts.")
 
     def _answer(self, cell: TemplateCell) -> Answer:
-        places = self.claims[cell.grade_id]
-        source = "\n\n".join(self.cells[place].source for place in places)
-        positions = tuple(self.cells[place].position for place in places)
-        attempted = any(self._written(place, cell) for place in places)
+        indices = self.claims[cell.grade_id]
+        source = "\n\n".join(self.cells[index].source for index in indices)
+        positions = tuple(self.cells[index].position for index in indices)
+        attempted = any(self._written(index, cell) for index in indices)
         return Answer(cell.grade_id, source, positions, attempted)
 
     def _note_order(self) -> None:
@@ -251,37 +251,37 @@ class _Matching:
     def _program(self) -> list[Cell]:
         """The code cells to run: commands made comments, locked cells as released, answers among text made code."""
         answered = {
-            place for cell in self.template.answers if cell.cell.kind == "code"
-            for place in self.claims.get(cell.grade_id, [])
+            index for cell in self.template.answers if cell.cell.kind == "code"
+            for index in self.claims.get(cell.grade_id, [])
         }  # fmt: skip
         program = []
-        for place, cell in enumerate(self.cells):
-            if place in self.tests or place in self.dropped or not cell.source.strip():
+        for index, cell in enumerate(self.cells):
+            if index in self.tests or index in self.dropped or not cell.source.strip():
                 continue
             if cell.kind != "code":
-                if place not in answered:
+                if index not in answered:
                     continue
-                self._say(f"Cell {self._number(place)} was turned into text; it was read as code again.")
-            program += self._runnable(place, cell)
+                self._say(f"Cell {self._number(index)} was turned into text; it was read as code again.")
+            program += self._runnable(index, cell)
         return self._with_given_cells(program)
 
-    def _runnable(self, place: int, cell: Cell) -> list[Cell]:
+    def _runnable(self, index: int, cell: Cell) -> list[Cell]:
         """The cell to run; for a changed locked cell two, so that an error in the one leaves the other."""
         released = self.by_id.get(cell.grade_id)
-        if released and released.role == "given" and self.texts[place] != self.released[released]:
+        if released and released.role == "given" and self.texts[index] != self.released[released]:
             self._say(f"The locked cell {cell.grade_id} was changed; the released one was run after it.")
-            own = [self._tolerant(place, cell)] if _runs(cell) else []  # imports, or an answer, that somebody put there
+            own = [self._tolerant(index, cell)] if _runs(cell) else []  # imports, or an answer, that somebody put there
             return [*own, replace(cell, source=released.cell.source, kind="code")]
-        return [self._tolerant(place, cell)]
+        return [self._tolerant(index, cell)]
 
-    def _tolerant(self, place: int, cell: Cell) -> Cell:
+    def _tolerant(self, index: int, cell: Cell) -> Cell:
         source, commands = without_commands(cell.source)
         if commands:
-            self._say(f"Cell {self._number(place)}: {commands[0][:60]!r} is a notebook command; it was not run.")
+            self._say(f"Cell {self._number(index)}: {commands[0][:60]!r} is a notebook command; it was not run.")
         source, lacking = without_lacking_modules(source)
         if lacking:
             self._say(
-                f"Cell {self._number(place)}: the grader does not have the module {lacking[0][:60]!r}; lines that need "
+                f"Cell {self._number(index)}: the grader does not have the module {lacking[0][:60]!r}; lines that need "
                 "it were left out."
             )
         return replace(cell, source=source, kind="code")
@@ -298,8 +298,8 @@ class _Matching:
                 continue
             later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
             positions = [position for cell in later for position in self._positions(cell, program)]
-            place = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
-            program.insert(place, replace(given.cell, position=program[place].position if program else 0))
+            start = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
+            program.insert(start, replace(given.cell, position=program[start].position if program else 0))
             self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was restored.")
         return program
 
@@ -310,20 +310,20 @@ class _Matching:
         return any(alike(self.released[given], significant(cell.source)) >= _ALIKE for cell in program)
 
     def _changed_copy(self, given: TemplateCell, program: list[Cell]) -> int | None:
-        """The place of a given cell without a name that was edited; None if it is there word for word, or not."""
+        """The index of a given cell without a name that was edited; None if it is there word for word, or not."""
         if given.grade_id:
             return None
         shares = [alike(self.released[given], significant(cell.source)) for cell in program]
         exact = any(significant(cell.source) == self.released[given] for cell in program)
-        return None if exact else next((place for place, share in enumerate(shares) if share >= _ALIKE), None)
+        return None if exact else next((index for index, share in enumerate(shares) if share >= _ALIKE), None)
 
     def _positions(self, cell: TemplateCell, program: list[Cell]) -> list[int]:
         if cell.grade_id in self.claims:
-            return [self.cells[place].position for place in self.claims[cell.grade_id]]
+            return [self.cells[index].position for index in self.claims[cell.grade_id]]
         return [other.position for other in program if cell.grade_id and other.grade_id == cell.grade_id]
 
-    def _number(self, place: int) -> int:
-        return self.cells[place].position + 1
+    def _number(self, index: int) -> int:
+        return self.cells[index].position + 1
 
 
 def _once(texts: list[str]) -> list:

@@ -31,7 +31,7 @@ def report_page(results: Iterable[Result], title: str, graders: Sequence = (), l
     results = list(results)
     if not results:
         raise ReportError(f"{title}: no results yet; run `autograde grade` first")
-    possible = sum(_most_points(results).values())
+    possible = sum(_max_points(results).values())
     points = _points_by_student(results)
     exercises = _exercises(results)
     times = sorted(result.handed_in for result in results if result.handed_in)
@@ -70,12 +70,12 @@ def write_report(path: str | Path, results: Iterable[Result], title: str, **by_h
     write_text(path, report_page(results, title, **by_hand))
 
 
-def _most_points(results) -> dict[str, float]:
+def _max_points(results) -> dict[str, float]:
     """The maximum points of each notebook: an unreadable one has no verdicts, so take the maximum of all students."""
-    most: dict[str, float] = defaultdict(float)
+    max_points: dict[str, float] = defaultdict(float)
     for result in results:
-        most[result.notebook] = max(most[result.notebook], result.max_points)
-    return most
+        max_points[result.notebook] = max(max_points[result.notebook], result.max_points)
+    return max_points
 
 
 def _points_by_student(results) -> dict[str, float]:

@@ -10,7 +10,7 @@ import re
 LARGEST_FILE = 512 << 20  # bytes
 LARGEST_TEXT = 8 << 20  # bytes, without outputs: a course notebook has 0.1 MB
 DEEPEST = 64  # levels of brackets outside outputs: a notebook has about 6
-MOST_TOKENS = 20_000_000  # about 10 s
+MAX_TOKENS = 20_000_000  # about 10 s
 
 _TOKEN = re.compile(rb'"(?:[^"\\]++|\\.)*+"(\s*+:)?+|[\[\]{}]|"', re.DOTALL)
 _SPACE = re.compile(rb"\s*+")
@@ -47,8 +47,8 @@ def _values_left_out(data):
     skipped_from = None  # where the value begins that is being left out
     skipped_depth = 0  # depth at which it ends
     for count, token in enumerate(_TOKEN.finditer(data)):
-        if count > MOST_TOKENS:
-            raise TooLarge(f"it contains more than {MOST_TOKENS:,} brackets and strings")
+        if count > MAX_TOKENS:
+            raise TooLarge(f"it contains more than {MAX_TOKENS:,} brackets and strings")
         first = data[token.start() : token.start() + 1]
         if first in b"[{":
             depth += 1

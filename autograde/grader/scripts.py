@@ -17,7 +17,7 @@ _COMMENTED_OUT = re.compile(
     r"^# Commented out IPython magic[^\n]*\n# %%(" + "|".join(KEEP_BODY) + r")\b[^\n]*\n((?:#[^\n]*(?:\n|\Z))+)",
     re.MULTILINE,
 )
-_MOST_RESTORED = 5 * LARGEST  # characters of a script in which cells are restored: each is parsed
+_MAX_RESTORED = 5 * LARGEST  # characters of a script in which cells are restored: each is parsed
 _NEW_PARAGRAPH = re.compile(r"\n[ \t]*\n(?=[^\s)\]}])")
 _STATEMENTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom, ast.Assign)
 
@@ -27,7 +27,7 @@ def split_script(text: str) -> list[str]:
     if _MARK.search(text):
         parts = _MARK.split(text)
     else:
-        text = _COMMENTED_OUT.sub(_restored, text) if len(text) <= _MOST_RESTORED else text
+        text = _COMMENTED_OUT.sub(_restored, text) if len(text) <= _MAX_RESTORED else text
         program = without_commands(text)[0]
         tree = parsed(program)
         parts = _paragraphs(program, tree) if tree else _NEW_PARAGRAPH.split(_without_texts(text))

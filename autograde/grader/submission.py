@@ -19,7 +19,7 @@ from autograde.grader.template import Template
 from autograde.sandbox.limits import Limits
 from autograde.verdict import Verdict
 
-MOST_TRIES = 3  # of one file in which a sandbox is killed from outside
+MAX_TRIES = 3  # of one file in which a sandbox is killed from outside
 LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)  # all of one notebook: see budget.py
 
 
@@ -138,23 +138,23 @@ def plan_task(
 def steps_of(submission: Submission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
     """Cells in their order; each exercise after its last cell, one without cells before the next exercise's first."""
     cells = cells_to_run(submission.program, template)
-    last = {}  # exercise id → place of its last cell
+    last = {}  # exercise id → index of its last cell
     for exercise in exercises:
         answer = submission.answers.get(exercise.id)
         positions = answer.positions if answer else ()
-        places = [place for place, cell in enumerate(cells) if cell.position in positions]
-        if places:
-            last[exercise.id] = places[-1]
+        indices = [index for index, cell in enumerate(cells) if cell.position in positions]
+        if indices:
+            last[exercise.id] = indices[-1]
     after: dict[int, list[Exercise]] = {}
-    place = len(cells) - 1
+    index = len(cells) - 1
     for exercise in reversed(exercises):
-        place = last.get(exercise.id, place)
-        after.setdefault(place, []).insert(0, exercise)
-        place = place if exercise.id not in last else max(place - 1, -1)
+        index = last.get(exercise.id, index)
+        after.setdefault(index, []).insert(0, exercise)
+        index = index if exercise.id not in last else max(index - 1, -1)
     steps = [Step(exercise=exercise) for exercise in after.get(-1, [])]
-    for place, cell in enumerate(cells):
+    for index, cell in enumerate(cells):
         steps.append(Step(cell.position + 1, cell.source))
-        steps += [Step(exercise=exercise) for exercise in after.get(place, [])]
+        steps += [Step(exercise=exercise) for exercise in after.get(index, [])]
     return steps
 
 

@@ -93,14 +93,14 @@ class Template:
     def graded_cell(self, exercise: str) -> TemplateCell | None:
         """The cell with the points of an answer: the test that checks its names, otherwise the next test after it, or
         the answer itself if it is graded by hand."""
-        place = next((place for place, cell in enumerate(self.cells) if cell.grade_id == exercise), None)
-        if place is None:
+        index = next((index for index, cell in enumerate(self.cells) if cell.grade_id == exercise), None)
+        if index is None:
             return None
-        answer = self.cells[place]
+        answer = self.cells[index]
         if answer.cell.graded:
             return answer
         asked = [test for test in self.tests if test.names & answer.names]
-        return asked[0] if asked else next((cell for cell in self.cells[place:] if cell.role == "test"), None)
+        return asked[0] if asked else next((cell for cell in self.cells[index:] if cell.role == "test"), None)
 
 
 def _template_cell(cell: Cell) -> TemplateCell:

@@ -134,19 +134,19 @@ def term_page(
 def _draw_progress(students: Sequence[StudentRow], assignments: Sequence[str]):
     """Median and quartiles of each assignment, and a thin line for each student."""
     figure, axes = plots.new_figure(8.6, 3.6)
-    places = range(len(assignments))
+    indices = range(len(assignments))
     for row in students:
         axes.plot(
-            places, [math.nan if share is None else share for share in row.shares], color="#9aa3ad", linewidth=0.6
+            indices, [math.nan if share is None else share for share in row.shares], color="#9aa3ad", linewidth=0.6
         )
-    columns = [[row.shares[place] for row in students if row.shares[place] is not None] for place in places]
+    columns = [[row.shares[index] for row in students if row.shares[index] is not None] for index in indices]
     quartiles = [statistics.quantiles(column, n=4, method="inclusive") if len(column) > 1 else column * 3
                  for column in columns]  # fmt: skip
-    known = [place for place in places if quartiles[place]]
-    low, middle, high = ([quartiles[place][part] for place in known] for part in range(3))
+    known = [index for index in indices if quartiles[index]]
+    low, middle, high = ([quartiles[index][part] for index in known] for part in range(3))
     axes.fill_between(known, low, high, color=plots.BLUE, alpha=0.2, label="middle half of the students")
     axes.plot(known, middle, color=plots.BLUE, marker="o", label="median")
-    axes.set_xticks(places, [one.replace("$", r"\$") for one in assignments])
+    axes.set_xticks(indices, [one.replace("$", r"\$") for one in assignments])
     axes.set(ylim=(0, 1.02), ylabel="fraction of the points")
     axes.yaxis.set_major_formatter("{x:.0%}")
     axes.legend(frameon=False, loc="lower left")

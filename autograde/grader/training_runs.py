@@ -23,7 +23,7 @@ from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
 from autograde.exercises.spec import layer, named
 from autograde.grader.budget import Budget, BudgetSpent
-from autograde.grader.submission import MOST_TRIES, Outcome, Task
+from autograde.grader.submission import MAX_TRIES, Outcome, Task
 from autograde.grader.walk import entered, run_cell
 from autograde.roles import model_roles
 from autograde.sandbox import limits as names_of_ends
@@ -33,8 +33,8 @@ from autograde.weights_file import Weights, WeightsError, read_weights
 
 SECONDS = 60.0  # for all predictions
 HIGHEST_LOSS = 10.0  # that is shown; an untrained model's is near 8.3
-MOST_LOSS = 16.0  # of one token, in the gain from the context: twice that of an untrained model
-KILLED = f"its sandbox was killed from outside; `autograde grade` tries again, {MOST_TRIES} times in all"
+MAX_LOSS = 16.0  # of one token, in the gain from the context: twice that of an untrained model
+KILLED = f"its sandbox was killed from outside; `autograde grade` tries again, {MAX_TRIES} times in all"
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
@@ -216,7 +216,7 @@ def figures(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
     """Mean loss, accuracy and gain from the context over the masked positions, in float64.
 
     The gain is the mean loss of each prediction at all masked positions, minus its loss at its own; no token counts
-    more than MOST_LOSS in it. Else one prediction that holds one token for impossible, with luck, would be all of it.
+    more than MAX_LOSS in it. Else one prediction that holds one token for impossible, with luck, would be all of it.
     """
     real = rows["masked_lm_weights"] > 0
     chosen, labels = logits[real].astype("float64"), rows["masked_lm_ids"][real]  # (n, V), (n,)
@@ -225,7 +225,7 @@ def figures(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
     losses = log_sums[:, None] - chosen  # (n, V)
     own = losses[np.arange(len(labels)), labels]  # (n,)
     frequencies = np.bincount(labels, minlength=chosen.shape[1]) / len(labels)
-    gain = (np.minimum(losses, MOST_LOSS) @ frequencies - np.minimum(own, MOST_LOSS)).mean()
+    gain = (np.minimum(losses, MAX_LOSS) @ frequencies - np.minimum(own, MAX_LOSS)).mean()
     return float(own.mean()), float((chosen.argmax(axis=1) == labels).mean()), float(gain)
 
 

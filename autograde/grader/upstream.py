@@ -34,7 +34,7 @@ from autograde.grader.template import Template
 
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _LARGEST = 200_000  # bytes of one module
-_MOST_FILES = 40
+_MAX_FILES = 40
 STAND_INS_FOLDER = ".stand_ins"  # in a sandbox's working folder: those that its notebook may use
 STUDENT = Path(mybert_importer.__file__).parent / "student"
 
@@ -148,8 +148,8 @@ def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
         if not path.is_symlink() and not path.exists():
             continue
         name = path.name if path.parent == folder else f"{mybert_importer.PACKAGE}/{path.name}"
-        if len(found) == _MOST_FILES:
-            said.append(f"More than {_MOST_FILES} modules were handed in; the rest was not used.")
+        if len(found) == _MAX_FILES:
+            said.append(f"More than {_MAX_FILES} modules were handed in; the rest was not used.")
             break
         content = _ordinary_file(path) if _MODULE.fullmatch(path.stem) else None
         if content is None:

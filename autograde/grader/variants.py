@@ -155,8 +155,8 @@ def _closest(path: Path, template: Template, possible: set[int], own: int) -> in
     }
     here = {cell.source.strip() for cell in read_notebook(path).cells} - set.intersection(*given.values())
     counts = {number: len(texts & here) for number, texts in given.items()}
-    most = [number for number, count in counts.items() if count == max(counts.values())]
-    return most[0] if len(most) == 1 else own
+    most_frequent = [number for number, count in counts.items() if count == max(counts.values())]
+    return most_frequent[0] if len(most_frequent) == 1 else own
 
 
 def of_several(course: str | Path, assignment: str) -> list[str]:

@@ -20,7 +20,7 @@ from autograde.errors import SandboxEnded
 from autograde.exercises.spec import Exercise
 from autograde.grader.budget import Budget, BudgetSpent
 from autograde.grader.sentences import how_a_cell_failed, what_was_raised
-from autograde.grader.submission import MOST_TRIES, Judged, Outcome, Step, Task, unjudged
+from autograde.grader.submission import MAX_TRIES, Judged, Outcome, Step, Task, unjudged
 from autograde.grader.upstream import STAND_INS_FOLDER, sandbox_files
 from autograde.judge import judge
 from autograde.sandbox import limits as names
@@ -172,7 +172,7 @@ def blamed(task: Task, outcome: Outcome, stop: Stop) -> Outcome:
     if from_outside and stop.step.key not in outcome.spared:
         return replace(outcome, spared=outcome.spared | {stop.step.key})
     outcome = replace(outcome, again=outcome.again or from_outside)
-    reason = f"{stop.end}; `autograde grade` tries again, {MOST_TRIES} times in all" if from_outside else str(stop.end)
+    reason = f"{stop.end}; `autograde grade` tries again, {MAX_TRIES} times in all" if from_outside else str(stop.end)
     step = stop.step
     if step.exercise is None:
         outcome = outcome.with_technical(f"cell {step.number} ended the program ({reason})" if step.number else reason)

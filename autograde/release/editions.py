@@ -72,11 +72,11 @@ def make(
     """
     import jupytext
 
-    path = folder / f"{name}.py" if folder else folders.place_of("solutions", name)
+    path = folder / f"{name}.py" if folder else folders.path_of("solutions", name)
     if not path.exists():
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")
-    written = [_cell(name, place, cell) for place, cell in enumerate(jupytext.read(path).cells)]
+    written = [_cell(name, index, cell) for index, cell in enumerate(jupytext.read(path).cells)]
     written = _with_values(written, variant, number)
     written = _with_refusals(name, written)
     _check_metadata(path, written)
@@ -86,10 +86,10 @@ def make(
     return Editions(name, _as_text(written), _as_text(student))
 
 
-def _cell(name: str, place: int, cell) -> dict:
+def _cell(name: str, index: int, cell) -> dict:
     metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if key in cell.metadata}
     own = metadata.get("nbgrader", {}).get("grade_id", "")
-    identity = hashlib.sha256(f"{name} {place} {own}".encode()).hexdigest()[:12]
+    identity = hashlib.sha256(f"{name} {index} {own}".encode()).hexdigest()[:12]
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
 
@@ -114,13 +114,13 @@ def make_variants(name: str, colab: str = "", package: str = "") -> list[Edition
 
 def _with_refusals(name: str, written: list[dict]) -> list[dict]:
     """The cells, each exercise's text with the ready-made functions that the exercise refuses."""
-    told = {exercise.id: ready_made.told(exercise.forbidden) for exercise in catalogue.of_notebook(name)}
+    refusals = {exercise.id: ready_made.refusal(exercise.forbidden) for exercise in catalogue.of_notebook(name)}
     texts = list(written)
-    for place, cell in enumerate(written):
+    for index, cell in enumerate(written):
         graded = cell["metadata"].get("nbgrader", {})
-        sentence = told.get(graded.get("grade_id")) if graded.get("solution") else None
+        sentence = refusals.get(graded.get("grade_id")) if graded.get("solution") else None
         if sentence:
-            above = max(before for before in range(place) if written[before]["cell_type"] == "markdown")
+            above = max(before for before in range(index) if written[before]["cell_type"] == "markdown")
             texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{sentence}"}
     return texts
 
@@ -133,8 +133,8 @@ def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
     identity = hashlib.sha256(f"{name} package".encode()).hexdigest()[:12]
     install = {"cell_type": "code", "id": identity, "metadata": {}, "source": _INSTALL.format(package=package),
                "execution_count": None, "outputs": []}  # fmt: skip
-    place = next(place for place, cell in enumerate(written) if cell["cell_type"] == "code")
-    return [*written[:place], install, *written[place:]]
+    index = next(index for index, cell in enumerate(written) if cell["cell_type"] == "code")
+    return [*written[:index], install, *written[index:]]
 
 
 def _badge(name: str, colab: str) -> dict:

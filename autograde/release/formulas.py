@@ -23,9 +23,9 @@ _LIKE_A_LETTER = {"∞", "…", "⋯"}
 _NAMED_SPACES = {"negativethinmathspace": "-0.167em"}
 _THIN, _MEDIUM, _THICK = "0.167em", "0.222em", "0.278em"
 _BOLD = {
-    first + place: bold + place
+    first + offset: bold + offset
     for first, bold, many in ((48, 0x1D7CE, 10), (65, 0x1D400, 26), (97, 0x1D41A, 26))
-    for place in range(many)
+    for offset in range(many)
 }  # digits and letters → the characters that are bold by themselves
 _UPRIGHT = re.compile("[Α-Ω]")  # capital Greek letters
 
@@ -97,9 +97,9 @@ def _label_over_arrow(element) -> None:
 def _spaced(children: list) -> list:
     """A row of elements, each adapted to its neighbours: signs, gaps around functions, bars."""
     made, bars = [], 0
-    for place, child in enumerate(children):
-        before = children[place - 1] if place else None
-        after = children[place + 1] if place + 1 < len(children) else None
+    for index, child in enumerate(children):
+        before = children[index - 1] if index else None
+        after = children[index + 1] if index + 1 < len(children) else None
         text = child.text or ""
         if child.tag == "mo" and text in _SIGNS and _starts_a_term(before):
             child.attrib |= {"form": "prefix", "lspace": "0", "rspace": "0"}

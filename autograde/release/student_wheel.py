@@ -35,11 +35,11 @@ def build(folder: Path, fingerprints: Path | None = None, progress=iter) -> Path
     with tempfile.TemporaryDirectory() as temporary:
         staged = Path(temporary, "source")
         _stage(staged)
-        place = staged / "autograde" / "student" / "fingerprints"
+        destination = staged / "autograde" / "student" / "fingerprints"
         if fingerprints:
-            shutil.copytree(fingerprints, place)
+            shutil.copytree(fingerprints, destination)
         else:
-            write_fingerprints(place, progress)
+            write_fingerprints(destination, progress)
         built = _pip_wheel(staged, Path(temporary, "wheel"))
         return Path(shutil.copy(built, folder / built.name))
 

@@ -120,12 +120,12 @@ def describe_error(error: BaseException, index: int) -> dict:
     """The error as plain data; line and cell of the innermost frame that a cell of the notebook holds."""
     cell, line = index, error.lineno if isinstance(error, SyntaxError) else None
     first = None  # the traceback from the student's own outermost frame on; what is above it is IPython
-    place = error.__traceback__
-    while place is not None:
-        name = place.tb_frame.f_code.co_filename
+    entry = error.__traceback__
+    while entry is not None:
+        name = entry.tb_frame.f_code.co_filename
         if name.startswith("<cell "):
-            cell, line, first = int(name[6:-1]), place.tb_lineno, first or place
-        place = place.tb_next
+            cell, line, first = int(name[6:-1]), entry.tb_lineno, first or entry
+        entry = entry.tb_next
     try:
         message = str(error)[:_LONGEST_MESSAGE]
         lines = "".join(traceback.format_exception(type(error), error, first))[-_LONGEST_TRACEBACK:]

@@ -96,11 +96,11 @@ class Container(Launcher):
         words += ["--pids-limit", str(limits.processes), "--shm-size", str(limits.disk)]
         words += ["--tmpfs", f"/tmp:rw,nosuid,nodev,exec,size={limits.disk},mode=1777"]
         words += ["--ulimit", f"nofile={limits.open_files}:{limits.open_files}"]
-        words += ["--ulimit", f"nproc={_most_processes()}:{_most_processes()}", "--ulimit", "core=0:0"]
+        words += ["--ulimit", f"nproc={_max_processes()}:{_max_processes()}", "--ulimit", "core=0:0"]
         if Path(self.engine).name == "podman":
             words += ["--http-proxy=false", "--read-only-tmpfs=false"]
-        for place, shown in self._shown().items():
-            words += ["--volume", f"{place}:{shown}:ro"]
+        for source, shown in self._shown().items():
+            words += ["--volume", f"{source}:{shown}:ro"]
         return words
 
     def _shown(self) -> dict[Path, str]:
@@ -126,7 +126,7 @@ class Container(Launcher):
             environment["PATH"] = "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin"
         request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": False}
         request["processes"] = (
-            _most_processes()
+            _max_processes()
         )  # of one user, who may have other sandboxes; the engine counts this one's
         settings = [f"{name}={value}" for name, value in environment.items()]
         return [
@@ -166,10 +166,10 @@ class Container(Launcher):
         for name in bubblewrap.SYSTEM:
             if (Path("/") / name).is_symlink():
                 (root / name).symlink_to(os.readlink(Path("/") / name))
-        for place, shown in self._shown().items():
+        for source, shown in self._shown().items():
             target = root / shown.lstrip("/")
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.mkdir(exist_ok=True) if place.is_dir() else target.touch()
+            target.mkdir(exist_ok=True) if source.is_dir() else target.touch()
         for folder in (Path(self._folder.name), *(path for path in root.rglob("*") if not path.is_symlink())):
             folder.chmod(0o755)
         (root / "tmp").chmod(0o1777)  # Podman gives what it mounts there the mode of what was there
@@ -275,7 +275,7 @@ def _message(line: bytes) -> dict:
     return {} if "exit" in message and not {"cpu", "peak"} <= message.keys() else message
 
 
-def _most_processes() -> int:
+def _max_processes() -> int:
     """The most processes of all sandboxes of the user, within the limit of this process: an engine may not raise it."""
     hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
     return 4096 if hard == resource.RLIM_INFINITY else min(hard, 4096)

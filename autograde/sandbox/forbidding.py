@@ -40,15 +40,15 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     modules = [name for name in names if _is_module(name)]
     needed = _needed(roots)
     wanted = _wanted(names, modules)
-    forbidden = [thing for module in _loaded(modules) for thing in _defined_in(module, modules)]
+    forbidden = [obj for module in _loaded(modules) for obj in _defined_in(module, modules)]
     forbidden += _same_names(wanted)
     named = list(filter(None, map(_function_of_the_library, names)))  # also where a stand-in needs it
     needed -= set(map(id, named))
     forbidden += named
     files: set[str] = set()
-    for thing in forbidden:
-        if id(thing) not in needed:
-            _make_inert(thing, files, needed)
+    for obj in forbidden:
+        if id(obj) not in needed:
+            _make_inert(obj, files, needed)
     _refuse_kernels(wanted)
     sys.meta_path[:0] = [_EmptyModules(modules), _LateModules(wanted, needed)]
     sys.addaudithook(functools.partial(_refuse_sources, frozenset(map(os.path.realpath, files)), _folders(modules)))
@@ -70,8 +70,8 @@ def _function_of_the_library(name: str):
     home, _, last = name.rpartition(".")
     if not home.startswith(f"{_LIBRARY}.") or home not in sys.modules:
         return None
-    thing = vars(sys.modules[home]).get(last)
-    return thing if isinstance(thing, (types.FunctionType, type)) else None
+    obj = vars(sys.modules[home]).get(last)
+    return obj if isinstance(obj, (types.FunctionType, type)) else None
 
 
 def _loaded(prefixes: list[str]) -> list[types.ModuleType]:
@@ -87,11 +87,11 @@ def _is_below(name: str, prefixes) -> bool:
 
 def _defined_in(module, prefixes) -> list:
     """The functions and classes of a module and its package; those that it imports from elsewhere stay."""
-    named = [thing for name, thing in list(vars(module).items()) if not name.startswith("__")]  # not its `__getattr__`
-    things = [thing for thing in named if isinstance(thing, (types.FunctionType, type))]
+    named = [obj for name, obj in list(vars(module).items()) if not name.startswith("__")]  # not its `__getattr__`
+    objects = [obj for obj in named if isinstance(obj, (types.FunctionType, type))]
     # `keras.losses` only shows what is defined in `keras.src`; the library's modules import from each other.
     homes = prefixes if module.__name__.startswith(_LIBRARY) else [module.__name__.partition(".")[0]]
-    return [thing for thing in things if _is_below(getattr(thing, "__module__", None) or "", homes)]
+    return [obj for obj in objects if _is_below(getattr(obj, "__module__", None) or "", homes)]
 
 
 def _wanted(names: list[str], modules: list[str]) -> frozenset[str]:
@@ -111,11 +111,11 @@ def _same_names(wanted: frozenset[str]) -> list:
 
 def _called_like(module: types.ModuleType, wanted: frozenset[str]) -> dict:
     """The functions and classes of a module that are called like one of the names, by id."""
-    things = [(called, thing) for called, thing in list(vars(module).items())]
+    named_objects = [(called, obj) for called, obj in list(vars(module).items())]
     return {
-        id(thing): thing
-        for called, thing in things
-        if isinstance(thing, (types.FunctionType, type)) and {_plain(called), _plain(thing.__name__)} & wanted
+        id(obj): obj
+        for called, obj in named_objects
+        if isinstance(obj, (types.FunctionType, type)) and {_plain(called), _plain(obj.__name__)} & wanted
     }
 
 
@@ -137,42 +137,42 @@ def _needed(roots: list[types.ModuleType]) -> set[int]:
     values = [value for root in roots for value in list(vars(root).values())]
     waiting = [value for value in values if not isinstance(value, types.ModuleType)]
     while waiting:
-        thing = waiting.pop()
-        if id(thing) not in seen:
-            seen.add(id(thing))
-            waiting += _used_by(thing)
-            if isinstance(thing, (types.FunctionType, type)) and _is_ours(thing):
-                found.add(id(thing))
+        obj = waiting.pop()
+        if id(obj) not in seen:
+            seen.add(id(obj))
+            waiting += _used_by(obj)
+            if isinstance(obj, (types.FunctionType, type)) and _is_ours(obj):
+                found.add(id(obj))
     return found
 
 
-def _used_by(thing):
-    """The things of the library, or of a stand-in, that one of them uses."""
-    if isinstance(thing, (staticmethod, classmethod)):
-        yield thing.__func__
-    elif isinstance(thing, property):
-        yield from filter(None, (thing.fget, thing.fset))
-    elif isinstance(thing, functools.partial):
-        yield thing.func
-    elif isinstance(thing, (list, tuple)):
-        yield from thing
-    elif isinstance(thing, dict):
-        yield from thing.values()
-    elif not _is_ours(thing):
+def _used_by(obj):
+    """The objects of the library, or of a stand-in, that one of them uses."""
+    if isinstance(obj, (staticmethod, classmethod)):
+        yield obj.__func__
+    elif isinstance(obj, property):
+        yield from filter(None, (obj.fget, obj.fset))
+    elif isinstance(obj, functools.partial):
+        yield obj.func
+    elif isinstance(obj, (list, tuple)):
+        yield from obj
+    elif isinstance(obj, dict):
+        yield from obj.values()
+    elif not _is_ours(obj):
         return
-    elif isinstance(thing, types.FunctionType):
-        yield from _names_used(thing.__code__, thing.__globals__)
-        yield from [cell.cell_contents for cell in thing.__closure__ or () if cell.cell_contents is not thing]
-        yield from filter(None, (thing.__defaults__, thing.__kwdefaults__, getattr(thing, "__wrapped__", None)))
-    elif isinstance(thing, type):
-        yield from [value for own in thing.__mro__ if _is_ours(own) for value in vars(own).values()]
+    elif isinstance(obj, types.FunctionType):
+        yield from _names_used(obj.__code__, obj.__globals__)
+        yield from [cell.cell_contents for cell in obj.__closure__ or () if cell.cell_contents is not obj]
+        yield from filter(None, (obj.__defaults__, obj.__kwdefaults__, getattr(obj, "__wrapped__", None)))
+    elif isinstance(obj, type):
+        yield from [value for own in obj.__mro__ if _is_ours(own) for value in vars(own).values()]
     else:
-        yield type(thing)
-        yield from getattr(thing, "__dict__", {}).values()
+        yield type(obj)
+        yield from getattr(obj, "__dict__", {}).values()
 
 
-def _is_ours(thing) -> bool:
-    home = getattr(thing if isinstance(thing, (type, types.FunctionType)) else type(thing), "__module__", None) or ""
+def _is_ours(obj) -> bool:
+    home = getattr(obj if isinstance(obj, (type, types.FunctionType)) else type(obj), "__module__", None) or ""
     return home.startswith((_LIBRARY, "autograde.student"))
 
 
@@ -190,14 +190,14 @@ def _names_used(code, names: dict):
 
 
 def _imported_inside(code):
-    """The things that an import inside a function can give: its names, in the modules of the library that it names."""
+    """The objects that an import inside a function can give: its names, in the modules of the library that it names."""
     for name in code.co_names:
         if name.startswith(f"{_LIBRARY}."):
             module = importlib.import_module(name)
             yield from [vars(module).get(attribute) for attribute in code.co_names]
 
 
-# --- inert things ---
+# --- inert objects ---
 
 
 def _refusing(*arguments, **keywords):
@@ -211,10 +211,10 @@ def _inert_code(function: types.FunctionType) -> types.CodeType:
     return code.replace(co_consts=constants, co_name=function.__name__, co_freevars=function.__code__.co_freevars)
 
 
-def _make_inert(thing, files: set[str], needed: set[int]) -> None:
-    functions = [thing] if isinstance(thing, types.FunctionType) else list(_methods(thing))
-    if isinstance(thing, type) and thing.__module__ != "builtins":
-        thing.__new__ = _refuse_new
+def _make_inert(obj, files: set[str], needed: set[int]) -> None:
+    functions = [obj] if isinstance(obj, types.FunctionType) else list(_methods(obj))
+    if isinstance(obj, type) and obj.__module__ != "builtins":
+        obj.__new__ = _refuse_new
     while functions:
         function = functions.pop()
         if function.__code__.co_consts and ForbiddenCallError in function.__code__.co_consts or id(function) in needed:
@@ -245,8 +245,8 @@ def _methods(cls: type):
             yield value
 
 
-def _package(thing) -> str:
-    return (thing.__module__ or "").partition(".")[0]
+def _package(obj) -> str:
+    return (obj.__module__ or "").partition(".")[0]
 
 
 # Functions by which TensorFlow's Python calls its kernels → which argument is the kernel's name.
@@ -256,14 +256,14 @@ _EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteC
 def _refuse_kernels(wanted: frozenset[str]) -> None:
     """TensorFlow's private executors refuse kernels that are called like one of the names."""
     for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
-        for name, place in _EXECUTORS.items():
+        for name, index in _EXECUTORS.items():
             if wanted and hasattr(module, name):
-                setattr(module, name, _refusing_kernels(getattr(module, name), place, wanted))
+                setattr(module, name, _refusing_kernels(getattr(module, name), index, wanted))
 
 
-def _refusing_kernels(call, place: int, wanted: frozenset[str]):
+def _refusing_kernels(call, index: int, wanted: frozenset[str]):
     def checked(*arguments):
-        kernel = arguments[place]  # the methods of the class itself: a subclass of the student's could lie
+        kernel = arguments[index]  # the methods of the class itself: a subclass of the student's could lie
         kernel = bytes.decode(kernel) if isinstance(kernel, bytes) else str.encode(kernel).decode()
         if _plain(kernel) in wanted:
             raise ForbiddenCallError
@@ -306,8 +306,8 @@ class _LateModules(importlib.abc.MetaPathFinder):
 
     def _load(self, load, module) -> None:
         load(module)
-        for thing in _called_like(module, self.wanted).values():
-            _make_inert(thing, set(), self.needed)
+        for obj in _called_like(module, self.wanted).values():
+            _make_inert(obj, set(), self.needed)
 
 
 def _empty_attribute(name: str):
@@ -333,7 +333,7 @@ def _folders(modules: list[str]) -> tuple[str, ...]:
         spec = sys.modules[name].__spec__ if name in sys.modules else importlib.machinery.PathFinder.find_spec(
             name.rpartition(".")[2], getattr(sys.modules.get(name.rpartition(".")[0]), "__path__", None)
         )  # fmt: skip
-        found += [os.path.realpath(place) for place in (spec.submodule_search_locations or () if spec else ())]
+        found += [os.path.realpath(location) for location in (spec.submodule_search_locations or () if spec else ())]
     return tuple(found)
 
 

@@ -26,7 +26,7 @@ from autograde.sandbox import seccomp, syscalls
 HOME = "/home/student"
 _SPARE_ADDRESS_SPACE = 4 << 30  # TensorFlow's thread stacks and malloc arenas are reserved, not used
 _REAP_INTERVAL = 500  # milliseconds between two burials of orphans
-_MOST_DESCRIPTORS = 1 << 20  # the kernel's default ceiling (fs.nr_open); closing is one system call
+_MAX_DESCRIPTORS = 1 << 20  # the kernel's default ceiling (fs.nr_open); closing is one system call
 _AGENT_FAILED = 70  # exit code, as sysexits.h has it for "internal software error"
 _LOW_PRIORITY_FOR_LIFE = "1000"  # oom_score_adj: if the machine runs out of memory, the sandbox goes first
 
@@ -50,9 +50,9 @@ def mount_disk(limits: dict) -> None:
         os.makedirs(folder)
         syscalls.mount(f"/proc/self/fd/{handle}", folder, flags=syscalls.BIND | syscalls.RECURSIVE)
         os.close(handle)
-    for part, place in (("/tmp/.shm", "/dev/shm"), ("/tmp/.home", HOME)):
+    for part, target in (("/tmp/.shm", "/dev/shm"), ("/tmp/.home", HOME)):
         os.mkdir(part)
-        syscalls.mount(part, place, flags=syscalls.BIND)
+        syscalls.mount(part, target, flags=syscalls.BIND)
 
 
 def lock_down() -> None:
@@ -142,7 +142,7 @@ def _close_other_descriptors(channel: int) -> int:
         os.dup2(null, stream)
     if moved != 3:
         os.dup2(moved, 3)
-    os.closerange(4, _MOST_DESCRIPTORS)
+    os.closerange(4, _MAX_DESCRIPTORS)
     return 3
 
 

@@ -55,19 +55,19 @@ def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | Non
     return None  # nbgrader would read a shown result as a number of points
 
 
-def _outcome(thing, space: dict, seconds: float) -> Outcome | Message:
-    name = _name_of(thing, space)
+def _outcome(obj, space: dict, seconds: float) -> Outcome | Message:
+    name = _name_of(obj, space)
     facts = plans.find(name)
     if facts is None:
         return Message(_unknown(name))
     space = dict(space)
-    if not isinstance(thing, str):
-        space[facts["names"][0]] = thing
+    if not isinstance(obj, str):
+        space[facts["names"][0]] = obj
     variant = plans.variant_in(facts, space)
     if variant is None:
         return Message("? VARIANT is not the number of a variant. Run the cell with your values as you got it.")
     plan = plans.plan(facts["id"], variant)
-    if facts["names"][0] in space and (words := _no_thing_to_check(facts, plan, space[facts["names"][0]])):
+    if facts["names"][0] in space and (words := _not_checkable(facts, plan, space[facts["names"][0]])):
         return Message(words)
     source = _source_of(space.get(facts["names"][0]))
     with _full_precision():
@@ -94,29 +94,29 @@ def _full_precision():
         settings.enable_tensor_float_32_execution(before)
 
 
-def _name_of(thing, space):
-    """The name by which an exercise knows the thing: its own name, or a variable that holds it."""
-    if isinstance(thing, str):
-        return thing
-    own = getattr(thing, "__name__", "")
+def _name_of(obj, space):
+    """The name by which an exercise knows the object: its own name, or a variable that holds it."""
+    if isinstance(obj, str):
+        return obj
+    own = getattr(obj, "__name__", "")
     if plans.find(own):
         return own
-    held = (name for name, value in list(space.items()) if value is thing and plans.find(name))
-    return next(held, own or type(thing).__name__)
+    held = (name for name, value in list(space.items()) if value is obj and plans.find(name))
+    return next(held, own or type(obj).__name__)
 
 
-def _no_thing_to_check(facts, plan, thing) -> str:
+def _not_checkable(facts, plan, obj) -> str:
     """A sentence if this is neither the function nor the class that the exercise asks for, but what it returned."""
     name = facts["names"][0]
     if plan["questions"][0]["probe"]["kind"] == "layer":
-        if isinstance(thing, type) or not type(thing).__name__ == name:
+        if isinstance(obj, type) or not type(obj).__name__ == name:
             return ""
         return (
             f"? Expected the class, got a layer that was made with it: write `check({name})`, not `check({name}(…))`."
         )
-    if callable(thing):
+    if callable(obj):
         return ""
-    kind = type(thing).__name__
+    kind = type(obj).__name__
     return f"? Expected the function `{name}`, got {article(kind)}. Run the cell that defines `{name}` again."
 
 
@@ -127,12 +127,12 @@ def _unknown(name):
     return f"? There is no exercise for `{name}`.{meant}"
 
 
-def _source_of(thing) -> str:
+def _source_of(obj) -> str:
     """The text of a function or class; of a class whose cell cannot be found, that of its methods."""
     try:
-        return inspect.getsource(thing)
+        return inspect.getsource(obj)
     except (OSError, TypeError):  # a class of a notebook, or nothing with a source at all
-        methods = vars(thing).values() if inspect.isclass(thing) else ()
+        methods = vars(obj).values() if inspect.isclass(obj) else ()
         return "\n".join(textwrap.dedent(_source_of(method)) for method in methods if inspect.isfunction(method))
 
 

@@ -11,8 +11,8 @@ def blocks(levels: list[list[str]], *, alt: str) -> None:
     axis = axes.flat[0]
     for height, names in enumerate(levels):
         width = 1.0 / len(names)
-        for place, name in enumerate(names):
-            middle = (place + 0.5) * width
+        for index, name in enumerate(names):
+            middle = (index + 0.5) * width
             box = {"boxstyle": "round,pad=0.45", "facecolor": "#eaf1f8", "edgecolor": "#1f5fa8", "linewidth": 1.4}
             axis.text(middle, height, name, ha="center", va="center", fontsize=11, bbox=box)
             if height:

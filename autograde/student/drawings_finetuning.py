@@ -18,11 +18,13 @@ def read_offs(rows: dict, *, alt: str) -> None:
         axis.set_title(title, loc="left", fontsize=12)
         axis.set(xlim=(-0.1, widest + 0.1), ylim=(0, 2.4))
         axis.set_axis_off()
-        for place, (token, end) in enumerate(zip(tokens, _ends(tokens))):
-            _box(axis, token, end - _width(token), 0.1, place in read)
-            if place in read:
+        for position, (token, end) in enumerate(zip(tokens, _ends(tokens))):
+            _box(axis, token, end - _width(token), 0.1, position in read)
+            if position in read:
                 middle = end - _width(token) / 2
-                axis.text(middle, 1.95, read[place], ha="center", va="center", fontsize=11, weight="bold", color=_DARK)
+                axis.text(
+                    middle, 1.95, read[position], ha="center", va="center", fontsize=11, weight="bold", color=_DARK
+                )
                 axis.text(middle, 1.4, "▲", ha="center", va="center", fontsize=10, color=_READ)
     pictures._show(figure, alt)
 
@@ -53,20 +55,20 @@ def span_bars(tokens, start, end, span=None, *, alt: str) -> None:
 
     tokens: strings. start, end: logits (tokens,); what is hidden (below −1000) has no bar. span: (first, last).
     """
-    places = np.arange(len(tokens))
+    xs = np.arange(len(tokens))
     figure, axes = pictures._figure(max(7, 0.42 * len(tokens) + 1), 4.2, 2, 1)
     for axis, name, logits, hatch in zip(axes.flat, ("start", "end"), (start, end), ("", "///")):
         logits = np.asarray(logits, "float64")
         shown = np.where(logits < -1000, np.nan, logits)
-        axis.bar(places, shown, color="#9db8d9", edgecolor=_DARK, linewidth=0.6, hatch=hatch)
+        axis.bar(xs, shown, color="#9db8d9", edgecolor=_DARK, linewidth=0.6, hatch=hatch)
         axis.axhline(0, color=_DARK, linewidth=0.8)
         axis.set_ylabel(f"{name} logit")
         axis.set_xlim(-0.6, len(tokens) - 0.4)
         if span is not None:
             axis.axvspan(span[0] - 0.5, span[1] + 0.5, facecolor="none", edgecolor="#c8500a", linewidth=2)
-    axes.flat[0].set_xticks(places, [""] * len(tokens))
-    axes.flat[1].set_xticks(places, tokens, rotation=60, ha="right")
-    for place, label in enumerate(axes.flat[1].get_xticklabels()):
-        if span is not None and span[0] <= place <= span[1]:
+    axes.flat[0].set_xticks(xs, [""] * len(tokens))
+    axes.flat[1].set_xticks(xs, tokens, rotation=60, ha="right")
+    for position, label in enumerate(axes.flat[1].get_xticklabels()):
+        if span is not None and span[0] <= position <= span[1]:
             label.set_fontweight("bold")
     pictures._show(figure, alt)

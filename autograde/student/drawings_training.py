@@ -46,8 +46,8 @@ def two_scores(figures: dict, fresh: dict, unigram) -> None:
         axis.set(title=title, xlim=(0, 1.25 * max(values)))
         axis.locator_params(axis="x", nbins=5)
         axis.invert_yaxis()
-    told = "; ".join(f"{n}: loss {a:.2f}, accuracy {b:.1%}" for n, a, b in zip(names, losses, shares))
-    _show(drawn, f"Bars of loss and masked accuracy: {told}")
+    summary = "; ".join(f"{n}: loss {a:.2f}, accuracy {b:.1%}" for n, a, b in zip(names, losses, shares))
+    _show(drawn, f"Bars of loss and masked accuracy: {summary}")
 
 
 class LiveCurves:

@@ -15,15 +15,15 @@ def course_map(rows: list[list[tuple[str, str]]], *, alt: str) -> None:
     widest = max(len(row) for row in rows)
     figure, axes = _figure(2.9 * widest, 1.25 * len(rows), 1, 1)
     axis = axes.flat[0]
-    places = {}
+    xs = {}
     for depth, row in enumerate(rows):
-        for place, (title, text) in enumerate(row):
-            x = place + (widest - len(row)) / 2
-            places[depth, place] = x
+        for column, (title, text) in enumerate(row):
+            x = column + (widest - len(row)) / 2
+            xs[depth, column] = x
             _box(axis, x, depth, title, text)
-    order = list(places)
-    for (depth, place), (next_depth, next_place) in zip(order, order[1:]):
-        start, end = places[depth, place], places[next_depth, next_place]
+    order = list(xs)
+    for (depth, column), (next_depth, next_column) in zip(order, order[1:]):
+        start, end = xs[depth, column], xs[next_depth, next_column]
         if depth == next_depth:
             _arrow(axis, (start + 0.42, depth), (end - 0.42, depth))
         else:

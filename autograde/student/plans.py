@@ -25,17 +25,17 @@ def folder() -> Path | None:
 @cached
 def index() -> list[dict]:
     """Every exercise of the course: id, notebook, number, title, points, names … Raises FingerprintError."""
-    place = folder()
-    if place is not None:
-        return fingerprints.load_index(place)
+    location = folder()
+    if location is not None:
+        return fingerprints.load_index(location)
     return _planning().index()
 
 
 def runs() -> list[dict]:
     """The training runs of the course: id, notebook, number, title, points. Raises FingerprintError."""
-    place = folder()
-    if place is not None:
-        return fingerprints.load_index(place, fingerprints.RUNS)
+    location = folder()
+    if location is not None:
+        return fingerprints.load_index(location, fingerprints.RUNS)
     planning = _planning()
     return planning.runs_of(planning.catalogue.EXERCISES)
 
@@ -43,19 +43,19 @@ def runs() -> list[dict]:
 @cached
 def plan(exercise: str, variant: int = 0) -> dict:
     """The plan of one exercise, by id, for a variant of its question. Raises FingerprintError."""
-    place = folder()
-    path = place and place / f"{fingerprints.name_of(exercise, variant)}.npz"
-    if path and (path.exists() or not (place == BESIDE and _has_planning())):
+    location = folder()
+    path = location and location / f"{fingerprints.name_of(exercise, variant)}.npz"
+    if path and (path.exists() or not (location == BESIDE and _has_planning())):
         return fingerprints.load(path)
     return _planning().plan_of(exercise, variant)
 
 
 def variant_in(facts: dict, space: dict) -> int | None:
     """The number of the variant in a notebook; 0 if it has no variants, None if VARIANT is not a variant's number."""
-    number, most = space.get("VARIANT", 0), facts.get("variants", 0)
-    if not most:
+    number, largest = space.get("VARIANT", 0), facts.get("variants", 0)
+    if not largest:
         return 0
-    return number if type(number) is int and 0 <= number <= most else None
+    return number if type(number) is int and 0 <= number <= largest else None
 
 
 def _has_planning() -> bool:

@@ -67,7 +67,7 @@ def record(exercise: str, status: str, points: float, source: str, path: Path | 
     return failures
 
 
-def next_hint(exercise: str, failures: int, most: int, path: Path | None = None) -> int:
+def next_hint(exercise: str, failures: int, max_hints: int, path: Path | None = None) -> int:
     """Which hint is due, from 1: the first, after another failing attempt the one after the last that was shown."""
     path = path or _own_file()
     with home.locked(path.parent):
@@ -75,7 +75,7 @@ def next_hint(exercise: str, failures: int, most: int, path: Path | None = None)
         entry = entries.get(exercise, {})
         shown = entry.get("hint") if isinstance(entry.get("hint"), int) else 0
         if entry.get("hint_after") != failures or not shown:
-            shown = min(shown + 1, most)
+            shown = min(shown + 1, max_hints)
         entries[exercise] = entry | {"hint": shown, "hint_after": failures}
         _write(path, entries)
     return shown

@@ -27,7 +27,7 @@ _PACKAGE_FILE = re.compile(
     rf"{home.PACKAGE}/(?:[a-z_][a-z0-9_]{{0,60}}(?:\.edited-[0-9a-f]{{6}})?\.py|pyproject\.toml|README\.md"
     rf"|tests/[a-z_][a-z0-9_]{{0,60}}\.py|\{store.KEPT}/[a-z0-9][a-z0-9_-]{{0,60}}\.json)"
 )
-_MOST_FILES = 500
+_MAX_FILES = 500
 _LARGEST = 1 << 20  # bytes of one file
 _LARGEST_TOTAL = 16 << 20
 _DRIVE = Path("/content/drive/MyDrive")
@@ -142,8 +142,8 @@ def _unpacked(source: Path) -> dict[str, bytes]:
     try:
         with zipfile.ZipFile(source) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
-            if len(members) > _MOST_FILES:
-                raise StateError(f"{source}: expected a saved state of at most {_MOST_FILES} files, got {len(members)}")
+            if len(members) > _MAX_FILES:
+                raise StateError(f"{source}: expected a saved state of at most {_MAX_FILES} files, got {len(members)}")
             return {member.filename: content for member, content in _contents(source, archive, members)}
     except FileNotFoundError:
         raise StateError(f"{source}: the file does not exist; save_state() prints the path of its file") from None

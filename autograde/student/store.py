@@ -112,15 +112,15 @@ def load(folder: Path) -> dict[str, KeptAnswer]:
 
 
 def _in_course_order(answers: Iterable[KeptAnswer]) -> dict[str, KeptAnswer]:
-    places = {facts["id"]: place for place, facts in enumerate(plans.index())}
-    ordered = sorted(answers, key=lambda answer: (places.get(answer.exercise, len(places)), answer.exercise))
+    numbers = {facts["id"]: number for number, facts in enumerate(plans.index())}
+    ordered = sorted(answers, key=lambda answer: (numbers.get(answer.exercise, len(numbers)), answer.exercise))
     return {answer.exercise: answer for answer in ordered}
 
 
 def _write_answer(folder: Path, answer: KeptAnswer) -> None:
-    place = folder / PACKAGE / KEPT
-    place.mkdir(parents=True, exist_ok=True)
-    write_text(place / f"{answer.exercise}.json", json.dumps(answer.to_dict(), indent=1, ensure_ascii=False) + "\n")
+    kept = folder / PACKAGE / KEPT
+    kept.mkdir(parents=True, exist_ok=True)
+    write_text(kept / f"{answer.exercise}.json", json.dumps(answer.to_dict(), indent=1, ensure_ascii=False) + "\n")
 
 
 # --- the package ---
@@ -131,20 +131,20 @@ def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = No
 
     Returns a sentence for the student about that file, or "".
     """
-    place = folder / PACKAGE
+    package = folder / PACKAGE
     if not answers:
         return ""
-    (place / "tests").mkdir(parents=True, exist_ok=True)
-    if not (place / "__init__.py").exists():
-        write_text(place / "__init__.py", _INIT)
+    (package / "tests").mkdir(parents=True, exist_ok=True)
+    if not (package / "__init__.py").exists():
+        write_text(package / "__init__.py", _INIT)
     said = ""
     for module in sorted({answer.module for answer in answers.values()}):
         mine = _of_module(answers, module)
-        said += _write_generated(place / f"{module}.py", module_text(module, mine), mine, force=module == changed)
-        _write_generated(place / "tests" / f"test_{module}.py", test_text(module, mine), mine)
+        said += _write_generated(package / f"{module}.py", module_text(module, mine), mine, force=module == changed)
+        _write_generated(package / "tests" / f"test_{module}.py", test_text(module, mine), mine)
     everything = list(answers.values())
-    _write_generated(place / "pyproject.toml", project_text(everything), everything)
-    _write_generated(place / "README.md", readme_text(everything, plans.index()), everything)
+    _write_generated(package / "pyproject.toml", project_text(everything), everything)
+    _write_generated(package / "README.md", readme_text(everything, plans.index()), everything)
     return said
 
 

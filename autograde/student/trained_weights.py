@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.probe import places_of
+from autograde.probe import variables_at
 from autograde.roles import CONFIG, model_roles, weight_shapes
 from autograde.student import home, saving
 from autograde.student.training_run import NOTEBOOK, Run, RunError
@@ -52,10 +52,12 @@ def _weights_of(run: Run) -> Weights:
     config = {name: run.settings.model[name] for name in CONFIG}
     shapes, arrays = weight_shapes(config), {}
     for role, paths in model_roles(config["num_layers"]).items():
-        places = places_of(run.own_model, paths)
-        if places is None:
+        variables = variables_at(run.own_model, paths)
+        if variables is None:
             raise RunError(f"your model has no weight `{paths[0]}`; the grader expects it there")
-        joined = np.concatenate([np.asarray(place).reshape(*shapes[role][:-1], -1) for place in places], axis=-1)
+        joined = np.concatenate(
+            [np.asarray(variable).reshape(*shapes[role][:-1], -1) for variable in variables], axis=-1
+        )
         arrays[role] = np.ascontiguousarray(joined, "float32")
     return Weights(config, arrays)
 

@@ -313,7 +313,7 @@ class Run:
 
 
 def _numbered(kind: str, variables) -> dict:
-    return {f"{kind}/{place:04}": variable for place, variable in enumerate(variables)}
+    return {f"{kind}/{index:04}": variable for index, variable in enumerate(variables)}
 
 
 def _read_state(path: Path) -> tuple[dict, dict]:

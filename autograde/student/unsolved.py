@@ -21,7 +21,7 @@ from autograde import syntax
 from autograde.dependencies import names_of
 from autograde.student import plans, progress_file, validating
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 _LONGEST = 160  # characters of an error's own message
 _active = None
 
@@ -92,16 +92,16 @@ class Explainer:
     def explanation(self, error: Exception) -> str | None:
         """The line about an error of the current cell; None if it has nothing to do with an unsolved exercise."""
         space, frames = self.shell.user_ns, list(_frames_of(error))
-        place = next(
+        frame = next(
             ((code, line) for code, line, names in frames if names is space and code.co_name == "<module>"), None
         )
-        if place is None:
+        if frame is None:
             return None
-        source = "".join(linecache.getlines(place[0].co_filename))
+        source = "".join(linecache.getlines(frame[0].co_filename))
         if _has_an_answer(source):
             return None
         defined, read = names_of(source)
-        lacking = _defined_from(source, place[1])
+        lacking = _defined_from(source, frame[1])
         self._are_defined(defined - lacking)
         waiting = sorted((read - defined) & set(self._waiting))
         behind = {identity for name in waiting for identity in self._waiting[name]}
@@ -134,16 +134,16 @@ class Explainer:
         """Whether the notebook's own code for this name is a stub, or missing."""
         if isinstance(error, NameError) and error.name == name:
             return True
-        thing = self.shell.user_ns.get(name)
-        return self._is_own(thing) and any("NotImplementedError" in _globals_in(code) for code in _codes_of(thing))
+        obj = self.shell.user_ns.get(name)
+        return self._is_own(obj) and any("NotImplementedError" in _globals_in(code) for code in _codes_of(obj))
 
     def _has_failed(self, facts: dict, name: str) -> bool:
         """Whether the notebook's own code for this name did not pass the last check."""
         status = progress_file.load().get(facts["id"], {}).get("status", "passed")
         return self._is_own(self.shell.user_ns.get(name)) and status != "passed"
 
-    def _is_own(self, thing) -> bool:
-        return getattr(thing, "__module__", None) == self.shell.user_ns["__name__"]
+    def _is_own(self, obj) -> bool:
+        return getattr(obj, "__module__", None) == self.shell.user_ns["__name__"]
 
 
 def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
@@ -170,8 +170,8 @@ def _has_passed(facts: dict) -> bool:
 
 def _listed(exercises: list[dict]) -> str:
     labels = [f"{facts['number']} {facts['names'][0]}" for facts in exercises]
-    more = len(labels) - _MOST_NAMED
-    labels = labels[:_MOST_NAMED] + ([f"{more} more"] if more > 0 else [])
+    more = len(labels) - _MAX_NAMED
+    labels = labels[:_MAX_NAMED] + ([f"{more} more"] if more > 0 else [])
     return labels[0] if len(labels) == 1 else f"{', '.join(labels[:-1])} and {labels[-1]}"
 
 
@@ -201,16 +201,16 @@ def _plain(code: CodeType) -> str:
     return code.co_qualname.rpartition("<locals>.")[2].partition(".")[0].removeprefix("tf__")
 
 
-def _codes_of(thing) -> Iterator[CodeType]:
+def _codes_of(obj) -> Iterator[CodeType]:
     """The code of a function, of a class's methods, and of what a notebook's object was made from."""
-    thing = inspect.unwrap(getattr(thing, "python_function", thing))  # of a tf.function
-    if inspect.isfunction(thing):
-        yield from _nested(thing.__code__)
-    elif inspect.isclass(thing) and thing.__module__ == "__main__":
-        for method in vars(thing).values():
+    obj = inspect.unwrap(getattr(obj, "python_function", obj))  # of a tf.function
+    if inspect.isfunction(obj):
+        yield from _nested(obj.__code__)
+    elif inspect.isclass(obj) and obj.__module__ == "__main__":
+        for method in vars(obj).values():
             yield from _codes_of(method) if inspect.isfunction(method) else ()
-    elif not inspect.ismodule(thing) and type(thing).__module__ == "__main__":
-        yield from _codes_of(type(thing))
+    elif not inspect.ismodule(obj) and type(obj).__module__ == "__main__":
+        yield from _codes_of(type(obj))
 
 
 def _globals_in(code: CodeType) -> set[str]:

@@ -97,10 +97,10 @@ def stored_cells(work: Path, count_again: bool = False) -> list[dict]:
     cells = [cells_file.count_again(path) if count_again else json.loads(path.read_text("utf-8")) for path in paths]
     ordered = (list(CARDS), list(ROWS), list(TASKS), None, None, list(SHARDED), list(ENGINES))
 
-    def place(found):
+    def sort_key(found):
         return [found[key] if names is None else names.index(found[key]) for key, names in zip(KEYS, ordered)]
 
-    return sorted(cells, key=lambda found: [place(found)[i] for i in (1, 2, 3, 0, 5, 4, 6)])
+    return sorted(cells, key=lambda found: [sort_key(found)[i] for i in (1, 2, 3, 0, 5, 4, 6)])
 
 
 def _reason(log: str) -> str:

@@ -92,16 +92,16 @@ def compile_for(card: Card, step: "Step", sharding: str = "replicated") -> Compi
     start = time.perf_counter()
     mesh = Mesh(np.array(devices_of(card)), ("chips",))
     whole = NamedSharding(mesh, PartitionSpec())
-    state, batch = _placed(mesh, step, SHARDED[sharding])
+    state, batch = _sharded(mesh, step, SHARDED[sharding])
 
     def function(state, batch):
         weights = [jax.lax.with_sharding_constraint(weight, whole) for weight in state[0]]
         return step.function((weights, *state[1:]), batch)
 
-    places = jax.tree.map(lambda leaf: leaf.sharding, state)
+    shardings = jax.tree.map(lambda leaf: leaf.sharding, state)
     options = GPU_OPTIONS if card.kind == "cuda" else None
     try:
-        program = jax.jit(function, donate_argnums=(0,), out_shardings=(None, places))
+        program = jax.jit(function, donate_argnums=(0,), out_shardings=(None, shardings))
         compiled = program.lower(state, batch).compile(compiler_options=options)
     except jax.errors.JaxRuntimeError as error:
         if TOO_LARGE.search(str(error)):
@@ -119,14 +119,14 @@ def compile_for(card: Card, step: "Step", sharding: str = "replicated") -> Compi
     )
 
 
-def _placed(mesh, step: "Step", divided: tuple[int, ...]) -> tuple:
+def _sharded(mesh, step: "Step", divided: tuple[int, ...]) -> tuple:
     """State and batch with the chips that hold them. divided: the numbers of the state's parts that are divided."""
     import jax
     from jax.sharding import NamedSharding, PartitionSpec
 
     def put(leaf, axis):
-        place = PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, "chips")
-        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=NamedSharding(mesh, place))
+        spec = PartitionSpec() if axis is None else PartitionSpec(*[None] * axis, "chips")
+        return jax.ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=NamedSharding(mesh, spec))
 
     state = tuple(
         [put(leaf, axis_to_divide(leaf.shape, mesh.size) if number in divided else None) for leaf in part]

@@ -208,8 +208,8 @@ class Program:
             return _bytes_of_one(instruction, around)
         fused = self.computations[called[1]]
         read = {}
-        for place, name in enumerate(instruction.operands):
-            read[name] = max(read.get(name, 0.0), _bytes_read(around[name], place, fused))
+        for index, name in enumerate(instruction.operands):
+            read[name] = max(read.get(name, 0.0), _bytes_read(around[name], index, fused))
         written = [_bytes_written(part, fused) for part in _roots(fused)]
         return sum(read.values()) + sum(some for array, some in zip(instruction.arrays, written) if not array.elsewhere)
 
@@ -237,10 +237,10 @@ def _bytes_of_one(instruction, around) -> float:
     return whole + sum(array.bytes for operand in operands for array in operand.arrays)
 
 
-def _bytes_read(operand, place, fused) -> float:
-    """Bytes that a fusion reads of the operand that is its parameter `place`."""
+def _bytes_read(operand, index, fused) -> float:
+    """Bytes that a fusion reads of the operand that is its parameter `index`."""
     whole = sum(array.bytes for array in operand.arrays)
-    name = next(part.name for part in fused.values() if part.opcode == "parameter" and _number(part) == place)
+    name = next(part.name for part in fused.values() if part.opcode == "parameter" and _number(part) == index)
     users = [user for user in fused.values() if name in user.operands]
     if users and all(user.opcode in TAKES_A_PART and user.operands[0] == name for user in users):
         return min(whole, sum(array.bytes for user in users for array in user.arrays))
@@ -316,5 +316,5 @@ def _met(instruction, axis, left, right, result) -> int:
 
     stride, low = int(window("stride", "1")), int(window("pad", "0_0").split("_")[0])
     spread, apart = int(window("lhs_dilate", "1")), int(window("rhs_dilate", "1"))
-    places = (i * stride - low + j * apart for i in range(result) for j in range(right))
-    return sum(place % spread == 0 and 0 <= place // spread < left for place in places)
+    positions = (i * stride - low + j * apart for i in range(result) for j in range(right))
+    return sum(position % spread == 0 and 0 <= position // spread < left for position in positions)

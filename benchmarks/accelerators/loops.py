@@ -25,10 +25,10 @@ def turns_of(loop: "Instruction", computations: dict[str, dict[str, "Instruction
     compared = _root(condition)
     if compared.opcode == "compare" and "direction=LT" in compared.rest:
         counter, limit = (condition[name] for name in compared.operands)
-        place = INDEX.search(counter.rest)
+        index = INDEX.search(counter.rest)
         state = computations[inside][loop.operands[0]]
-        if place and state.opcode == "tuple":
-            at = int(place[1])
+        if index and state.opcode == "tuple":
+            at = int(index[1])
             first = _constant(computations[inside][state.operands[at]], computations[inside])
             numbers = (first, _constant(limit, condition), _step(body, at))
             if None not in numbers:

@@ -96,9 +96,9 @@ def _at_target(model, tokenizer, template: str, attribute: str) -> np.ndarray:
     if len(ids) > model.config.max_tokens:
         raise DataError(f"expected at most {model.config.max_tokens} tokens, got {len(ids)}: shorten {text[:40]!r}…")
     earlier = list(tokenizer.encode(before, special_tokens=True)).count(vocabulary.mask_id)
-    place = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id][earlier]
+    position = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id][earlier]
     row = np.array([ids], "int32")
     segments = text_segments(vocabulary, np.ones_like(row))
-    inputs = {"input_ids": row, "token_type_ids": segments, "masked_lm_positions": np.array([[place]], "int32")}
+    inputs = {"input_ids": row, "token_type_ids": segments, "masked_lm_positions": np.array([[position]], "int32")}
     logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][0, 0], "float32")  # (V,)
     return ops.convert_to_numpy(ops.softmax(logits, axis=-1))

@@ -48,9 +48,14 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
         real = np.zeros_like(ids)
         for i, row in enumerate(chosen):
             ids[i, : len(row)], real[i, : len(row)] = row, 1
-        places = np.argmax(ids == vocabulary.mask_id, axis=1).astype("int32")[:, None]  # (B, 1)
+        positions = np.argmax(ids == vocabulary.mask_id, axis=1).astype("int32")[:, None]  # (B, 1)
         segments = text_segments(vocabulary, real)
-        inputs = {"input_ids": ids, "attention_mask": real, "token_type_ids": segments, "masked_lm_positions": places}
+        inputs = {
+            "input_ids": ids,
+            "attention_mask": real,
+            "token_type_ids": segments,
+            "masked_lm_positions": positions,
+        }
         logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")
         found.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1)))
     return np.concatenate(found) if found else np.zeros((0, len(vocabulary)), "float32")

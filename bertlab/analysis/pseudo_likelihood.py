@@ -30,7 +30,7 @@ class TokenRow(NamedTuple):
 class Copies(NamedTuple):
     """B masked copies of texts of about the same length, each with one token to predict.
 
-    texts, positions, targets: (B,) the text's number, the place of the token, and its id.
+    texts, positions, targets: (B,) the text's number, the position of the token, and its id.
     """
 
     input_ids: np.ndarray  # (B, T) int32
@@ -107,30 +107,30 @@ def token_rows(tokenizer, texts: Sequence[str], longest: int) -> list[TokenRow]:
 def masked_copies(rows: Sequence[TokenRow], vocabulary, pad_id: int, masking: str, batch_size: int) -> Iterator[Copies]:
     """All masked copies of all texts, texts of similar length together, `batch_size` at a time."""
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].ids))
-    places = [(i, place) for i in order for place, word in enumerate(rows[i].words) if word >= 0]
-    for start in range(0, len(places), batch_size):
-        chosen = places[start : start + batch_size]
+    row_positions = [(i, position) for i in order for position, word in enumerate(rows[i].words) if word >= 0]
+    for start in range(0, len(row_positions), batch_size):
+        chosen = row_positions[start : start + batch_size]
         longest = len(rows[chosen[-1][0]].ids)
         ids = np.full((len(chosen), longest), pad_id, "int32")  # (B, T)
         real = np.zeros_like(ids)
-        for row, (i, place) in enumerate(chosen):
+        for row, (i, position) in enumerate(chosen):
             count = len(rows[i].ids)
             ids[row, :count], real[row, :count] = rows[i].ids, 1
-            ids[row, _masked_places(rows[i].words, place, masking)] = vocabulary.mask_id
+            ids[row, _masked_positions(rows[i].words, position, masking)] = vocabulary.mask_id
         texts, positions = (np.array(values) for values in zip(*chosen, strict=True))
-        targets = np.array([rows[i].ids[place] for i, place in chosen])
+        targets = np.array([rows[i].ids[position] for i, position in chosen])
         yield Copies(ids, real, text_segments(vocabulary, real), texts, positions, targets)
 
 
-def _masked_places(words: Sequence[int], place: int, masking: str) -> list[int]:
-    """The place itself, and with "word-left-to-right" the later ones of the same word."""
+def _masked_positions(words: Sequence[int], position: int, masking: str) -> list[int]:
+    """The position itself, and with "word-left-to-right" the later ones of the same word."""
     if masking == "token":
-        return [place]
-    return [other for other in range(place, len(words)) if words[other] == words[place]]
+        return [position]
+    return [other for other in range(position, len(words)) if words[other] == words[position]]
 
 
 def _log_probabilities(model, copies: Copies) -> np.ndarray:
-    """The log-probability of each copy's target, (B,) float64. The head computes the predicted places alone."""
+    """The log-probability of each copy's target, (B,) float64. The head computes the predicted positions alone."""
     from keras import ops
 
     inputs = {

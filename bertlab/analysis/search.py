@@ -191,11 +191,11 @@ def _engine(name: str):
 def _best_by_numpy(queries: np.ndarray, rows: np.ndarray, top: int) -> tuple[np.ndarray, np.ndarray]:
     products = queries @ rows.T  # (Q, B)
     least = np.partition(products, len(rows) - top, axis=1)[:, len(rows) - top]  # (Q,) the worst that may be kept
-    places = np.empty((len(queries), top), "int64")
+    indices = np.empty((len(queries), top), "int64")
     for number, (each, limit) in enumerate(zip(products, least)):
         candidates = np.flatnonzero(each >= limit)  # more than `top` where several equal the worst
-        places[number] = candidates[np.argsort(-each[candidates], kind="stable")[:top]]
-    return np.take_along_axis(products, places, axis=1), places
+        indices[number] = candidates[np.argsort(-each[candidates], kind="stable")[:top]]
+    return np.take_along_axis(products, indices, axis=1), indices
 
 
 def _read_header(file) -> tuple[int, int]:

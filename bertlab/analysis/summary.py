@@ -23,7 +23,7 @@ def stored_counts(shapes: dict[str, tuple], config: ModelConfig, heads: bool = T
 
     shapes: of its tensors, by their paths in any order.
     """
-    return _counted(sorted(shapes.items(), key=lambda one: _place(one[0])), _own_layers(config), heads)
+    return _counted(sorted(shapes.items(), key=lambda one: _sort_key(one[0])), _own_layers(config), heads)
 
 
 def _own_layers(config: ModelConfig) -> int:
@@ -42,7 +42,7 @@ def _counted(shapes: list[tuple[str, tuple]], num_layers: int, heads: bool) -> l
     return list(counts.items())
 
 
-def _place(path: str) -> tuple:
+def _sort_key(path: str) -> tuple:
     """Sorts embeddings, encoder, pooler and heads; a checkpoint lists its tensors in any order."""
     parts = path.split("/")
     inside = ("embeddings", "encoder", "pooler")

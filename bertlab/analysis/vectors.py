@@ -124,11 +124,11 @@ class VectorEncoder:
 
     def _packed(self, texts: Iterable[str]) -> tuple[list[list[int]], np.ndarray]:
         """[CLS] tokens [SEP] of every window, and the number of its text."""
-        vocabulary, room = self.tokenizer.vocabulary, self.encoder.config.max_tokens - 2
+        vocabulary, max_pieces = self.tokenizer.vocabulary, self.encoder.config.max_tokens - 2
         rows, owners = [], []
         for owner, pieces in enumerate(self.tokenizer.encode_batch(texts).to_list()):
-            for start in range(0, max(len(pieces), 1), room):
-                rows.append(with_specials(vocabulary, pieces[start : start + room]))
+            for start in range(0, max(len(pieces), 1), max_pieces):
+                rows.append(with_specials(vocabulary, pieces[start : start + max_pieces]))
                 owners.append(owner)
                 if self.truncate:
                     break

@@ -143,14 +143,14 @@ class _Learner:
     def _merge_in_word(self, index: int, pair: tuple[int, int], new: int) -> set[tuple[int, int]]:
         """Merges a pair in one chunk, from left to right, and returns the pairs that became more frequent."""
         word, count = self._words[index], self._counts[index]
-        merged, place = [], 0
-        while place < len(word):
-            if tuple(word[place : place + 2]) == pair:
+        merged, position = [], 0
+        while position < len(word):
+            if tuple(word[position : position + 2]) == pair:
                 merged.append(new)
-                place += 2
+                position += 2
             else:
-                merged.append(word[place])
-                place += 1
+                merged.append(word[position])
+                position += 1
         if len(merged) == len(word):
             return set()  # "aaa" no longer has the pair
         before, after = Counter(zip(word, word[1:])), Counter(zip(merged, merged[1:]))

@@ -30,25 +30,25 @@ class Merges:
         A queue holds the pairs, so that a chunk of n characters takes n · log n steps.
         """
         tokens = list(characters)
-        after = [*range(1, len(tokens)), NOWHERE]  # of each token, the place of the next
+        after = [*range(1, len(tokens)), NOWHERE]  # of each token, the index of the next
         before = list(range(-1, len(tokens) - 1))  # and of the one before
         ranks = self._ranks
         queue = []
-        for place, pair in enumerate(zip(tokens, tokens[1:])):
+        for index, pair in enumerate(zip(tokens, tokens[1:])):
             if pair in ranks:
-                queue.append((ranks[pair], place))
+                queue.append((ranks[pair], index))
         heapq.heapify(queue)
         while queue:
-            rank, place = heapq.heappop(queue)
-            behind = after[place]
-            if behind == NOWHERE or ranks.get((tokens[place], tokens[behind])) != rank:
+            rank, index = heapq.heappop(queue)
+            behind = after[index]
+            if behind == NOWHERE or ranks.get((tokens[index], tokens[behind])) != rank:
                 continue  # one of the two has been merged with another token since
-            tokens[place] += tokens[behind]
+            tokens[index] += tokens[behind]
             tokens[behind] = ""
-            after[place], after[behind] = after[behind], NOWHERE
-            if after[place] != NOWHERE:
-                before[after[place]] = place
-            for left in (before[place], place):
+            after[index], after[behind] = after[behind], NOWHERE
+            if after[index] != NOWHERE:
+                before[after[index]] = index
+            for left in (before[index], index):
                 right = after[left] if left != NOWHERE else NOWHERE
                 if right != NOWHERE and (found := ranks.get((tokens[left], tokens[right]))) is not None:
                     heapq.heappush(queue, (found, left))

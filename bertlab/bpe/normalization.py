@@ -18,24 +18,24 @@ def nfc(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
-def nfc_with_places(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text in NFC, and for each of its characters the place (start, end) in `text`.
+def nfc_with_spans(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """The text in NFC, and for each of its characters the span (start, end) in `text`.
 
     Example:
-        >>> nfc_with_places("e\\u0301!")[1]
+        >>> nfc_with_spans("e\\u0301!")[1]
         [(0, 1), (2, 3)]
     """
     if unicodedata.is_normalized("NFC", text):
-        return text, [(place, place + 1) for place in range(len(text))]
-    characters, places, read = [], [], 0
+        return text, [(index, index + 1) for index in range(len(text))]
+    characters, spans, read = [], [], 0
     for character, grown in _composed(_decomposed(text)):
         characters.append(character)
         if grown > 0:  # one more than there was: the place of the one before
-            places.append((max(read - 1, 0), read))
+            spans.append((max(read - 1, 0), read))
         else:
-            places.append((read, read + 1))
+            spans.append((read, read + 1))
             read += 1 - grown
-    return "".join(characters), places
+    return "".join(characters), spans
 
 
 # Below, a pair is a character and by how many the characters grow with it: 0 where it replaces one, 1 where it comes

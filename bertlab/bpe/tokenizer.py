@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.bpe.chunks import CHUNK, SPACE, SPACE_CHARACTER, as_utf8, bytes_of_characters, split_chunks, to_characters
-from bertlab.bpe.normalization import nfc, nfc_with_places
+from bertlab.bpe.normalization import nfc, nfc_with_spans
 from bertlab.bpe.one_file import from_tokenizer_json, to_tokenizer_json
 from bertlab.bpe.vocabulary import TOKENIZER_JSON, VOCABULARY_FILE, BytePairVocabulary
 from bertlab.errors import ConfigError, VocabularyError
@@ -31,25 +31,25 @@ SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "se
 class Part(NamedTuple):
     """A part of a text: a token that is read as a whole, or text between those.
 
-    start: its first character.   places: (start, end) in the original text of each character, if it was normalised.
+    start: its first character.   char_spans: (start, end) in the original text of each character, if it was normalised.
     """
 
     text: str
     start: int
     token: str | None = None
-    places: list[tuple[int, int]] | None = None
+    char_spans: list[tuple[int, int]] | None = None
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The start and end, in the original text, of the part's characters from `start` to `end`."""
-        if self.places is None:
+        if self.char_spans is None:
             return self.start + start, self.start + end
-        return self.start + self.places[start][0], self.start + self.places[max(end, start + 1) - 1][1]
+        return self.start + self.char_spans[start][0], self.start + self.char_spans[max(end, start + 1) - 1][1]
 
     def cut(self, start: int, end: int, token: str | None = None) -> "Part":
         """A part of the part."""
-        if self.places is None:
+        if self.char_spans is None:
             return Part(self.text[start:end], self.start + start, token)
-        return Part(self.text[start:end], self.start, token, self.places[start:end])
+        return Part(self.text[start:end], self.start, token, self.char_spans[start:end])
 
 
 class BytePairTokenizer(BaseTokenizer):
@@ -110,7 +110,7 @@ class BytePairTokenizer(BaseTokenizer):
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a text, without the special tokens around it (see `pack`)."""
         ids = []
-        for part in self._parts(text, special_tokens, with_places=False):
+        for part in self._parts(text, special_tokens, with_spans=False):
             if part.token is not None:
                 ids.append(self.vocabulary.index(part.token))
                 continue
@@ -125,7 +125,7 @@ class BytePairTokenizer(BaseTokenizer):
         first of them.
         """
         ids, offsets, word_ids, chunk_number = [], [], [], 0
-        for part in self._parts(text, special_tokens, with_places=True):
+        for part in self._parts(text, special_tokens, with_spans=True):
             if part.token is not None:
                 start, end = part.span(0, len(part.text))
                 start = end - len(part.text.lstrip()) if self.trim_offsets and part.text.strip() else start
@@ -142,15 +142,15 @@ class BytePairTokenizer(BaseTokenizer):
         spans = np.array(offsets, np.int32).reshape(-1, 2)
         return Encoding(np.array(ids, np.int32), pieces, spans, np.array(word_ids, np.int32))
 
-    def _parts(self, text: str, special_tokens: bool, with_places: bool) -> Iterator[Part]:
+    def _parts(self, text: str, special_tokens: bool, with_spans: bool) -> Iterator[Part]:
         before, after = self._patterns[special_tokens]
         for part in self._split(Part(text, 0), before):
             if part.token is not None:
                 yield part
                 continue
             if self.vocabulary.nfc and not part.text.isascii():
-                normalised, places = nfc_with_places(part.text) if with_places else (nfc(part.text), None)
-                part = Part(normalised, part.start, places=places)
+                normalised, char_spans = nfc_with_spans(part.text) if with_spans else (nfc(part.text), None)
+                part = Part(normalised, part.start, char_spans=char_spans)
             yield from self._split(part, after)
 
     def _split(self, part: Part, pattern: re.Pattern | None) -> Iterator[Part]:
@@ -188,7 +188,7 @@ class BytePairTokenizer(BaseTokenizer):
         added = len(text) - len(part.text)  # 1 if a space was put before it
         for match in CHUNK.finditer(text):
             first = match.start() - added
-            characters = [place for place, char in enumerate(match[0]) for _ in as_utf8(char)]  # of each byte
+            characters = [index for index, char in enumerate(match[0]) for _ in as_utf8(char)]  # of each byte
             begin, tokens = 0, []
             for number in self._ids_of(match[0]):
                 piece = self.vocabulary.pieces[number]

@@ -33,7 +33,7 @@ def open_checkpoint(path: Path) -> StoredCheckpoint:
     named = _open_variables(prefix)
     check_depth(config, len(named), prefix)
     kind = next(iter(names.kinds_of(named)), "encoder")
-    tensors = by_our_paths(named, names.places(kind, config.num_layers))
+    tensors = by_our_paths(named, names.weight_names(kind, config.num_layers))
     options = _options(kind, tensors)
     return StoredCheckpoint(prefix.parent, prefix.name, config, kind, options, tensors, sorted(named))
 

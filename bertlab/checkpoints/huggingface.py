@@ -25,7 +25,7 @@ from bertlab.checkpoints.stored import (
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import Family, config_from_huggingface, family_of
-from bertlab.families.names import Names, Place, under_their_names
+from bertlab.families.names import Names, WeightName, under_their_names
 from bertlab.files import write_text
 
 CONFIG = "config.json"
@@ -70,7 +70,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     tied = values.get("tie_word_embeddings") is not False
     _settle_decoder(named, its_family, tied, folder)
     kind = _kind(named, values, its_family)
-    tensors = by_our_paths(named, its_family.huggingface.places(kind, its_family.layer_numbers(config)))
+    tensors = by_our_paths(named, its_family.huggingface.weight_names(kind, its_family.layer_numbers(config)))
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
@@ -233,7 +233,7 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     check_writable(model)
     kind, its_family = kind_of(model), family_of(model.config)
     prefix = "" if kind == "encoder" else its_family.huggingface.prefix
-    by_path = _places(model)
+    by_path = _weight_names(model)
     tensors = under_their_names(arrays, by_path.values(), prefix)
     decoder, decoder_bias, bias = _output_names(its_family)
     if decoder in tensors and bias not in (
@@ -249,14 +249,14 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
 def check_writable(model) -> None:
     """Raises CheckpointError for a model that transformers has no equivalent of: its configuration, kind or parts."""
     check_representable(model.config)
-    _check_parts(model, variables_of(model), _places(model))
+    _check_parts(model, variables_of(model), _weight_names(model))
 
 
-def _places(model) -> dict[str, Place]:
+def _weight_names(model) -> dict[str, WeightName]:
     """The model's variables in the format, by our paths."""
     its_family = family_of(model.config)
     numbers = its_family.layer_numbers(model.config)
-    return {place.ours: place for place in its_family.huggingface.places(kind_of(model), numbers)}
+    return {weight.ours: weight for weight in its_family.huggingface.weight_names(kind_of(model), numbers)}
 
 
 def check_representable(config: ModelConfig) -> None:

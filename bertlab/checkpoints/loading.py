@@ -194,8 +194,8 @@ def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     """Names that belong to no part of a model of the checkpoint's own configuration."""
     config = checkpoint.config
     its_family = family_of(config)
-    places = its_family.huggingface.places(checkpoint.kind, its_family.layer_numbers(config))
-    known = its_family.own_paths(config, {place.ours for place in places})
+    weight_names = its_family.huggingface.weight_names(checkpoint.kind, its_family.layer_numbers(config))
+    known = its_family.own_paths(config, {weight.ours for weight in weight_names})
     if checkpoint.kind is not None and checkpoint.kind not in {"encoder", *its_family.huggingface.heads}:
         own = _outline(model_class(checkpoint.kind), config, checkpoint.options)  # a kind in our format alone
         known = known | set(variables_of(own))
@@ -223,8 +223,8 @@ def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
 
 def _missing_problem(missing: list[str], model) -> str:
     its_family = family_of(model.config)
-    places = its_family.huggingface.places(kind_of(model), its_family.layer_numbers(model.config))
-    names = {place.ours: place.theirs for place in places}
+    weight_names = its_family.huggingface.weight_names(kind_of(model), its_family.layer_numbers(model.config))
+    names = {weight.ours: weight.theirs for weight in weight_names}
     text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
     if not any(path.startswith(f"{BACKBONE}/") for path in missing):
         text += f"; to fine-tune with a new head, {asked('use `bertlab finetune`', 'load with fresh_head=True')}"

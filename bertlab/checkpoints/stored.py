@@ -12,7 +12,7 @@ import numpy as np
 from bertlab.config import ModelConfig
 from bertlab.errors import CheckpointError
 from bertlab.families import family_of
-from bertlab.families.names import Place
+from bertlab.families.names import WeightName
 from bertlab.files import write_atomically
 
 _DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers, which are ignored
@@ -130,14 +130,14 @@ def read_json(path: Path) -> dict:
     return values
 
 
-def by_our_paths(named: dict[str, StoredTensor], places: Iterable[Place]) -> dict[str, StoredTensor]:
+def by_our_paths(named: dict[str, StoredTensor], weight_names: Iterable[WeightName]) -> dict[str, StoredTensor]:
     """Takes the tensors that the table names out of `named`, and returns them under our paths, in our orientation."""
     tensors, taken = {}, set()
-    for place in places:
-        if place.theirs in named:
-            tensor = named[place.theirs]
-            tensors[place.ours] = (tensor.transposed() if place.transposed else tensor).part(*place.part)
-            taken.add(place.theirs)
+    for weight in weight_names:
+        if weight.theirs in named:
+            tensor = named[weight.theirs]
+            tensors[weight.ours] = (tensor.transposed() if weight.transposed else tensor).part(*weight.part)
+            taken.add(weight.theirs)
     for name in taken:
         del named[name]
     return tensors

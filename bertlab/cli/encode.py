@@ -66,8 +66,8 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     encoder = checkpoints.load(model, "encoder", padded_vocabulary=True)
     tokenizer = checkpoints.load_tokenizer(model)
     maker = VectorEncoder(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate, memory)
-    place = str(Path(model).resolve()) if Path(model).exists() else model  # found from any folder by `bertlab search`
-    settings = {"model": place, "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
+    model_path = str(Path(model).resolve()) if Path(model).exists() else model  # for `bertlab search` in any folder
+    settings = {"model": model_path, "layers": choice.layers, "combine": choice.combine, "factors": choice.weights,
                 "pooling": pooling, "normalise": normalise, "truncate": truncate,
                 **({"memory": memory} if memory else {}), **model_digests(encoder, tokenizer)}  # fmt: skip
     with bar("Encoding") as running:

@@ -65,7 +65,7 @@ def _on_examples(model, data, rows, batch_size, as_json) -> None:
                        else f"  {name.replace('_', ' '):<24} {value:8.3f}")  # fmt: skip
 
 
-def _on_rows(model, labelled, most, batch_size, head, split, reading, out, as_json) -> None:
+def _on_rows(model, labelled, max_rows, batch_size, head, split, reading, out, as_json) -> None:
     from bertlab.predict import Predictor
     from bertlab.predict.evaluation import evaluate as judge
     from bertlab.predict.evaluation import labelled_split, load_labelled
@@ -74,7 +74,7 @@ def _on_rows(model, labelled, most, batch_size, head, split, reading, out, as_js
     predictor = Predictor.load(model, head, batch_size=batch_size)
     task = load_with(lambda name, **options: load_labelled(name, predictor.info, **options), labelled, **reading)
     split = split or labelled_split(task)
-    rows = getattr(task, split)[:most]
+    rows = getattr(task, split)[:max_rows]
     with bar("Evaluating") as running:
         judgement = judge(predictor, rows, out, running.advance)
     if as_json:

@@ -99,16 +99,16 @@ def _export_encoder_decoder(name: str, out: Path, onnx: bool, quantize: str | No
         )
     model = checkpoints.load(name, "sequence_to_sequence", padded_vocabulary=True)
     ends = _ends_of_targets(name, model.config)
-    told = ""
+    report = ""
     if quantize:
         with tempfile.TemporaryDirectory(dir=out.parent) as full:
             quantize_encoder_decoder(export_encoder_decoder(model, full, *ends), out)
-            told = _sizes(*(sum(path.stat().st_size for path in Path(one).glob("*.onnx")) for one in (full, out)))
+            report = _sizes(*(sum(path.stat().st_size for path in Path(one).glob("*.onnx")) for one in (full, out)))
     else:
         export_encoder_decoder(model, out, *ends)
     click.echo(
         f"{out}/encoder_model.onnx: input_ids, attention_mask → last_hidden_state\n"
-        f"{out}/decoder_model.onnx: input_ids, encoder_hidden_states, encoder_attention_mask → logits{told}"
+        f"{out}/decoder_model.onnx: input_ids, encoder_hidden_states, encoder_attention_mask → logits{report}"
     )
 
 
@@ -147,14 +147,14 @@ def _export_onnx(name, out, task, encoder, quantize, labelled, reading) -> None:
         model, info = load_task_model(name, task)
     if labelled and info is None:
         raise click.UsageError(f"--rows measures a fine-tuned model; {name} has no fine-tuned head")
-    labels, told = info.labels if info else (), ""
+    labels, report = info.labels if info else (), ""
     if quantize:
-        told = _export_int8(model, name, out, info, labelled, reading)
+        report = _export_int8(model, name, out, info, labelled, reading)
     else:
         export_onnx(model, out, labels)
     outputs = {"encoder": "sequence_output, pooled_output", "question_answering": "start_logits, end_logits"}
     written = outputs.get(checkpoints.kinds.kind_of(model), "logits")
-    click.echo(f"{out}: input_ids, token_type_ids, attention_mask → {written}{told}")
+    click.echo(f"{out}: input_ids, token_type_ids, attention_mask → {written}{report}")
 
 
 def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
@@ -173,7 +173,7 @@ def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
         full = Path(folder) / "float32.onnx"
         export_int8(model, out, full, info.labels if info else ())
-        told = _sizes(*(path.stat().st_size for path in (full, out)))
+        report = _sizes(*(path.stat().st_size for path in (full, out)))
         if rows:
-            told += f"\n{int8_loss(predictor, full, out, rows).summary()}"
-    return told
+            report += f"\n{int8_loss(predictor, full, out, rows).summary()}"
+    return report

@@ -82,12 +82,12 @@ def _rows_of(shape: str, numbered: list[tuple[int, bytes]], file: str) -> tuple[
 
     rows = []
     for number, raw in numbered:
-        place = f"{file} line {number}"
+        location = f"{file} line {number}"
         try:
             line = raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-            rows.append(row_of(shape, input_of_line(shape, line, place), number, place))
+            rows.append(row_of(shape, input_of_line(shape, line, location), number, location))
         except UnicodeDecodeError as error:
-            return rows, DataError(f"{place}: byte {error.start + 1} is not UTF-8; convert the file first")
+            return rows, DataError(f"{location}: byte {error.start + 1} is not UTF-8; convert the file first")
         except DataError as error:
             return rows, error
     return rows, None

@@ -84,7 +84,7 @@ def _sentence(path: Path, lines: list[tuple[int, list[str]]]) -> ParsedSentence:
         if columns[_DEPREL] in ("", "_"):
             raise DataError(f"{where}: {columns[_FORM]!r} has no relation; write it in column 8")
     words, tags, relations = (
-        tuple(columns[place] for _, columns in lines) for place in (_FORM, _UPOS, _DEPREL)
+        tuple(columns[column] for _, columns in lines) for column in (_FORM, _UPOS, _DEPREL)
     )  # fmt: skip
     return ParsedSentence(words, tags, tuple(heads), relations, f"{path} line {lines[0][0]}")
 

@@ -178,21 +178,21 @@ def held_out_blanks(demo: Demo, number: int = 12) -> list[tuple[str, str]]:
     candidates = []
     for text in sentences(demo.documents("validation")):
         words = text.split()
-        places = [
+        positions = [
             i for i, word in enumerate(words)
             if 0 < i and word.isalpha() and word.islower() and len(word) > 3 and word in demo.tokenizer.vocabulary
         ]  # fmt: skip
-        if 8 <= len(words) <= 16 and len(places) > 2:
-            candidates.append((words, places))
+        if 8 <= len(words) <= 16 and len(positions) > 2:
+            candidates.append((words, positions))
     random = np.random.default_rng(demo.settings.seed)
-    room = demo.settings.config.max_position_embeddings - 2  # [CLS] and [SEP]
+    max_tokens = demo.settings.config.max_position_embeddings - 2  # [CLS] and [SEP]
     chosen = []
     for index in random.permutation(len(candidates)):
-        words, places = candidates[index]
-        place = random.choice(places)
-        text = " ".join([*words[:place], "[MASK]", *words[place + 1 :]])
-        if len(demo.tokenizer.encode(text, special_tokens=True)) <= room:
-            chosen.append((text, words[place]))
+        words, positions = candidates[index]
+        position = random.choice(positions)
+        text = " ".join([*words[:position], "[MASK]", *words[position + 1 :]])
+        if len(demo.tokenizer.encode(text, special_tokens=True)) <= max_tokens:
+            chosen.append((text, words[position]))
         if len(chosen) == number:
             break
     return chosen

@@ -95,8 +95,8 @@ class TaggingModule(TextModule):
         before = words.with_flat_values(tf.cumsum(counts, exclusive=True))  # (B, None) tokens before each word
         first = before - tf.gather(pieces.row_splits, words.row_starts())[:, None] + 1  # its first token; + 1: [CLS]
         read = (first < tf.shape(probabilities, tf.int64)[1] - 1) & (words.with_flat_values(counts) > 0)
-        places = tf.where(read, first, tf.zeros_like(first))
-        chosen = tf.gather(probabilities, places.to_tensor(0), batch_dims=1)  # (B, W, C)
+        positions = tf.where(read, first, tf.zeros_like(first))
+        chosen = tf.gather(probabilities, positions.to_tensor(0), batch_dims=1)  # (B, W, C)
         read = read.to_tensor(False)  # (B, W)
         is_word = tf.ones_like(first).to_tensor(0) > 0
         tags = tf.where(read, tf.gather(self._labels, tf.argmax(chosen, axis=-1)), self._default)

@@ -50,9 +50,9 @@ class QuestionModule(ServedModule):
         """Two (B,) strings → a dict of outputs."""
         contexts = tf.strings.unicode_transcode(contexts, "UTF-8", "UTF-8", errors="ignore")
         asked = self._graph(questions)  # (B, None)
-        room = self._length // 2
-        truncated = asked.row_lengths() > room
-        asked = first_of_rows(asked, room)
+        max_question = self._length // 2
+        truncated = asked.row_lengths() > max_question
+        asked = first_of_rows(asked, max_question)
         pieces, begins, ends = self._graph.with_offsets(contexts)  # (B, None) each; bytes
         windows = windows_of(asked.row_lengths(), pieces.row_lengths(), self._length, self._stride)
         start, end = self._logits(asked, pieces, windows)
@@ -78,8 +78,8 @@ class QuestionModule(ServedModule):
     def _logits(self, asked, pieces, windows: Windows):
         """Start and end logits of all windows: (W, T) float32 each."""
         begins = tf.gather(pieces.row_starts(), windows.row) + windows.first
-        places = tf.ragged.range(begins, begins + windows.count)  # (W, None)
-        context = places.with_values(tf.gather(pieces.flat_values, places.flat_values))
+        positions = tf.ragged.range(begins, begins + windows.count)  # (W, None)
+        context = positions.with_values(tf.gather(pieces.flat_values, positions.flat_values))
         inputs = pack_rows_in_graph(self._vocabulary, tf.gather(asked, windows.row), context, self._length)
         used = tf.reduce_max(tf.concat([windows.column + windows.count + 1, [3]], 0))
         outputs = self._model({name: values[:, :used] for name, values in inputs.items()}, training=False)
@@ -88,13 +88,13 @@ class QuestionModule(ServedModule):
 
 def windows_of(question_lengths, context_lengths, max_length: int, stride: int) -> Windows:
     """The windows of B questions, in order. question_lengths, context_lengths: (B,) int64 tokens."""
-    room = max_length - 3 - question_lengths  # (B,) context tokens of a full window
-    step = tf.minimum(tf.cast(stride, tf.int64), room)
-    beyond = tf.maximum(context_lengths - room, 0)
+    max_context = max_length - 3 - question_lengths  # (B,) context tokens of a full window
+    step = tf.minimum(tf.cast(stride, tf.int64), max_context)
+    beyond = tf.maximum(context_lengths - max_context, 0)
     counts = 1 + (beyond + step - 1) // step
     row = tf.repeat(tf.range(tf.size(counts, tf.int64)), counts)  # (W,)
     first = tf.ragged.range(counts).flat_values * tf.gather(step, row)
-    count = tf.minimum(tf.gather(room, row), tf.gather(context_lengths, row) - first)
+    count = tf.minimum(tf.gather(max_context, row), tf.gather(context_lengths, row) - first)
     return Windows(row, first, count, tf.gather(question_lengths, row) + 2)
 
 
@@ -127,17 +127,17 @@ def best_spans(start, end, windows: Windows, starts_allowed: tf.RaggedTensor):
     lead = tf.RaggedTensor.from_row_lengths(tf.zeros([tf.reduce_sum(windows.column)], tf.bool), windows.column)
     allowed = tf.concat([lead, starts_allowed], 1).to_tensor(False, shape=[None, None])  # (W, T or less)
     allowed = tf.pad(allowed, [[0, 0], [0, tf.shape(start)[1] - tf.shape(allowed)[1]]])
-    most = tf.minimum(_N_BEST, tf.shape(start)[1])
-    start_scores, first = tf.math.top_k(tf.where(allowed & inside, start, _NO_SPAN), most)  # (W, k)
-    end_scores, last = tf.math.top_k(tf.where(inside, end, _NO_SPAN), most)
+    n_best = tf.minimum(_N_BEST, tf.shape(start)[1])
+    start_scores, first = tf.math.top_k(tf.where(allowed & inside, start, _NO_SPAN), n_best)  # (W, k)
+    end_scores, last = tf.math.top_k(tf.where(inside, end, _NO_SPAN), n_best)
     length = last[:, None, :] - first[:, :, None] + 1  # (W, k, k)
     scores = start_scores[:, :, None] + end_scores[:, None, :]
     scores = tf.where((length >= 1) & (length <= _MAX_ANSWER_LENGTH), scores, 2 * _NO_SPAN)
     flat = tf.reshape(scores, [tf.shape(scores)[0], -1])
     best = tf.argmax(flat, axis=1)
     offset = windows.column
-    first = tf.gather(tf.cast(first, tf.int64), best // tf.cast(most, tf.int64), batch_dims=1) - offset
-    last = tf.gather(tf.cast(last, tf.int64), best % tf.cast(most, tf.int64), batch_dims=1) - offset
+    first = tf.gather(tf.cast(first, tf.int64), best // tf.cast(n_best, tf.int64), batch_dims=1) - offset
+    last = tf.gather(tf.cast(last, tf.int64), best % tf.cast(n_best, tf.int64), batch_dims=1) - offset
     return tf.reduce_max(flat, axis=1), first, last
 
 
@@ -145,5 +145,5 @@ def best_of_rows(scores, rows, questions):
     """The window with the best span of each question: (B,) int64; among equals the first. scores, rows: (W,)."""
     number = tf.size(questions, tf.int64)
     best = tf.gather(tf.math.unsorted_segment_max(scores, rows, number), rows)
-    places = tf.where(scores == best, tf.range(tf.size(scores, tf.int64)), tf.int64.max)
-    return tf.math.unsorted_segment_min(places, rows, number)
+    indices = tf.where(scores == best, tf.range(tf.size(scores, tf.int64)), tf.int64.max)
+    return tf.math.unsorted_segment_min(indices, rows, number)

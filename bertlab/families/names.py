@@ -60,7 +60,7 @@ output = partial(Row, kind="output")  # a head's layer at Google: `theirs` prece
 
 
 @dataclass(frozen=True)
-class Place:
+class WeightName:
     """One variable: our path, its name in the other format, whether that stores the matrix transposed.
 
     in_backbone: whether a model with a head puts the format's prefix ("bert.") before the name.
@@ -99,7 +99,7 @@ class Names:
     class_ends: Mapping[str, str] = field(default_factory=dict)
     decoder: tuple[Row, ...] = ()
 
-    def places(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[Place]:
+    def weight_names(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[WeightName]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
 
         layers: how many there are, or for each the numbers in its names (`Family.layer_numbers`).
@@ -110,40 +110,44 @@ class Names:
         in_heads = {row.ours for row in heads}
         layers = [{"i": number} for number in range(layers)] if isinstance(layers, int) else list(layers)
         rows = [*(replace(row, ours=f"{BACKBONE}/{row.ours}") for row in self.backbone), *self.decoder]
-        places = [place for row in rows if row.ours not in in_heads for place in self._expand(row, layers, True)]
-        return places + [place for row in heads for place in self._expand(row, layers, False)]
+        weight_names = [
+            weight for row in rows if row.ours not in in_heads for weight in self._expand(row, layers, True)
+        ]
+        return weight_names + [weight for row in heads for weight in self._expand(row, layers, False)]
 
     def name_of(self, ours: str, kind: str = "pretraining") -> str | None:
         """The format's name of one variable that is in no layer; None if the format has no such variable."""
-        return next((place.theirs for place in self.places(kind, 0) if place.ours == ours), None)
+        return next((weight.theirs for weight in self.weight_names(kind, 0) if weight.ours == ours), None)
 
     def kinds_of(self, names: Iterable[str]) -> list[str]:
         """The kinds whose heads fit these names best: as many of their variables as possible, as few others missing."""
         names = set(names)
         scores = {}
         for kind in self.heads:
-            expected = {place.theirs for place in self.places(kind, 0) if not place.in_backbone}
+            expected = {weight.theirs for weight in self.weight_names(kind, 0) if not weight.in_backbone}
             if expected & names:
                 scores[kind] = (len(expected & names), -len(expected - names))
         best = max(scores.values(), default=None)
         return [kind for kind, score in scores.items() if score == best]
 
-    def _expand(self, row: Row, layers: Sequence[dict[str, int]], in_backbone: bool) -> Iterable[Place]:
+    def _expand(self, row: Row, layers: Sequence[dict[str, int]], in_backbone: bool) -> Iterable[WeightName]:
         for numbers in layers if "{i}" in row.ours else ({},):
             ours, theirs = row.ours.format(**numbers), row.theirs.format(**numbers)
             for our_last, their_last, transposed in self.spelling[row.kind]:
                 path = f"{ours}/{our_last}".rstrip("/")
-                yield Place(path, theirs + their_last, transposed, in_backbone, row.part)
+                yield WeightName(path, theirs + their_last, transposed, in_backbone, row.part)
 
 
-def under_their_names(arrays: Mapping[str, np.ndarray], places: Iterable[Place], prefix: str) -> dict[str, np.ndarray]:
+def under_their_names(
+    arrays: Mapping[str, np.ndarray], weight_names: Iterable[WeightName], prefix: str
+) -> dict[str, np.ndarray]:
     """Arrays by our paths → by the format's names, in its orientation, parts of one matrix put together."""
     parts, transposed = {}, {}
-    for place in places:
-        if place.ours in arrays:
-            name = prefix + place.theirs if place.in_backbone else place.theirs
-            parts.setdefault(name, {})[place.part[0]] = arrays[place.ours]
-            transposed[name] = place.transposed
+    for weight in weight_names:
+        if weight.ours in arrays:
+            name = prefix + weight.theirs if weight.in_backbone else weight.theirs
+            parts.setdefault(name, {})[weight.part[0]] = arrays[weight.ours]
+            transposed[name] = weight.transposed
     joined = {
         name: of[0] if len(of) == 1 else np.concatenate([of[i] for i in sorted(of)], axis=-1)
         for name, of in parts.items()

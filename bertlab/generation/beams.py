@@ -59,7 +59,7 @@ class BeamSearch:
     def __init__(self, beams: int, max_new_tokens: int, end_id: int | None, divisor: Callable[[int], float]):
         self.beams, self.end_id, self.divisor = beams, end_id, divisor
         self.is_over, self.ids, self.rows = False, [0] * beams, list(range(beams))
-        self._most, self._length = max_new_tokens, 0
+        self._max_new_tokens, self._length = max_new_tokens, 0
         self._texts: list[list[int]] = [[] for _ in range(beams)]
         self._scores = np.full(beams, -np.inf)
         self._scores[0] = 0.0  # the rows are equal at first
@@ -72,8 +72,8 @@ class BeamSearch:
         self._length += 1
         sums = self._scores[:, None] + log_softmax(logits)  # (K, V)
         rows, ids = [], []
-        for place in _largest(sums, 2 * self.beams):  # a row ends in one way only
-            row, number = divmod(int(place), sums.shape[1])
+        for index in _largest(sums, 2 * self.beams):  # a row ends in one way only
+            row, number = divmod(int(index), sums.shape[1])
             if not np.isfinite(sums[row, number]):
                 break
             if number == self.end_id:
@@ -85,8 +85,8 @@ class BeamSearch:
         self._scores[: len(rows)] = [sums[row, number] for row, number in zip(rows, ids)]
         self.rows, self.ids = _filled(rows, self.beams), _filled(ids, self.beams)
         self._texts = [[*self._texts[row], number] for row, number in zip(self.rows, self.ids)]
-        largest = self.divisor(self._most)
-        self.is_over = self._length == self._most or _is_over(self._ended, self._scores, self.beams, largest)
+        largest = self.divisor(self._max_new_tokens)
+        self.is_over = self._length == self._max_new_tokens or _is_over(self._ended, self._scores, self.beams, largest)
 
     def best(self) -> tuple[list[int], float]:
         """The best text and its score."""
@@ -97,11 +97,11 @@ class BeamSearch:
 
 
 def _largest(sums: np.ndarray, count: int) -> np.ndarray:
-    """The places of the `count` largest numbers in the flattened array, largest first; equal ones in their order."""
+    """The indices of the `count` largest numbers in the flattened array, largest first; equal ones in their order."""
     sums = sums.ravel()
     least = np.partition(sums, -count)[-count] if count < len(sums) else -np.inf
-    places = np.flatnonzero(sums >= least)
-    return places[np.argsort(-sums[places], kind="stable")][:count]
+    indices = np.flatnonzero(sums >= least)
+    return indices[np.argsort(-sums[indices], kind="stable")][:count]
 
 
 def _filled(values: list[int], count: int) -> list[int]:

@@ -4,12 +4,12 @@
     [CLS] the dog barked [MASK] [MASK] [SEP]      those of lower probability are masked and predicted again,
     [CLS] the dog barked at [MASK] [SEP]          fewer each time
 
-The number of turns is fixed, and with T turns ⌊N · (T − t) / T⌋ of N places are masked in turn t = 1 … T − 1
+The number of turns is fixed, and with T turns ⌊N · (T − t) / T⌋ of N positions are masked in turn t = 1 … T − 1
 (Ghazvininejad et al. 2019, "Mask-Predict: Parallel Decoding of Conditional Masked Language Models", section 3). There a
-second network reads a source text and predicts the length; here the text before the places is the source, and the
+second network reads a source text and predicts the length; here the text before the positions is the source, and the
 length is given.
 
-Letters: B rows, T tokens, P places to fill, V vocabulary.
+Letters: B rows, T tokens, P positions to fill, V vocabulary.
 """
 
 from collections.abc import Sequence
@@ -25,23 +25,23 @@ from bertlab.generation.compiling import traced
 TURNS = 10  # with more, Ghazvininejad et al. 2019 saw little change (section 5.1)
 
 
-def masked_count(places: int, turn: int, turns: int) -> int:
-    """The number of a row's places that are masked in a turn, counted from 0.
+def masked_count(total: int, turn: int, turns: int) -> int:
+    """The number of a row's positions that are masked in a turn, counted from 0.
 
     Example:
         >>> [masked_count(8, turn, 4) for turn in range(4)]
         [8, 6, 4, 2]
     """
-    return places * (turns - turn) // turns
+    return total * (turns - turn) // turns
 
 
 def mask_predict(
     model, rows: Sequence[Sequence[int]], mask_id: int, turns: int = TURNS, never: Sequence[int] = ()
 ) -> list[list[int]]:
-    """The rows with a token at the place of each mask.
+    """The rows with a token at the position of each mask.
 
     model: a `PreTrainingModel` that reads to both sides.   rows: ids with the special tokens around them.
-    mask_id: the token that stands for a place to fill.   turns: how often the model reads the rows.
+    mask_id: the token that stands for a position to fill.   turns: how often the model reads the rows.
     never: ids that are not written, such as special tokens; probabilities are those among the others.
     Raises ConfigError for another model, DataError for a row without a mask or with too many tokens.
 
@@ -60,40 +60,40 @@ def mask_predict(
         ids[number, : len(row)], real[number, : len(row)] = row, 1
     counts = np.sum((ids == mask_id) & (real == 1), axis=1)  # (B,)
     order = np.argsort((ids != mask_id) | (real == 0), axis=1, kind="stable")  # the masks' columns first
-    places = order[:, : counts.max()].astype(np.int32)  # (B, P)
-    is_place = np.arange(places.shape[1]) < counts[:, None]  # (B, P)
+    positions = order[:, : counts.max()].astype(np.int32)  # (B, P)
+    is_real = np.arange(positions.shape[1]) < counts[:, None]  # (B, P)
     allowed = np.ones(model.config.vocab_size, bool)
     allowed[list(never)] = False
-    certainty = np.zeros(places.shape, np.float32)  # (B, P)
-    chosen = is_place
+    certainty = np.zeros(positions.shape, np.float32)  # (B, P)
+    chosen = is_real
     for turn in range(turns):
         if turn:
-            chosen = _least_certain(certainty, is_place, [masked_count(count, turn, turns) for count in counts])
+            chosen = _least_certain(certainty, is_real, [masked_count(count, turn, turns) for count in counts])
         if not chosen.any():
             break
         row_numbers, columns = np.nonzero(chosen)
-        ids[row_numbers, places[row_numbers, columns]] = mask_id
-        found, chances = _predict(model, ids, real, places, allowed)
-        ids[row_numbers, places[row_numbers, columns]] = found[chosen]
+        ids[row_numbers, positions[row_numbers, columns]] = mask_id
+        found, chances = _predict(model, ids, real, positions, allowed)
+        ids[row_numbers, positions[row_numbers, columns]] = found[chosen]
         certainty[chosen] = chances[chosen]
     return [row[: len(given)].tolist() for row, given in zip(ids, rows)]
 
 
-def _least_certain(certainty: np.ndarray, is_place: np.ndarray, counts: list[int]) -> np.ndarray:
-    """The places of the lowest probabilities, so many in each row; of equal ones the first. All (B, P)."""
-    ranks = np.argsort(np.argsort(np.where(is_place, certainty, np.inf), axis=1, kind="stable"), axis=1)
+def _least_certain(certainty: np.ndarray, is_real: np.ndarray, counts: list[int]) -> np.ndarray:
+    """The columns of the lowest probabilities, so many in each row; of equal ones the first. All (B, P)."""
+    ranks = np.argsort(np.argsort(np.where(is_real, certainty, np.inf), axis=1, kind="stable"), axis=1)
     return ranks < np.array(counts)[:, None]
 
 
-def _predict(model, ids, real, places, allowed) -> tuple[np.ndarray, np.ndarray]:
+def _predict(model, ids, real, positions, allowed) -> tuple[np.ndarray, np.ndarray]:
     """The most likely token at each of the positions and its probability, (B, P) int32 and float32."""
-    arguments = (ops.convert_to_tensor(argument) for argument in (ids, real, places, allowed))
+    arguments = (ops.convert_to_tensor(argument) for argument in (ids, real, positions, allowed))
     found, chances = traced(model, _most_likely)(*arguments)
     return ops.convert_to_numpy(found), ops.convert_to_numpy(chances)
 
 
-def _most_likely(model, ids, real, places, allowed):
-    inputs = {"input_ids": ids, "attention_mask": real, "masked_lm_positions": places}
+def _most_likely(model, ids, real, positions, allowed):
+    inputs = {"input_ids": ids, "attention_mask": real, "masked_lm_positions": positions}
     logits = ops.cast(model(inputs, training=False)["masked_lm_logits"], "float32")  # (B, P, V)
     chances = ops.softmax(ops.where(allowed, logits, -np.inf), axis=-1)
     return ops.cast(ops.argmax(chances, axis=-1), "int32"), ops.max(chances, axis=-1)

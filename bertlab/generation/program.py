@@ -3,7 +3,7 @@
 The program reads a token of each row, chooses the next ones and continues until every row has ended or has its number
 of tokens. Numbers for drawing are made beforehand, so the text is the one that `choosing.choose` makes step by step.
 
-Letters: B rows, N places for new tokens, V vocabulary.
+Letters: B rows, N positions for new tokens, V vocabulary.
 """
 
 import keras
@@ -26,15 +26,15 @@ def write_rows(reader: CachedReader, settings: GenerationSettings, end_id: int |
     count = settings.max_new_tokens - 1
     if not count:
         return [[number] for number in first]
-    places = -(-count // BLOCK) * BLOCK
-    drawn = np.zeros((len(rngs), places if settings.sampling else 0))  # (B, N) float64
+    padded_count = -(-count // BLOCK) * BLOCK
+    drawn = np.zeros((len(rngs), padded_count if settings.sampling else 0))  # (B, N) float64
     if settings.sampling:
         drawn[:, :count] = [rng.random(count) for rng in rngs]
     options = (settings.sampling, settings.top_k, settings.top_p < 1)
     program = compiled(reader.model, _write, type(reader).read, options)
     written = program(
         np.array(first, np.int32), reader.caches, np.int32(reader.tokens), reader.padding,
-        np.zeros((len(rngs), places), np.int32), np.int32(count), np.int32(NO_END if end_id is None else end_id),
+        np.zeros((len(rngs), padded_count), np.int32), np.int32(count), np.int32(NO_END if end_id is None else end_id),
         _below_one(drawn.astype(_precise())), np.asarray([settings.temperature, settings.top_p], _precise()),
     )  # fmt: skip
     rows = np.column_stack([first, ops.convert_to_numpy(written)[:, :count]]).tolist()

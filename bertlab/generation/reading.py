@@ -14,7 +14,7 @@ from keras import ops
 
 from bertlab.generation.compiling import compiled, traced
 
-BLOCK = 64  # kept keys have places for a multiple of it, so that few lengths are compiled
+BLOCK = 64  # kept keys have positions for a multiple of it, so that few lengths are compiled
 
 
 class Reader:
@@ -57,10 +57,10 @@ class WholeReader(Reader):
 def read(model, ids, caches, start, padding):
     """Logits (B, V) behind the tokens ids (B, n) that begin at column `start`, and the caches with these tokens."""
     columns = start + ops.arange(ops.shape(ids)[1], dtype="int32")  # (n,)
-    places = ops.arange(ops.shape(caches[0][0])[1], dtype="int32")  # (S,)
+    key_positions = ops.arange(ops.shape(caches[0][0])[1], dtype="int32")  # (S,)
     positions = ops.maximum(columns[None] - padding[:, None], 0)  # (B, n)
-    behind = places[None, None] <= columns[None, :, None]  # (1, n, S)
-    mask = ops.logical_and(behind, places[None, None] >= padding[:, None, None])  # (B, n, S)
+    behind = key_positions[None, None] <= columns[None, :, None]  # (1, n, S)
+    mask = ops.logical_and(behind, key_positions[None, None] >= padding[:, None, None])  # (B, n, S)
     x = model.backbone.embeddings(ids, position_ids=positions)
     x, caches = model.backbone.encoder.extend(x, caches, start, mask)
     return ops.cast(model.token_logits(x[:, -1:])[:, 0], "float32"), caches
@@ -78,8 +78,8 @@ class CachedReader(Reader):
     def __init__(self, model, prompts: Sequence[Sequence[int]], length: int):
         super().__init__(model, prompts, length)
         config = model.config
-        places = -(-length // BLOCK) * BLOCK
-        shape = (len(prompts), places, config.num_heads, config.head_size)
+        capacity = -(-length // BLOCK) * BLOCK
+        shape = (len(prompts), capacity, config.num_heads, config.head_size)
         dtype = model.compute_dtype
         layers = len(model.backbone.encoder.passed())
         self.caches = [(ops.zeros(shape, dtype), ops.zeros(shape, dtype)) for _ in range(layers)]

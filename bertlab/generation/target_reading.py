@@ -6,7 +6,7 @@ logits. All targets begin with the same token, so they have no padding.
 
 Where padding begins targets, as Marian's do, it is never one of their tokens.
 
-Letters: B rows, S source tokens, U target tokens so far, P places for them, V vocabulary, A heads, d head size.
+Letters: B rows, S source tokens, U target tokens so far, P positions for them, V vocabulary, A heads, d head size.
 """
 
 import weakref
@@ -18,7 +18,7 @@ from keras import ops
 
 from bertlab.models.sequence_to_sequence import never_written
 
-PLACES = 32  # sources and kept targets have a multiple of it, so that few lengths are compiled
+LENGTH_STEP = 32  # sources and kept targets have a multiple of it, so that few lengths are compiled
 
 
 class TargetReader:
@@ -30,8 +30,8 @@ class TargetReader:
 
     def __init__(self, model, sources: Sequence[Sequence[int]], start_id: int, length: int):
         self.model, self.length = model, length
-        most = min(_rounded(max(map(len, sources))), model.config.max_tokens)
-        ids, mask = np.zeros((len(sources), most), np.int32), np.zeros((len(sources), most), np.int32)
+        max_length = min(_rounded(max(map(len, sources))), model.config.max_tokens)
+        ids, mask = np.zeros((len(sources), max_length), np.int32), np.zeros((len(sources), max_length), np.int32)
         for row, used, source in zip(ids, mask, sources):
             row[: len(source)], used[: len(source)] = source, 1
         self.source = {"input_ids": ids, "attention_mask": mask}  # (B, S)
@@ -90,10 +90,10 @@ class CachedTargetReader(TargetReader):
 
 
 def _read(model, ids, caches, start, remembered, seen):
-    """Logits (B, V) behind the tokens ids (B, 1) at place `start` of the targets, and the caches with these tokens."""
-    places = ops.arange(caches[0][0].shape[1], dtype="int32")  # (P,)
+    """Logits (B, V) behind the tokens ids (B, 1) at position `start` of the targets, and the caches with them."""
+    key_positions = ops.arange(caches[0][0].shape[1], dtype="int32")  # (P,)
     x = model.embeddings_of_targets(ids, position_ids=ops.reshape(start, (1, 1)))
-    mask = places[None, None] <= start  # (1, 1, P)
+    mask = key_positions[None, None] <= start  # (1, 1, P)
     x, caches = model.decoder.extend(x, caches, start, mask, remembered, seen)
     return ops.cast(model.token_logits(x[:, 0]), "float32"), caches
 
@@ -114,4 +114,4 @@ def _compiled_step(model):
 
 
 def _rounded(length: int) -> int:
-    return -(-length // PLACES) * PLACES
+    return -(-length // LENGTH_STEP) * LENGTH_STEP

@@ -49,47 +49,47 @@ def translate(
     for begin in range(0, len(order), settings.batch_size):
         numbers = order[begin : begin + settings.batch_size]
         batch = [sources[number] for number in numbers]
-        mosts = [_most(config, source, settings) for source in batch]
+        max_lengths = [_max_target_length(config, source, settings) for source in batch]
         rows = [source for source in batch for _ in range(settings.beams)]
-        reader = _reader_of(settings)(model, rows, start_id, max(mosts))
-        targets |= dict(zip(numbers, write(reader, mosts, settings, end_id), strict=True))
+        reader = _reader_of(settings)(model, rows, start_id, max(max_lengths))
+        targets |= dict(zip(numbers, write(reader, max_lengths, settings, end_id), strict=True))
     return [targets[number] for number in range(len(sources))]
 
 
-def _by_beams(reader, mosts: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
+def _by_beams(reader, max_lengths: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
     """The best of several targets of each source, side by side. reader: of a row for each beam of each source."""
 
     def divisor(length: int) -> float:
         return ((5 + length) / 6) ** settings.length_penalty
 
-    searches = [BeamSearch(settings.beams, most, end_id, divisor) for most in mosts]
+    searches = [BeamSearch(settings.beams, max_length, end_id, divisor) for max_length in max_lengths]
     run_searches(reader, searches)
     return [search.best()[0] for search in searches]
 
 
-def _most_likely(reader, mosts: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
+def _most_likely(reader, max_lengths: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
     """The most likely token of each row, until each has ended. mosts: the largest number of tokens of each row."""
-    targets: list[list[int]] = [[] for _ in mosts]
+    targets: list[list[int]] = [[] for _ in max_lengths]
     logits = reader.first()  # (B, V)
     while True:
         ids = logits.argmax(axis=1)  # (B,)
-        for target, most, token in zip(targets, mosts, ids):
-            if _goes_on(target, most, end_id):
+        for target, max_length, token in zip(targets, max_lengths, ids):
+            if _goes_on(target, max_length, end_id):
                 target.append(int(token))
-        if not any(_goes_on(target, most, end_id) for target, most in zip(targets, mosts)):
+        if not any(_goes_on(target, max_length, end_id) for target, max_length in zip(targets, max_lengths)):
             return targets
         logits = reader.next(ids)
 
 
-def _goes_on(target: list[int], most: int, end_id: int | None) -> bool:
-    return len(target) < most and (not target or target[-1] != end_id)
+def _goes_on(target: list[int], max_length: int, end_id: int | None) -> bool:
+    return len(target) < max_length and (not target or target[-1] != end_id)
 
 
 def _reader_of(settings: TranslationSettings) -> type:
     return CachedTargetReader if settings.cache else WholeTargetReader
 
 
-def _most(config, source: list[int], settings: TranslationSettings) -> int:
+def _max_target_length(config, source: list[int], settings: TranslationSettings) -> int:
     """The largest number of tokens of a source's target."""
     return min(settings.max_new_tokens or len(source) + _LONGER, config.max_tokens)
 
@@ -97,19 +97,20 @@ def _most(config, source: list[int], settings: TranslationSettings) -> int:
 def _check(config, sources: list[list[int]], settings: TranslationSettings) -> None:
     if not sources:
         raise DataError("expected at least one text to translate, got none")
-    most = config.max_tokens
-    if settings.max_new_tokens is not None and settings.max_new_tokens > most:
+    max_length = config.max_tokens
+    if settings.max_new_tokens is not None and settings.max_new_tokens > max_length:
         raise ConfigError(
-            f"max_new_tokens: expected at most the model's {most} positions, got {settings.max_new_tokens}"
+            f"max_new_tokens: expected at most the model's {max_length} positions, got {settings.max_new_tokens}"
         )
     for number, source in enumerate(sources, 1):
         if not source:
             raise DataError(f"text {number} is empty; expected a text to translate")
         if not all(0 <= token < config.vocab_size for token in source):
             raise DataError(f"text {number} has an id outside the vocabulary, 0 to {config.vocab_size - 1}")
-        if len(source) > most:
+        if len(source) > max_length:
             raise DataError(
-                f"text {number} has {len(source)} tokens, and the model {most} positions: divide it into sentences"
+                f"text {number} has {len(source)} tokens, and the model {max_length} positions: divide it into "
+                "sentences"
             )
 
 

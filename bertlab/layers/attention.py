@@ -169,12 +169,12 @@ class MultiHeadAttention(keras.layers.Layer):
     def extend(self, x, keys, values, start, attention_mask=None):
         """Attention of the next tokens of rows whose keys and values are kept: (y, keys, values), without dropout.
 
-        x (B, n, H): the tokens from place `start`; keys, values (B, S, A, d), returned with those of the n tokens
-        filled in; attention_mask (B, n, S), False for places that are not filled yet. y (B, n, H).
+        x (B, n, H): the tokens from position `start`; keys, values (B, S, A, d), returned with those of the n tokens
+        filled in; attention_mask (B, n, S), False for positions that are not filled yet. y (B, n, H).
         """
-        query, place = self.split_heads(self.query(x)), (0, start, 0, 0)
-        keys = ops.slice_update(keys, place, ops.cast(self.split_heads(self.key(x)), keys.dtype))
-        values = ops.slice_update(values, place, ops.cast(self.split_heads(self.value(x)), values.dtype))
+        query, start_indices = self.split_heads(self.query(x)), (0, start, 0, 0)
+        keys = ops.slice_update(keys, start_indices, ops.cast(self.split_heads(self.key(x)), keys.dtype))
+        values = ops.slice_update(values, start_indices, ops.cast(self.split_heads(self.value(x)), values.dtype))
         return self.attend(query, keys, values, attention_mask, False, False), keys, values
 
     def scores(self, x):

@@ -95,7 +95,7 @@ class DirectionsEmbeddings(keras.layers.Layer):
     def _spelled(self, token_ids):
         """The vectors of tokens from their characters, (B, T) → (B, T, P).
 
-        A batch with more places than there are tokens in the vocabulary computes each token of the vocabulary once.
+        A batch with more positions than there are tokens in the vocabulary computes each token of the vocabulary once.
         """
         rows, tokens = token_ids.shape
         if isinstance(rows, int) and isinstance(tokens, int) and rows * tokens > self.vocab_size:
@@ -258,7 +258,7 @@ class DirectionsEncoder(keras.layers.Layer):
         """The layers in the order in which the tokens go through them."""
         return self.layers_
 
-    def flops(self, tokens: int, places: int) -> int:
+    def flops(self, tokens: int, num_positions: int) -> int:
         """Operations of the products for one row; a recurrent network computes every position."""
         return sum(layer.flops(tokens) for layer in self.layers_)
 

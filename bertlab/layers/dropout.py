@@ -40,8 +40,8 @@ def random_bits(shape, key):
     key = ops.cast(key, "int32")
     first = hash_bits(key[0] + key[1] * GOLDEN)
     second = hash_bits(first + key[1])
-    places = ops.arange(math.prod(shape), dtype="int32")
-    return ops.reshape(hash_bits(places * GOLDEN + first, second), shape)
+    indices = ops.arange(math.prod(shape), dtype="int32")
+    return ops.reshape(hash_bits(indices * GOLDEN + first, second), shape)
 
 
 def next_key(seed_generator):

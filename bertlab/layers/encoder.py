@@ -123,7 +123,7 @@ class EncoderLayer(keras.layers.Layer):
         return self.attention.scores(self.attention_norm(x) if self.pre_norm else x)
 
     def flops(self, tokens: int, queries: int) -> int:
-        """Operations of the products for one row, of which only `queries` places are computed."""
+        """Operations of the products for one row, of which only `queries` positions are computed."""
         return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
 
     def compute_output_shape(self, input_shape):
@@ -188,8 +188,14 @@ class Encoder(keras.layers.Layer):
         hidden_states, all_weights = [x], []
         layers = self.passed()[:depth]
         for number, layer in enumerate(layers, start=1):
-            places = positions if number == len(layers) else None
-            x = layer(x, attention_mask=attention_mask, training=training, return_weights=return_all, positions=places)
+            layer_positions = positions if number == len(layers) else None
+            x = layer(
+                x,
+                attention_mask=attention_mask,
+                training=training,
+                return_weights=return_all,
+                positions=layer_positions,
+            )
             if return_all:
                 x, weights = x
                 all_weights.append(weights)
@@ -213,10 +219,10 @@ class Encoder(keras.layers.Layer):
         """The layers in the order in which the tokens go through them."""
         return self.layers_
 
-    def flops(self, tokens: int, places: int) -> int:
-        """Operations of the products for one row, of which the last layer computes only so many places."""
+    def flops(self, tokens: int, num_positions: int) -> int:
+        """Operations of the products for one row, of which the last layer computes only so many positions."""
         *before, last = self.passed()
-        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, places)
+        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, num_positions)
 
     def compute_output_shape(self, input_shape):
         return input_shape

@@ -1,6 +1,6 @@
-"""Choosing and replacing some places of every row.
+"""Choosing and replacing some positions of every row.
 
-Letters: B batch, T tokens, P places, H hidden size.
+Letters: B batch, T tokens, P positions, H hidden size.
 """
 
 from keras import ops
@@ -28,7 +28,7 @@ def put_at_positions(x, positions, values, used):
         [[7, 8, 5]]
     """
     x, positions, values = (ops.cast(numbers, "int32") for numbers in (x, positions, values))
-    places = ops.arange(ops.shape(x)[1], dtype="int32")  # (T,)
-    at = ops.logical_and(ops.equal(positions[:, :, None], places), ops.cast(used, "bool")[:, :, None])  # (B, P, T)
+    indices = ops.arange(ops.shape(x)[1], dtype="int32")  # (T,)
+    at = ops.logical_and(ops.equal(positions[:, :, None], indices), ops.cast(used, "bool")[:, :, None])  # (B, P, T)
     put = ops.cast(ops.sum(ops.where(at, values[:, :, None], 0), axis=1), "int32")  # (B, T)
     return ops.where(ops.any(at, axis=1), put, x)

@@ -79,8 +79,8 @@ class LastTokenPooler(Pooler):
     def call(self, hidden, attention_mask=None):
         if attention_mask is None or len(attention_mask.shape) != 2:
             return self.dense(hidden[:, -1])
-        places = ops.arange(ops.shape(hidden)[1], dtype="int32") * ops.cast(attention_mask, "int32")  # (B, T)
-        return self.dense(gather_positions(hidden, ops.max(places, axis=1, keepdims=True))[:, 0])
+        indices = ops.arange(ops.shape(hidden)[1], dtype="int32") * ops.cast(attention_mask, "int32")  # (B, T)
+        return self.dense(gather_positions(hidden, ops.max(indices, axis=1, keepdims=True))[:, 0])
 
     def compute_output_shape(self, hidden_shape, *others):
         return super().compute_output_shape(hidden_shape)

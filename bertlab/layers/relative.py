@@ -5,8 +5,9 @@ vector for their distance (Dai et al. 2019, "Transformer-XL", section 3.3), and 
 the query's segment, or in another (XLNet, section 2.5).
 
 The *content stream* h has a vector for each token and sees the token itself. The *query stream* g has one for each
-predicted token; it knows the token's place but not the token, and sees only tokens before it in the order of prediction
-(section 2.3). Both go through the same layers; keys and values always come from h, and are computed once for both.
+predicted token; it knows the token's position but not the token, and sees only tokens before it in the order of
+prediction (section 2.3). Both go through the same layers; keys and values always come from h, and are computed once for
+both.
 
 The *memory* is what each layer read in earlier rows (Transformer-XL, section 3.2): M more tokens that all others see.
 
@@ -157,9 +158,9 @@ class RelativeAttention(keras.layers.Layer):
         training=False,
         return_weights=False,
     ):
-        key, value, places = self.read(x, distances) if source is None else source
+        key, value, distance_keys = self.read(x, distances) if source is None else source
         query = self.query(x)  # (B, T, A, d)
-        scores = ops.cast(self._scores(query, key, places, other_segment, positions), "float32")  # (B, A, T, S)
+        scores = ops.cast(self._scores(query, key, distance_keys, other_segment, positions), "float32")  # (B, A, T, S)
         if attention_mask is not None:
             scores = ops.where(with_heads(attention_mask), scores, MASKED_SCORE)
         weights = ops.softmax(scores, axis=-1)
@@ -167,11 +168,13 @@ class RelativeAttention(keras.layers.Layer):
         y = self.out(ops.einsum("bats,bsad->btad", dropped, value))  # (B, T, H)
         return (y, weights) if return_weights else y
 
-    def _scores(self, query, key, places, other_segment, positions):
+    def _scores(self, query, key, distance_keys, other_segment, positions):
         scale = 1 / math.sqrt(query.shape[-1])
         content = ops.einsum("btad,bsad->bats", (query + self.content_bias) * scale, key)
-        place = ops.einsum("btad,rad->batr", (query + self.position_bias) * scale, places)
-        scores = content + (by_key(place) if positions is None else by_key_at(place, positions, ops.shape(key)[1]))
+        by_distance = ops.einsum("btad,rad->batr", (query + self.position_bias) * scale, distance_keys)
+        scores = content + (
+            by_key(by_distance) if positions is None else by_key_at(by_distance, positions, ops.shape(key)[1])
+        )
         if other_segment is None:  # all in one: every key of a query has the same term, which a softmax ignores
             return scores
         segment = ops.einsum("btad,cad->cbat", (query + self.segment_bias) * scale, self.segment)[..., None]
@@ -205,7 +208,7 @@ class RelativeEncoderLayer(EncoderLayer):
     Arguments and parts as in `EncoderLayer`.
 
     Call: as `RelativeAttention`: x (B, T, H) and distances (R, H) → (B, T, H). For the query stream x are its vectors
-    (B, P, H), source what `attention.read` returned for the content stream, and positions (B, P) its places.
+    (B, P, H), source what `attention.read` returned for the content stream, and positions (B, P) their positions.
 
     Example:
         >>> layer = RelativeEncoderLayer(num_heads=2, intermediate_size=32)
@@ -344,11 +347,11 @@ class TwoStreamEncoder(Encoder):
         y = self.last_drop(x if positions is None else g, training=training)
         return (y, hidden_states, all_weights) if return_all else y
 
-    def flops(self, tokens: int, places: int) -> int:
+    def flops(self, tokens: int, num_positions: int) -> int:
         """Operations of the products for one row with so many predictions."""
         *before, last = self.passed()
-        both = sum(layer.flops(tokens, tokens) + layer.flops(tokens, places, reads=False) for layer in before)
-        return both + last.flops(tokens, places)
+        both = sum(layer.flops(tokens, tokens) + layer.flops(tokens, num_positions, reads=False) for layer in before)
+        return both + last.flops(tokens, num_positions)
 
     def compute_output_shape(self, x_shape, positions_shape=None):
         return x_shape if positions_shape is None else (*positions_shape, x_shape[-1])
@@ -369,8 +372,8 @@ def _other_segments(token_type_ids, remembered):
 def _content_mask(attention_mask, order_ids, tokens):
     """The tokens that the content stream sees: up to each one in the order, and each itself; (…, T, T) or None."""
     mask = combine(attention_mask, None if order_ids is None else order_mask(order_ids))
-    places = ops.arange(tokens)
-    return None if mask is None else ops.logical_or(mask, places[:, None] == places)
+    indices = ops.arange(tokens)
+    return None if mask is None else ops.logical_or(mask, indices[:, None] == indices)
 
 
 def _with_memory(mask, remembered):

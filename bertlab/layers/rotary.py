@@ -48,8 +48,8 @@ class RotaryAttention(MultiHeadAttention):
         theta: θ, the base of the angles.
         The others and the parts as in `MultiHeadAttention`; d = H / A must be even.
 
-    Call: as `MultiHeadAttention`, with position_ids (B or 1, S) int of the keys' tokens. Where x has only some places
-    of memory, places (B, T) int says which.
+    Call: as `MultiHeadAttention`, with position_ids (B or 1, S) int of the keys' tokens. Where x has only some
+    positions of memory, positions (B, T) int says which.
 
     Example:
         >>> x = keras.random.normal((2, 5, 8))
@@ -62,15 +62,15 @@ class RotaryAttention(MultiHeadAttention):
         self.theta = theta
 
     def call(
-        self, x, position_ids, attention_mask=None, memory=None, places=None, training=False, return_weights=False
+        self, x, position_ids, attention_mask=None, memory=None, positions=None, training=False, return_weights=False
     ):
         memory = x if memory is None else memory
         head_size = x.shape[-1] // self.num_heads
         angles = rotation(position_ids, head_size, self.theta)  # (B or 1, S, d/2); never in 16 bits
         of_queries = angles
-        if places is not None:
+        if positions is not None:
             everywhere = ops.broadcast_to(angles, (ops.shape(x)[0], *ops.shape(angles)[1:]))
-            of_queries = gather_positions(everywhere, places)  # (B, T, d/2)
+            of_queries = gather_positions(everywhere, positions)  # (B, T, d/2)
         query = rotate(self.split_heads(self.query(x)), of_queries)  # (B, T, A, d)
         key = rotate(self.split_heads(self.key(memory)), angles)  # (B, S, A, d)
         value = self.split_heads(self.value(memory))  # (B, S, A, d)

@@ -84,7 +84,7 @@ class RotaryEncoderLayer(keras.layers.Layer):
         if positions is not None:
             x, queries = gather_positions(x, positions), gather_positions(memory, positions)  # (B, P, H)
             attention_mask = rows_at(attention_mask, positions)
-        options = dict(memory=memory, places=positions, training=training, return_weights=return_weights)
+        options = dict(memory=memory, positions=positions, training=training, return_weights=return_weights)
         attended = self.attention(queries, position_ids, attention_mask=attention_mask, **options)
         if return_weights:
             attended, weights = attended
@@ -93,7 +93,7 @@ class RotaryEncoderLayer(keras.layers.Layer):
         return (x, weights) if return_weights else x
 
     def flops(self, tokens: int, queries: int) -> int:
-        """Operations of the products for one row, of which only `queries` places are computed."""
+        """Operations of the products for one row, of which only `queries` positions are computed."""
         return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
 
     def compute_output_shape(self, input_shape):
@@ -181,8 +181,8 @@ class RotaryEncoder(keras.layers.Layer):
         hidden_states, all_weights = [x], []
         for number, layer in enumerate(layers):
             mask = near if number % self.global_every else attention_mask
-            places = positions if number == len(layers) - 1 else None
-            options = dict(training=training, return_weights=return_all, positions=places)
+            layer_positions = positions if number == len(layers) - 1 else None
+            options = dict(training=training, return_weights=return_all, positions=layer_positions)
             x = layer(x, position_ids, attention_mask=mask, **options)
             if return_all:
                 x, weights = x
@@ -191,10 +191,10 @@ class RotaryEncoder(keras.layers.Layer):
         x = hidden_states[-1] = self.final_norm(x)
         return (x, hidden_states, all_weights) if return_all else x
 
-    def flops(self, tokens: int, places: int) -> int:
-        """Operations of the products for one row, of which the last layer computes only so many places."""
+    def flops(self, tokens: int, num_positions: int) -> int:
+        """Operations of the products for one row, of which the last layer computes only so many positions."""
         *before, last = self.layers_
-        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, places)
+        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, num_positions)
 
     def compute_output_shape(self, input_shape):
         return input_shape

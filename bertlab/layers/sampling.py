@@ -33,8 +33,8 @@ def sample_tokens(logits, row_keys):
 def _exponential(shape, row_keys):
     """Exponentially distributed numbers (B, P, V), in each row a function of its key."""
     first = ops.cast(row_keys, "int32")[:, None]  # (B, 1)
-    places = ops.arange(shape[1] * shape[2], dtype="int32")[None]  # (1, P·V)
-    bits = hash_bits(places * GOLDEN + first, hash_bits(first + GOLDEN))  # (B, P·V)
+    indices = ops.arange(shape[1] * shape[2], dtype="int32")[None]  # (1, P·V)
+    bits = hash_bits(indices * GOLDEN + first, hash_bits(first + GOLDEN))  # (B, P·V)
     positive = ops.bitwise_and(ops.right_shift(bits, 1), 2**31 - 1)  # 31 bits, so that small numbers stay exact
     uniform = (ops.cast(positive, "float32") + 0.5) / 2.0**31  # above 0; 1 gives ∞, a token that is never drawn
     return ops.reshape(-ops.log1p(-uniform), shape)
@@ -59,5 +59,5 @@ def row_keys_of(ids):
         (True, False)
     """
     ids = ops.cast(ids, "int32")
-    places = ops.arange(ops.shape(ids)[1], dtype="int32")[None]  # (1, T)
-    return ops.cast(ops.sum(hash_bits(ids, hash_bits(places + 1)), axis=1), "int32")
+    indices = ops.arange(ops.shape(ids)[1], dtype="int32")[None]  # (1, T)
+    return ops.cast(ops.sum(hash_bits(ids, hash_bits(indices + 1)), axis=1), "int32")

@@ -139,8 +139,8 @@ class Backbone(FromPreset, keras.Model):
         )  # (B, T, H)
         mask = attention_mask_of(inputs, self.config)
         pooled_from_all = self.pooler is not None and getattr(self.pooler, "needs_all", False)
-        places = None if pooled_from_all else positions
-        options = dict(training=training, return_all=return_all, positions=places, depth=depth)
+        layer_positions = None if pooled_from_all else positions
+        options = dict(training=training, return_all=return_all, positions=layer_positions, depth=depth)
         if memory is not None:
             check_memory_is_taken(self.encoder, self.config)
             options["memory"] = memory

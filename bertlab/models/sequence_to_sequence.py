@@ -110,9 +110,9 @@ class SequenceToSequenceModel(ModelWithHead):
             raise ConfigError(
                 "expected 'decoder_input_ids' beside 'input_ids': the target after a token that begins it"
             )
-        ids, most = inputs["decoder_input_ids"], self.config.max_tokens
-        if isinstance(ids.shape[1], int) and ids.shape[1] > most:
+        ids, max_tokens = inputs["decoder_input_ids"], self.config.max_tokens
+        if isinstance(ids.shape[1], int) and ids.shape[1] > max_tokens:
             raise ConfigError(
-                f"decoder_input_ids has {ids.shape[1]} tokens per row, but this model has only {most} positions"
+                f"decoder_input_ids has {ids.shape[1]} tokens per row, but this model has only {max_tokens} positions"
             )
         return ids

@@ -116,8 +116,8 @@ def decoded_predictions(info: TaskInfo, rows: Sequence[Row], predictions: Sequen
             {row.id: one.text for row, one in zip(rows, predictions)}, [one.probability for one in predictions]
         )
     if isinstance(first, TagPrediction):
-        place = {label: index for index, label in enumerate(info.labels)}
-        tags = [[place[tag] for tag in one.tags] for one in predictions]
+        index_of = {label: index for index, label in enumerate(info.labels)}
+        tags = [[index_of[tag] for tag in one.tags] for one in predictions]
         return Decoded(tags, [one.probabilities for one in predictions])
     if isinstance(first, ChoicePrediction):
         return Decoded([one.choice for one in predictions], [one.probabilities[one.choice] for one in predictions])

@@ -22,11 +22,11 @@ EXPECTED = {
 }
 
 
-def row_of(shape: str, value, number: int, place: str = "") -> Row:
+def row_of(shape: str, value, number: int, location: str = "") -> Row:
     """The row of one input, the number-th from 1. Raises DataError with its location ("input 7" by default)."""
     row = _row(shape, value, number)
     if row is None:
-        raise DataError(f"{place or f'input {number}'}: expected {EXPECTED[shape]}; found {value!r:.80}")
+        raise DataError(f"{location or f'input {number}'}: expected {EXPECTED[shape]}; found {value!r:.80}")
     return row
 
 
@@ -66,13 +66,13 @@ def _are_texts(values) -> bool:
     return isinstance(values, (list, tuple)) and all(isinstance(value, str) for value in values)
 
 
-def input_of_line(shape: str, line: str, place: str):
-    """The input on a line of a file; place: "FILE line 7", for messages. Raises DataError for invalid JSON."""
+def input_of_line(shape: str, line: str, location: str):
+    """The input on a line of a file; location: "FILE line 7", for messages. Raises DataError for invalid JSON."""
     if shape in ("multiple-choice", "question") and line.lstrip().startswith("{"):
         try:
             return json_of(line)
         except ValueError as error:
-            raise DataError(f"{place}: not valid JSON ({error})") from None
+            raise DataError(f"{location}: not valid JSON ({error})") from None
     if shape == "multiple-choice":
         context, *choices = line.split("\t")
         return context, choices

@@ -145,12 +145,12 @@ class Predictor:
     def _answers(self, rows: Sequence[QuestionRow], advance) -> list[AnswerPrediction]:
         names = [row.id for row in rows]  # may have duplicates, but answers need unique ids
         rows = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
-        room = self.info.max_length // 2
-        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, room)
+        max_question = self.info.max_length // 2
+        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, max_question)
         if windows.cut_questions:
             raise DataError(
-                f"{windows.cut_questions} questions have more than {room} tokens, half of the model's {room * 2}: "
-                "questions are never truncated: shorten them"
+                f"{windows.cut_questions} questions have more than {max_question} tokens, half of the model's "
+                f"{max_question * 2}: questions are never truncated: shorten them"
             )
         outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
         decoded = self.problem.decode(Encoded(rows, windows.features, windows), outputs)

@@ -14,10 +14,10 @@ import numpy as np
 from bertlab.wordpiece.encoding import Ragged, special_count
 
 
-def window_starts(length: int, room: int) -> list[int]:
-    """The starts of windows of `room` tokens that cover `length` tokens: every half window, beginning with 0."""
-    step = max(1, room // 2)
-    return [0, *range(step, length - room + step, step)]
+def window_starts(length: int, max_tokens: int) -> list[int]:
+    """The starts of windows of `max_tokens` tokens that cover `length` tokens: every half window, beginning with 0."""
+    step = max(1, max_tokens // 2)
+    return [0, *range(step, length - max_tokens + step, step)]
 
 
 def text_windows(
@@ -28,29 +28,29 @@ def text_windows(
     Of a pair, a text that takes at most half of the row stays whole, and the other one moves; if both are longer, each
     window of one is read with each window of the other.
     """
-    room = max_length - special_count(vocabulary, second is not None)
+    max_tokens = max_length - special_count(vocabulary, second is not None)
     rows_a, rows_b, owners = [], [], []
     for row in range(len(first.row_splits) - 1):
         a = first.row(row)
         b = None if second is None else second.row(row)
-        for part_a, part_b in _windows_of(a, b, room):
+        for part_a, part_b in _windows_of(a, b, max_tokens):
             rows_a.append(part_a)
             rows_b.append(part_b)
             owners.append(row)
     return _ragged(rows_a), None if second is None else _ragged(rows_b), np.array(owners, np.int64)
 
 
-def _windows_of(a: np.ndarray, b: np.ndarray | None, room: int) -> list[tuple]:
+def _windows_of(a: np.ndarray, b: np.ndarray | None, max_tokens: int) -> list[tuple]:
     if b is None:
-        return [(a[start : start + room], None) for start in window_starts(len(a), room)]
-    if len(a) + len(b) <= room:
+        return [(a[start : start + max_tokens], None) for start in window_starts(len(a), max_tokens)]
+    if len(a) + len(b) <= max_tokens:
         return [(a, b)]
-    room_a = min(len(a), max(room // 2, room - len(b)))
-    room_b = room - room_a
+    max_a = min(len(a), max(max_tokens // 2, max_tokens - len(b)))
+    max_b = max_tokens - max_a
     return [
-        (a[start_a : start_a + room_a], b[start_b : start_b + room_b])
-        for start_a in window_starts(len(a), room_a)
-        for start_b in window_starts(len(b), room_b)
+        (a[start_a : start_a + max_a], b[start_b : start_b + max_b])
+        for start_a in window_starts(len(a), max_a)
+        for start_b in window_starts(len(b), max_b)
     ]
 
 
@@ -62,7 +62,7 @@ def mean_of_windows(outputs: Sequence[np.ndarray], owners: np.ndarray, rows: int
 
 
 def tokens_of_windows(
-    outputs: Sequence[np.ndarray], lengths: Sequence[int], room: int, column: int = 1
+    outputs: Sequence[np.ndarray], lengths: Sequence[int], max_tokens: int, column: int = 1
 ) -> list[np.ndarray]:
     """The logits of every token of each row, from the window in which it has most tokens on both sides.
 
@@ -73,8 +73,8 @@ def tokens_of_windows(
     for length in lengths:
         values = np.zeros((length, outputs[window].shape[1]), np.float32)
         best = np.full(length, -1)
-        for start in window_starts(length, room):
-            count = min(room, length - start)
+        for start in window_starts(length, max_tokens):
+            count = min(max_tokens, length - start)
             context = np.minimum(np.arange(count), np.arange(count)[::-1])  # (count,) tokens on the shorter side
             here = np.flatnonzero(context > best[start : start + count])
             values[start + here] = outputs[window][column + here]

@@ -258,8 +258,8 @@ class PretrainingRun:
         optimizer = optimizer_of(recipe, schedule_of(recipe), trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
-        most = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL
-        per_call = max(n for n in range(1, most + 1) if recipe.interval % n == 0)
+        max_per_call = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL
+        per_call = max(n for n in range(1, max_per_call + 1) if recipe.interval % n == 0)
         compiled = recipe.xla and num_replicas() == 1 and not on_torch
         trainer.compile(optimizer, jit_compile=compiled, steps_per_execution=per_call)
         return trainer

@@ -108,13 +108,13 @@ def _with_small_sigmas(text: str) -> str:
     return re.sub(_CAPITAL_SIGMA, lambda match: "ς" if _is_final(text, match.start()) else "σ", text)
 
 
-def _is_final(text: str, place: int) -> bool:
-    return _deciding(text, place, 1) not in CASED and _deciding(text, place, -1) in CASED
+def _is_final(text: str, index: int) -> bool:
+    return _deciding(text, index, 1) not in CASED and _deciding(text, index, -1) in CASED
 
 
-def _deciding(text: str, place: int, step: int) -> str:
+def _deciding(text: str, index: int, step: int) -> str:
     """The next character in this direction that decides about a Σ; "" at an end of the text."""
-    place += step
-    while 0 <= place < len(text) and text[place] in _NOT_DECIDING:
-        place += step
-    return text[place] if 0 <= place < len(text) else ""
+    index += step
+    while 0 <= index < len(text) and text[index] in _NOT_DECIDING:
+        index += step
+    return text[index] if 0 <= index < len(text) else ""

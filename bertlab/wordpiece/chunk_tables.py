@@ -52,11 +52,11 @@ class ChunkTable(dict):
     def numbers(self, chunks: list) -> np.ndarray:
         """The number of each chunk, (chunks,) int32."""
         numbers = np.fromiter(map(self.get, chunks, repeat(-1)), np.int32, len(chunks))
-        places = np.flatnonzero(numbers < 0)
-        if len(places):
-            missing = list(map(chunks.__getitem__, places.tolist()))
+        indices = np.flatnonzero(numbers < 0)
+        if len(indices):
+            missing = list(map(chunks.__getitem__, indices.tolist()))
             added = self._add_all(dict.fromkeys(missing))
-            numbers[places] = np.fromiter(map(added.__getitem__, missing), np.int32, len(missing))
+            numbers[indices] = np.fromiter(map(added.__getitem__, missing), np.int32, len(missing))
         return numbers
 
     def _add_all(self, chunks: dict) -> dict:
@@ -80,11 +80,11 @@ class ChunkTable(dict):
             self._empty()
             raise
         added = dict(zip(chunks, range(first, first + len(chunks))))
-        for place in in_context:
-            del added[chunks[place]]
+        for index in in_context:
+            del added[chunks[index]]
         short = max(map(len, chunks)) <= MAX_CHUNK_LENGTH
         self.update(added if short else {chunk: n for chunk, n in added.items() if len(chunk) <= MAX_CHUNK_LENGTH})
-        return added | {chunks[place]: self[chunks[place]] for place in in_context}
+        return added | {chunks[index]: self[chunks[index]] for index in in_context}
 
     def indices(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The places in `ids` of these chunks' tokens, (tokens,); the number of tokens of each chunk, (chunks,)."""

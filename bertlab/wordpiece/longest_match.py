@@ -11,7 +11,7 @@ from operator import itemgetter
 from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 FIRST_CHARS = 16  # for each token of the vocabulary: a trie pays only behind so many characters of new words
-MOST_NODES = 1 << 17  # of a trie, about 40 MB; a larger one is made again from its roots
+MAX_NODES = 1 << 17  # of a trie, about 40 MB; a larger one is made again from its roots
 _ROOT, _NO_TOKENS = ((), None, ()), ((), None, None)  # steps: see `GrowingTrie`
 
 
@@ -39,11 +39,11 @@ class LongestMatch:
 
     def add(self, words: list[str], ids: list[int]) -> None:
         """Adds the ids of the words' tokens to a list. A table of other words would cost more than to cut them."""
-        whole, cut, most, cut_chars = self._whole, self._cutter.add, self.max_chars, 0
+        whole, cut, max_chars, cut_chars = self._whole, self._cutter.add, self.max_chars, 0
         for word in words:
             if (number := whole.get(word)) is not None:
                 ids.append(number)
-            elif (chars := len(word)) > most:
+            elif (chars := len(word)) > max_chars:
                 ids.append(self.unknown_id)
             else:
                 before = len(ids)
@@ -184,7 +184,7 @@ class GrowingTrie:
 
     def _grow(self, texts: Sequence[str], depth: int) -> dict:
         """A node with its branches and its step."""
-        if self._nodes > MOST_NODES:
+        if self._nodes > MAX_NODES:
             self._begin()
         node = self._branches(texts, depth)
         self._nodes += len(node)

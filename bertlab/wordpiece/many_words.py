@@ -36,7 +36,7 @@ from bertlab.wordpiece.unicode import (
 
 SLICE_CHARS = 1 << 16  # worked through at once: the arrays stay in the processor's cache
 FEW_WORDS = 32  # below it, plain Python is faster than NumPy
-MOST_LETTERS = 4  # that one character becomes
+MAX_LETTERS = 4  # that one character becomes
 CODE_BITS = 21  # a code point has at most 21 bits
 LETTER, ALONE, SEVERAL, SIGMA, SPACE, EMPTY, CONTEXT, NOT_YET = range(8)  # what a character becomes
 _FIRST, _LATER = 0, 1  # roots of the trie: of tokens that begin a word, and of those that continue it
@@ -64,9 +64,9 @@ class ManyWords:
         starts, word_ends = word_bounds(kinds)  # (words,)
         found = np.full(len(codes), -1, np.int32)  # at the first character of each token: its id
         self._cut(codes, starts, word_ends, found)
-        places = np.flatnonzero(found >= 0)  # (tokens,)
+        indices = np.flatnonzero(found >= 0)  # (tokens,)
         last = np.cumsum(sizes)[ends - 1]  # (chunks,) where each chunk's characters end
-        return found[places], np.diff(np.searchsorted(places, last), prepend=0), np.unique(void).tolist()
+        return found[indices], np.diff(np.searchsorted(indices, last), prepend=0), np.unique(void).tolist()
 
     def _cut(self, codes: np.ndarray, starts: np.ndarray, ends: np.ndarray, found: np.ndarray) -> None:
         """Writes the tokens of all words to `found`."""
@@ -112,7 +112,7 @@ class CharacterForms:
         self._plain = plain
         self._kinds = np.full(sys.maxunicode + 1, LETTER, np.uint8)
         self._codes = np.arange(sys.maxunicode + 1, dtype=np.int32)  # the normal form; of SEVERAL: a row of _several
-        self._several = np.zeros((0, MOST_LETTERS), np.int32)  # normal forms, filled up with -1
+        self._several = np.zeros((0, MAX_LETTERS), np.int32)  # normal forms, filled up with -1
         if split_cjk:
             for first, last in CJK_RANGES:
                 self._kinds[first : last + 1] = ALONE
@@ -131,8 +131,8 @@ class CharacterForms:
             self._kinds[code], letters = self._form(code)
             self._codes[code] = letters[0] if len(letters) == 1 else len(self._several) + len(several)
             if len(letters) > 1:
-                several.append(letters + [-1] * (MOST_LETTERS - len(letters)))
-        self._several = np.concatenate([self._several, np.array(several, np.int32).reshape(-1, MOST_LETTERS)])
+                several.append(letters + [-1] * (MAX_LETTERS - len(letters)))
+        self._several = np.concatenate([self._several, np.array(several, np.int32).reshape(-1, MAX_LETTERS)])
         return self._kinds[codes]
 
     def _form(self, code: int) -> tuple[int, list[int]]:
@@ -143,7 +143,7 @@ class CharacterForms:
         letters = [ord(char) for char in form if char != " "]
         if not letters:
             return EMPTY, letters
-        if IN_CONTEXT in form or len(letters) > MOST_LETTERS or (len(letters) > 1 and " " in form):
+        if IN_CONTEXT in form or len(letters) > MAX_LETTERS or (len(letters) > 1 and " " in form):
             return CONTEXT, []
         if len(letters) > 1:
             return SEVERAL, letters
@@ -153,7 +153,7 @@ class CharacterForms:
         """Codes and kinds, (n,) → those of the normal forms, (m,) twice; how many each character became, (n,)."""
         sizes = (kinds <= SPACE).astype(np.int64)  # (n,)
         several = np.flatnonzero(kinds == SEVERAL)
-        letters = self._several[self._codes[codes[several]]]  # (several, MOST_LETTERS)
+        letters = self._several[self._codes[codes[several]]]  # (several, MAX_LETTERS)
         sizes[several] = (letters >= 0).sum(axis=1)
         forms = self._codes[codes]  # (n,)
         if (kinds == SIGMA).any():
@@ -168,11 +168,11 @@ class CharacterForms:
 def final_sigmas(codes: np.ndarray, kinds: np.ndarray) -> np.ndarray:
     """The places of Σ at the end of a word, which become ς: see `bertlab.wordpiece.basic.lower_sigma`."""
     is_cased, is_ignored = _sigma_tables()
-    places = np.flatnonzero(~is_ignored[codes])  # characters that decide
-    cased = np.concatenate([[False], is_cased[codes[places]], [False]])
+    indices = np.flatnonzero(~is_ignored[codes])  # characters that decide
+    cased = np.concatenate([[False], is_cased[codes[indices]], [False]])
     sigmas = np.flatnonzero(kinds == SIGMA)
-    before = np.searchsorted(places, sigmas)  # 0: nothing before decides
-    after = np.searchsorted(places, sigmas, "right") + 1
+    before = np.searchsorted(indices, sigmas)  # 0: nothing before decides
+    after = np.searchsorted(indices, sigmas, "right") + 1
     return sigmas[cased[before] & ~cased[after]]
 
 
@@ -253,24 +253,24 @@ class Trie:
         them were left; what `found` holds for either is void.
         """
         words, dead = np.arange(len(starts)), []
-        places, begins, states = starts.copy(), starts.copy(), np.full(len(starts), _FIRST)
+        positions, begins, states = starts.copy(), starts.copy(), np.full(len(starts), _FIRST)
         ids, id_ends = np.full(len(starts), -1, np.int32), starts.copy()  # the longest token since `begins`
         while len(words) >= FEW_WORDS:
-            states = self.step(states, codes[places])
-            places += 1
+            states = self.step(states, codes[positions])
+            positions += 1
             token = self._ids[states]
             longer = token >= 0
-            ids[longer], id_ends[longer] = token[longer], places[longer]
-            stop = np.flatnonzero((states == 0) | (places == ends))  # words whose longest token is known
+            ids[longer], id_ends[longer] = token[longer], positions[longer]
+            stop = np.flatnonzero((states == 0) | (positions == ends))  # words whose longest token is known
             found[begins[stop]] = ids[stop]
-            places[stop] = begins[stop] = id_ends[stop]
+            positions[stop] = begins[stop] = id_ends[stop]
             none = ids[stop] < 0
             dead.append(words[stop[none]])
             states[stop], ids[stop] = _LATER, -1
             over = stop[none | (id_ends[stop] == ends[stop])]
             if len(over):
-                words, places, begins, states, ids, id_ends, ends = (
-                    np.delete(array, over) for array in (words, places, begins, states, ids, id_ends, ends)
+                words, positions, begins, states, ids, id_ends, ends = (
+                    np.delete(array, over) for array in (words, positions, begins, states, ids, id_ends, ends)
                 )
         return np.concatenate([*dead, np.zeros(0, np.int64)]).astype(np.int64), words
 

@@ -66,8 +66,8 @@ def some(rng: Random, options, number: int) -> list:
 
 def inside(rng: Random, word: str, inserted: str) -> str:
     """A word with a text inserted, neither at its beginning nor at its end."""
-    place = int(rng.integers(1, len(word)))
-    return word[:place] + inserted + word[place:]
+    index = int(rng.integers(1, len(word)))
+    return word[:index] + inserted + word[index:]
 
 
 def in_words(rng: Random, characters) -> str:

@@ -25,8 +25,8 @@ def learn_vocabulary(word_counts, size, min_count=2, scores=exact_scores, order=
             break
         best = max(ranked[pair] for pair in often)
         often = [pair for pair in often if ranked[pair] == best]
-        most = max(counts[pair] for pair in often)
-        pair = min((pair for pair in often if counts[pair] == most), key=order)
+        largest = max(counts[pair] for pair in often)
+        pair = min((pair for pair in often if counts[pair] == largest), key=order)
         spelled = merge_pair(pair, spelled)
         if pair[0] + pair[1][2:] not in pieces:
             pieces.append(pair[0] + pair[1][2:])

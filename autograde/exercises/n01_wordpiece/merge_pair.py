@@ -18,9 +18,9 @@ def merge_pair(pair, spelled):
 
 
 def merged(pair, pieces):
-    for place in range(len(pieces) - 1):
-        if (pieces[place], pieces[place + 1]) == tuple(pair):
-            return [*pieces[:place], pair[0] + pair[1][2:], *merged(pair, pieces[place + 2 :])]
+    for index in range(len(pieces) - 1):
+        if (pieces[index], pieces[index + 1]) == tuple(pair):
+            return [*pieces[:index], pair[0] + pair[1][2:], *merged(pair, pieces[index + 2 :])]
     return pieces
 
 

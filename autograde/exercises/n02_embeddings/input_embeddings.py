@@ -13,8 +13,8 @@ def summed(token_ids, token_type_ids, w_e, w_s, w_p):
 
 def arguments_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> tuple:
     kinds = rng.integers(0, 2, size=(batch, tokens)).astype("int32")
-    places = max(8, tokens)
-    return ids(rng, 9, batch, tokens), kinds, normal(rng, 9, d_e), normal(rng, 2, d_e), normal(rng, places, d_e)
+    num_positions = max(8, tokens)
+    return ids(rng, 9, batch, tokens), kinds, normal(rng, 9, d_e), normal(rng, 2, d_e), normal(rng, num_positions, d_e)
 
 
 def sums(rng: Random) -> list[Case]:

@@ -17,8 +17,8 @@ def segments(token_ids, sep_id, pad_id):
     result = np.zeros(token_ids.shape, "int64")
     for row, pieces in enumerate(token_ids):
         segment = 0
-        for place, piece in enumerate(pieces):
-            result[row, place] = segment if piece != pad_id else 0
+        for position, piece in enumerate(pieces):
+            result[row, position] = segment if piece != pad_id else 0
             segment = 1 if piece == sep_id else segment
     return result
 

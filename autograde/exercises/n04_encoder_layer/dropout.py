@@ -44,7 +44,7 @@ def other_shapes(rng: Random) -> list[Trial]:
     return [Trial((Case((away_from_zero(rng, *shape), rate, True), seed=SEED),), (Dropped(rate),)) for shape in shapes]
 
 
-def nobody_trains(rng: Random) -> list[Case]:
+def not_training(rng: Random) -> list[Case]:
     return [Case((normal(rng, 4, 6), 0.4, False), seed=SEED), Case((normal(rng, 2, 3, 5), 0.1, False), seed=SEED),
             Case((normal(rng, 1, 7), 0.9, False), seed=SEED), Case((normal(rng), 0.5, False), seed=SEED)]  # fmt: skip
 
@@ -59,7 +59,7 @@ EXERCISE = Exercise(
     reference=dropout,
     parts=(
         Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong", other_shapes),
-        cases("outside training", 1, nobody_trains, "outside training the result must be x"),
+        cases("outside training", 1, not_training, "outside training the result must be x"),
         Part("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
     ),
     forbidden=Forbidden(LIBRARY.because, (*READY_DROPOUT, *LIBRARY.names)),

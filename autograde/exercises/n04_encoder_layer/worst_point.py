@@ -16,14 +16,14 @@ def two_functions(rng: Random) -> list[Case]:
 
     Once the two functions have different signs there.
     """
-    made = [functions(rng, size, place, sign) for size, place, sign in ((9, 2, -1), (12, 9, -1), (7, 0, 1), (6, 5, 1))]
+    made = [functions(rng, size, index, sign) for size, index, sign in ((9, 2, -1), (12, 9, -1), (7, 0, 1), (6, 5, 1))]
     return [*made, functions(rng, 1, 0, -1), in_any_order(rng, functions(rng, 300, 200, 1)), across_zero(rng, 8, 3)]
 
 
-def across_zero(rng: Random, size: int, place: int) -> Case:
+def across_zero(rng: Random, size: int, index: int) -> Case:
     """At the worst point one function is as far above 0 as the other is below it."""
-    x, exact, approximate = functions(rng, size, place, 1).arguments
-    exact[place], approximate[place] = rng.choice([[-0.5, 0.5], [0.5, -0.5]])
+    x, exact, approximate = functions(rng, size, index, 1).arguments
+    exact[index], approximate[index] = rng.choice([[-0.5, 0.5], [0.5, -0.5]])
     return Case((x, exact, approximate))
 
 
@@ -34,13 +34,13 @@ def in_any_order(rng: Random, case: Case) -> Case:
     return Case((x[order], -exact[order], -approximate[order]))
 
 
-def functions(rng: Random, size: int, place: int, sign: int) -> Case:
-    """The worst point is at `place`; relative to the function's value, its neighbour has the larger difference."""
+def functions(rng: Random, size: int, index: int, sign: int) -> Case:
+    """The worst point is at `index`; relative to the function's value, its neighbour has the larger difference."""
     x = (np.sort(rng.uniform(-3, 3, size)) + (np.arange(size) - size / 2)).astype("float32")
     exact = 1 + rng.uniform(0, 4, size).astype("float32")
     error = rng.uniform(-0.2, 0.2, size).astype("float32")
-    exact[place - 1], error[place - 1] = 1, 0.2
-    exact[place], error[place] = 5, sign * rng.uniform(0.5, 0.8)
+    exact[index - 1], error[index - 1] = 1, 0.2
+    exact[index], error[index] = 5, sign * rng.uniform(0.5, 0.8)
     return Case((x, exact, exact + error))
 
 

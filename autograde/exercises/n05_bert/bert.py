@@ -51,15 +51,15 @@ def bert_case(rng: Random, ids, segments, is_real, **config) -> Case:
         "vocab_size": 9, "hidden_size": 8, "num_layers": 2, "num_heads": 4, "intermediate_size": 5, "max_positions": 6,
         "dropout": 0.5,
     } | config  # fmt: skip
-    places = config["max_positions"]
-    if places == 512:
+    max_positions = config["max_positions"]
+    if max_positions == 512:
         del config["max_positions"]  # the default
     if config["dropout"] == 0.1:
         del config["dropout"]  # the default
     hidden = config["hidden_size"]
     weights = {
         "embeddings/token": normal(rng, config["vocab_size"], hidden),
-        "embeddings/position": normal(rng, places, hidden),
+        "embeddings/position": normal(rng, max_positions, hidden),
         "embeddings/segment": normal(rng, 2, hidden),
     }
     weights |= norm_weights(rng, "embeddings/norm", hidden)

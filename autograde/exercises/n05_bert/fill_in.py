@@ -20,14 +20,14 @@ PIECES = ("[PAD]", "[CLS]", "[SEP]", "a", "robin", "is", "not", "bird", "tree", 
           "mask", "Paris")  # fmt: skip
 
 
-def blanks(rng: Random, tokens: int, places, k: int | None, mask: int | None = None) -> Case:
+def blanks(rng: Random, tokens: int, positions, k: int | None, mask: int | None = None) -> Case:
     """A sequence of ids with some [MASK]; the id of [MASK] differs from draw to draw."""
     pieces = list(PIECES)
     pieces.insert(int(rng.integers(1, len(pieces))) if mask is None else mask, "[MASK]")
     others = [i for i, piece in enumerate(pieces) if piece != "[MASK]"]
     ids = [int(i) for i in rng.choice(others, tokens)]
-    for place in places:
-        ids[place] = pieces.index("[MASK]")
+    for position in positions:
+        ids[position] = pieces.index("[MASK]")
     more = () if k is None else (k,)
     return Case((ids, normal(rng, tokens, len(pieces), size=2), pieces, *more))
 
@@ -63,8 +63,8 @@ def similar_tokens(rng: Random) -> list[Case]:
     first, second = (equal.arguments[2].index(piece) for piece in ("tree", "bird"))
     equal.arguments[1][2, [first, second]] = 8.0005, 8.0
     large = [*PIECES, "[MASK]", *(f"word{number}" for number in range(100))]
-    places = [103, large.index("[MASK]"), 5]
-    return [unknown, certain, equal, Case((places, normal(rng, 3, len(large), size=2), large, 2))]
+    token_ids = [103, large.index("[MASK]"), 5]
+    return [unknown, certain, equal, Case((token_ids, normal(rng, 3, len(large), size=2), large, 2))]
 
 
 def pieces_but_mask(case: Case) -> list[int]:

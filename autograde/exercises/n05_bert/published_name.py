@@ -42,8 +42,8 @@ def paths_in_a_layer(rng: Random) -> list[Case]:
     parts = [role.replace("/", ".") for role in roles.IN_A_LAYER]
     numbers = [0, int(rng.integers(1, 10)), int(rng.integers(12, 24))]
     return [
-        Case((f"bert.encoder.layers_.{numbers[place % 3]}.{parts[index]}",))
-        for place, index in enumerate(rng.permutation(len(parts)))
+        Case((f"bert.encoder.layers_.{numbers[position % 3]}.{parts[index]}",))
+        for position, index in enumerate(rng.permutation(len(parts)))
     ]
 
 

@@ -40,9 +40,9 @@ def own_lists(rng: Random, *arguments) -> Trial:
     return Trial((Case(arguments, seeds=seeds(rng, 1)),), (OwnLists(),))
 
 
-def pair_rates(name: str, places, probability: float) -> dict:
+def pair_rates(name: str, positions, probability: float) -> dict:
     """The event that two of these happen together, for every two."""
-    return {f"{name} {one} and {other}": (1, probability) for one, other in combinations(places, 2)}
+    return {f"{name} {one} and {other}": (1, probability) for one, other in combinations(positions, 2)}
 
 
 def mostly_in_front(n: int, chosen: int) -> float:

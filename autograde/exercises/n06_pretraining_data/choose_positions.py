@@ -48,11 +48,11 @@ def rows_to_choose_from(rng: Random) -> list[Trial]:
 
 def all_alike(rng: Random, ids: list[int], special: list[int], count: int) -> Trial:
     """Each position, each two and each whole choice has the same probability."""
-    places = [place for place, token in enumerate(ids) if token not in special]
-    n = len(places)
-    rates = {f"position {place}": (1, count / n) for place in places}
-    rates |= pair_rates("positions", places, count * (count - 1) / (n * (n - 1)))
-    rates |= {f"all of {' '.join(map(str, some))}": (1, 1 / comb(n, count)) for some in combinations(places, count)}
+    positions = [position for position, token in enumerate(ids) if token not in special]
+    n = len(positions)
+    rates = {f"position {position}": (1, count / n) for position in positions}
+    rates |= pair_rates("positions", positions, count * (count - 1) / (n * (n - 1)))
+    rates |= {f"all of {' '.join(map(str, some))}": (1, 1 / comb(n, count)) for some in combinations(positions, count)}
     return chancy(rng, "chosen positions", rates, ids, special, count)
 
 

@@ -9,13 +9,13 @@ from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, mo
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
 
 
-def places_of_words(rng: Random, sizes: list[int]) -> list[list[int]]:
+def positions_of_words(rng: Random, sizes: list[int]) -> list[list[int]]:
     """Words of the given sizes after [CLS], in a random order, with a [SEP] between the second and the third."""
-    words, place = [], 1
+    words, position = [], 1
     for size in rng.permutation(sizes):
-        place += len(words) == 2
-        words.append(list(range(place, place + int(size))))
-        place += int(size)
+        position += len(words) == 2
+        words.append(list(range(position, position + int(size))))
+        position += int(size)
     return words
 
 
@@ -33,7 +33,7 @@ def choices(sizes: list[int], count: int) -> dict[str, float]:
 
 
 def all_orders(rng: Random, sizes: list[int], count: int) -> Trial:
-    words = places_of_words(rng, sizes)
+    words = positions_of_words(rng, sizes)
     drawn = choices([len(word) for word in words], count)
     rates = {f"words {taken}": (1, probability) for taken, probability in drawn.items()}
     for index in range(len(words)):
@@ -47,10 +47,10 @@ def words_to_choose(rng: Random) -> list[Trial]:
     two draws without `rng` never agree by luck."""
     many = [1] * 10 + [2] * 12 + [3] * 6
     return [
-        obeying(rng, "chosen words", places_of_words(rng, [1, 1, 2, 2, 3, 4]), 5),
-        obeying(rng, "chosen words", places_of_words(rng, many), 11, calls=5),
-        obeying(rng, "chosen words", places_of_words(rng, [5] * 300 + [1]), 6, calls=7),
-        obeying(rng, "chosen words", places_of_words(rng, [1, 2, 3, 3, 4]), int(rng.integers(4, 6))),
+        obeying(rng, "chosen words", positions_of_words(rng, [1, 1, 2, 2, 3, 4]), 5),
+        obeying(rng, "chosen words", positions_of_words(rng, many), 11, calls=5),
+        obeying(rng, "chosen words", positions_of_words(rng, [5] * 300 + [1]), 6, calls=7),
+        obeying(rng, "chosen words", positions_of_words(rng, [1, 2, 3, 3, 4]), int(rng.integers(4, 6))),
     ]
 
 
@@ -59,7 +59,7 @@ def every_word(rng: Random) -> list[Trial]:
     many = {"mostly in the first half": (1, mostly_in_front(120, 16)), "two neighbours": (1, with_neighbours(120, 16))}
     return [
         all_orders(rng, [2] * 6, 6), all_orders(rng, [1, 1, 2, 3, 4], 5), all_orders(rng, [1, 1], 1),
-        chancy(rng, "chosen words", many, places_of_words(rng, [1] * 120), 16),
+        chancy(rng, "chosen words", many, positions_of_words(rng, [1] * 120), 16),
     ]  # fmt: skip
 
 
@@ -70,7 +70,7 @@ def every_word_of_other_lengths(rng: Random) -> list[Trial]:
 def nothing_fits(rng: Random) -> list[Trial]:
     """Words that are all too long; and words that all fit, exactly and with tokens to spare; no words; a count of 0."""
     sizes = (([3, 4, 3], 2), ([3, 1, 2], 6), ([2, 2], 9), ([], 4), ([1, 2], 0))
-    rows = [(places_of_words(rng, of), count) for of, count in sizes]
+    rows = [(positions_of_words(rng, of), count) for of, count in sizes]
     return [obeying(rng, "chosen words", words, count, calls=11) for words, count in rows]
 
 

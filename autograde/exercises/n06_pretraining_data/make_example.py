@@ -20,7 +20,7 @@ def example(original_ids, masked_ids, token_type_ids, positions, label, length, 
         "token_type_ids": filled(length, token_type_ids),
         "attention_mask": filled(length, [1] * len(masked_ids)),
         "masked_lm_positions": filled(max_predictions, positions),
-        "masked_lm_ids": filled(max_predictions, [original_ids[place] for place in positions]),
+        "masked_lm_ids": filled(max_predictions, [original_ids[position] for position in positions]),
         "masked_lm_weights": filled(max_predictions, [1.0] * len(positions), "float64"),
         "next_sentence_labels": label,
     }
@@ -32,12 +32,12 @@ def _example_case(
 ) -> Case:  # fmt: skip
     cls, sep = special
     original = [cls, *tokens(rng, a), sep, *tokens(rng, b), sep]
-    regular = [place for place, token in enumerate(original) if token not in special]
-    positions = sorted(int(place) for place in rng.choice(regular, count, replace=False))
+    regular = [position for position, token in enumerate(original) if token not in special]
+    positions = sorted(int(position) for position in rng.choice(regular, count, replace=False))
     positions = positions if in_order else positions[1:] + positions[:1]
     masked = list(original)
-    for place, token in zip(positions[1:], [MASK, 0, *tokens(rng, count)]):  # a replacement may have [PAD]'s id
-        masked[place] = token
+    for position, token in zip(positions[1:], [MASK, 0, *tokens(rng, count)]):  # a replacement may have [PAD]'s id
+        masked[position] = token
     segments = [0] * (a + 2) + [1] * (b + 1)
     return Case((original, masked, segments, positions, label, length, max_predictions))
 

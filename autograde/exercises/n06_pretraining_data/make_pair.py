@@ -26,9 +26,9 @@ def in_documents(sentences: list[str], sizes: tuple[int, ...]) -> list[list[str]
 def pairs(rng: Random) -> list[Trial]:
     """The first, a middle and the last document; the first and the last sentence that has a next one."""
     sizes = tuple(int(size) for size in rng.permutation([3, 4, 6]))
-    places = [(0, 0), (1, int(rng.integers(sizes[1] - 1))), (2, sizes[2] - 2)]
+    chosen = [(0, 0), (1, int(rng.integers(sizes[1] - 1))), (2, sizes[2] - 2)]
     return [
-        *(obeying(rng, "next sentence", library(rng, sizes), *place) for place in places),
+        *(obeying(rng, "next sentence", library(rng, sizes), *indices) for indices in chosen),
         obeying(rng, "next sentence", library(rng, (2, 4)), 0, 0),
     ]
 
@@ -47,7 +47,7 @@ def any_other(rng: Random, sizes: tuple[int, ...], document: int) -> Trial:
     rates = {f"document {index}": (1, 1 / 2 / len(others)) for index in others}
     for index in others:
         each = 1 / 2 / len(others) / sizes[index]
-        rates |= {f"sentence {place} of document {index}": (1, each) for place in range(sizes[index])}
+        rates |= {f"sentence {sentence} of document {index}": (1, each) for sentence in range(sizes[index])}
     documents = in_documents([str(word) for word in rng.permutation(SHORT)], sizes)
     return chancy(rng, "next sentence", rates, documents, document, 1, calls=MANY_CALLS)
 
@@ -63,7 +63,7 @@ def alike(rng: Random) -> list[Trial]:
     twice = [[*first[:2], first[0], first[2]], other]
     a, b, c, d = (str(word) for word in rng.permutation(["yes", "no", "why", "who"]))
     shared = [[a, b, c], [d, c, a, b]]  # A, its next one and a third are in both; short, since a plan holds all results
-    each = {f"sentence {place} of document 1": (1, 1 / 8) for place in range(4)}
+    each = {f"sentence {sentence} of document 1": (1, 1 / 8) for sentence in range(4)}
     return [
         chancy(rng, "next sentence", each, shared, 0, 0, calls=211),
         chancy(rng, "next sentence", rates, [first, other, list(first)], 0, 1),

@@ -36,7 +36,7 @@ def one_token(rng: Random) -> list[Trial]:
 def independently(rng: Random, ids: list[int], p: float = 0.15) -> Trial:
     """p has more than one decimal, so that an answer that rounds p to one decimal fails."""
     length = len(ids)
-    rates = {"masked": (length, p)} | {f"position {place}": (1, p) for place in range(length)}
+    rates = {"masked": (length, p)} | {f"position {position}": (1, p) for position in range(length)}
     rates |= {f"{k} masked": (1, binomial(length, k, p)) for k in range(length + 1)}
     return chancy(rng, "each masked", rates | pair_rates("positions", range(length), p * p), ids, MASK, p)
 

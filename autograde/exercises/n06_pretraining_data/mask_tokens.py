@@ -22,7 +22,7 @@ from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_func
 
 def rows_to_mask(rng: Random) -> list[Trial]:
     """Two rows with chosen tokens, one in which the same token is chosen and not chosen, and one without any."""
-    inner = [int(place) for place in rng.choice(np.arange(1, 9), 4, replace=False)]
+    inner = [int(position) for position in rng.choice(np.arange(1, 9), 4, replace=False)]
     first = [CLS, *tokens(rng, 4), SEP, *tokens(rng, 3), SEP]
     one, *replacements = tokens(rng, 41)
     return [
@@ -43,25 +43,25 @@ def other_rows(rng: Random) -> list[Trial]:
     ]
 
 
-def fates_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
-    """The fates of all chosen tokens, of each, of each two, and their number. The order of `chosen` means nothing."""
+def outcomes_of(rng: Random, ids: list[int], chosen: list[int]) -> Trial:
+    """The outcomes of all chosen tokens, each, each two, and their number. The order of `chosen` means nothing."""
     n = len(chosen)
     rates = {"masked": (n, 0.8), "replaced by another token": (n, 0.1), "unchanged": (n, 0.1)}
-    for fate, probability in (("masked", 0.8), ("replaced by another token", 0.1), ("unchanged", 0.1)):
-        rates |= {f"{fate} at {place}": (1, probability) for place in chosen}
-        rates |= pair_rates(f"{fate} at", sorted(chosen), probability**2)
+    for outcome, probability in (("masked", 0.8), ("replaced by another token", 0.1), ("unchanged", 0.1)):
+        rates |= {f"{outcome} at {position}": (1, probability) for position in chosen}
+        rates |= pair_rates(f"{outcome} at", sorted(chosen), probability**2)
     rates |= {f"{k} masked": (1, binomial(n, k, 0.8)) for k in range(n + 1)}
     rates |= {f"{k} replaced": (1, binomial(n, k, 0.1)) for k in range(n + 1)}
     return chancy(rng, "replaced", rates, ids, chosen, MASK, tokens(rng, 4))
 
 
-def fates(rng: Random) -> list[Trial]:
+def outcomes(rng: Random) -> list[Trial]:
     ids = [2001, 3, 2001, 2001, UNK, 2004, 2005, 2001]  # one token at several chosen positions; 3 and [UNK] are regular
-    return [fates_of(rng, [CLS, *ids, SEP], [4, 1, 8, 2, 5])]
+    return [outcomes_of(rng, [CLS, *ids, SEP], [4, 1, 8, 2, 5])]
 
 
-def fates_of_few(rng: Random) -> list[Trial]:
-    return [fates_of(rng, [CLS, 2001, 2002, SEP], [1, 2]), fates_of(rng, list(range(2001, 2009)), [0, 3, 7])]
+def outcomes_of_few(rng: Random) -> list[Trial]:
+    return [outcomes_of(rng, [CLS, 2001, 2002, SEP], [1, 2]), outcomes_of(rng, list(range(2001, 2009)), [0, 3, 7])]
 
 
 def every_replacement(rng: Random) -> list[Trial]:
@@ -88,9 +88,9 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         Part("only the chosen ones", 1, rows_to_mask, hidden=other_rows),
-        Part("80, 10 and 10 %", 2, fates,
+        Part("80, 10 and 10 %", 2, outcomes,
             "over many calls the fractions are not 80, 10 and 10 %, independently for each token",
-            hidden=fates_of_few),
+            hidden=outcomes_of_few),
         Part("every replacement", 1, every_replacement,
             "over many calls some replacement, or two replacements in one row of tokens, come far too often or too "
             "rarely"),

@@ -37,7 +37,7 @@ def predictions_of(rng: Random, rows: int, predictions: int, pieces: int, size: 
     return logits, labels, some_padding(rng, rows, predictions)
 
 
-def places_in_rows(rng: Random, rows: int, tokens: int, predictions: int) -> np.ndarray:
+def positions_in_rows(rng: Random, rows: int, tokens: int, predictions: int) -> np.ndarray:
     """Rising positions, other ones in each row: (B, P) int32."""
     return np.stack([np.sort(rng.choice(tokens, predictions, replace=False)) for _ in range(rows)]).astype("int32")
 
@@ -48,5 +48,5 @@ def rows_of_tokens(rng: Random, rows: int, tokens: int, predictions: int, padded
     is_real = np.broadcast_to(np.arange(tokens) < np.reshape(lengths, (-1, 1)), (rows, tokens))
     starts = rng.integers(2, tokens - 1, size=(rows, 1))
     segments = ((np.arange(tokens) >= starts) & is_real).astype("int32")
-    positions = places_in_rows(rng, rows, predictions + 1, predictions)
+    positions = positions_in_rows(rng, rows, predictions + 1, predictions)
     return whole_numbers(rng, pieces, rows, tokens), segments, is_real.astype("int32"), positions

@@ -3,19 +3,19 @@
 import numpy as np
 
 from autograde.exercises.draws import Random, normal, whole_numbers
-from autograde.exercises.n07_pretraining._shared import places_in_rows
+from autograde.exercises.n07_pretraining._shared import positions_in_rows
 from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, cases, mistake
 
 
 def gather_positions(hidden, positions):
-    return np.stack([row[places] for row, places in zip(hidden, positions)])
+    return np.stack([row[indices] for row, indices in zip(hidden, positions)])
 
 
 def hidden_and_positions(rng: Random) -> list[Case]:
     return [
-        Case((normal(rng, 2, 5, 4), places_in_rows(rng, 2, 5, 3))),
-        Case((normal(rng, 3, 6, 3), places_in_rows(rng, 3, 6, 2))),
-        Case((normal(rng, 3, 4, 2), places_in_rows(rng, 3, 4, 1))),
+        Case((normal(rng, 2, 5, 4), positions_in_rows(rng, 2, 5, 3))),
+        Case((normal(rng, 3, 6, 3), positions_in_rows(rng, 3, 6, 2))),
+        Case((normal(rng, 3, 4, 2), positions_in_rows(rng, 3, 4, 1))),
         long_rows(rng),
     ]
 
@@ -28,7 +28,7 @@ def long_rows(rng: Random) -> Case:
 
 def other_positions(rng: Random) -> list[Case]:
     return [
-        Case((normal(rng, 1, 6, 3), places_in_rows(rng, 1, 6, 4))),
+        Case((normal(rng, 1, 6, 3), positions_in_rows(rng, 1, 6, 4))),
         Case((normal(rng, 2, 4, 3), np.tile(np.arange(4), (2, 1)).astype("int32"))),
     ]
 
@@ -40,13 +40,13 @@ def other_orders(rng: Random) -> list[Case]:
 def filled_up_positions(rng: Random) -> list[Case]:
     """Rows with fewer predictions are padded with position 0; all positions, backwards; more predictions than tokens;
     one row; one prediction per row; a single token."""
-    positions = places_in_rows(rng, 3, 6, 4)
+    positions = positions_in_rows(rng, 3, 6, 4)
     positions[0, 2:], positions[1, 1:] = 0, 0
     backwards = np.tile(np.arange(4)[::-1], (2, 1)).astype("int32")
     return [
         Case((normal(rng, 3, 6, 2), positions)), Case((normal(rng, 2, 4, 3), backwards)),
         Case((normal(rng, 2, 2, 3), whole_numbers(rng, 2, 2, 5))),
-        Case((normal(rng, 1, 5, 3), places_in_rows(rng, 1, 5, 2))),
+        Case((normal(rng, 1, 5, 3), positions_in_rows(rng, 1, 5, 2))),
         Case((normal(rng, 4, 3, 5), np.array([[2], [0], [1], [2]], "int32"))),
         Case((normal(rng, 2, 1, 3), np.zeros((2, 1), "int32"))),
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference,
 
 
 def masked_accuracy(logits, labels, weights):
-    right = [weights[place] for place in np.ndindex(labels.shape) if logits[place].argmax() == labels[place]]
+    right = [weights[index] for index in np.ndindex(labels.shape) if logits[index].argmax() == labels[index]]
     return np.array(sum(right) / weights.sum())
 
 

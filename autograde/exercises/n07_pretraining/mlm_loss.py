@@ -10,9 +10,9 @@ from autograde.exercises.spec import Case, Exercise, Part, Reference, Slopes, Tr
 def mlm_loss(logits, labels, weights):
     """Prediction by prediction, without padding."""
     total, count = 0.0, 0.0
-    for place in np.ndindex(labels.shape):
-        total += weights[place] * -log_softmax(logits[place])[labels[place]]
-        count += weights[place]
+    for index in np.ndindex(labels.shape):
+        total += weights[index] * -log_softmax(logits[index])[labels[index]]
+        count += weights[index]
     return np.array(total / (count + 1e-5))
 
 

@@ -25,8 +25,8 @@ from autograde.roles import model_roles, weight_shapes
 
 SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 12,
          "max_positions": 7, "dropout": 0.5}  # fmt: skip
-MOST_LAYERS = 2
-MODEL_ROLES = model_roles(MOST_LAYERS)
+MAX_LAYERS = 2
+MODEL_ROLES = model_roles(MAX_LAYERS)
 
 
 def pretraining_model(token_ids, token_type_ids, attention_mask, positions, training=None, *, weights, config):
@@ -67,7 +67,7 @@ def inputs_of_model(rng: Random) -> list[Trial]:
         Slopes(normal(rng, *shapes[item]), {role: normal(rng, *case.weights[role].shape) for role in roles}, item=item)
         for item, roles in trained.items()
     ]
-    falling = model_case(rng, 2, 5, 3, padded=False, num_layers=MOST_LAYERS)
+    falling = model_case(rng, 2, 5, 3, padded=False, num_layers=MAX_LAYERS)
     *others, positions = falling.arguments
     falling = replace(falling, arguments=(*others, positions[:, ::-1].copy()))  # as padded ones are: 3, 4, 0
     return [Trial((case,)), Trial((falling,)), Trial((case,), (OwnWeights(), *slopes))]

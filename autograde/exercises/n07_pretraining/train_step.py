@@ -40,11 +40,11 @@ def tiny_gradients(batch, weights, small=1e-6):
     gradients = {}
     for role, array in weights.items():
         gradients[role] = np.zeros_like(array)
-        for place in np.ndindex(array.shape):
+        for index in np.ndindex(array.shape):
             moved = {shift: weights | {role: array.copy()} for shift in (small, -small)}
             for shift, changed in moved.items():
-                changed[role][place] += shift
-            gradients[role][place] = (tiny_loss(batch, moved[small]) - tiny_loss(batch, moved[-small])) / (2 * small)
+                changed[role][index] += shift
+            gradients[role][index] = (tiny_loss(batch, moved[small]) - tiny_loss(batch, moved[-small])) / (2 * small)
     return gradients
 
 

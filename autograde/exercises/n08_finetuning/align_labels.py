@@ -10,11 +10,11 @@ WORDS = (["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"], ["play", "##ing
 def align(pieces_of_words, tags):
     """Writes the tags of first tokens into a row of IGNORED."""
     labels = [IGNORED] * (2 + sum(map(len, pieces_of_words)))
-    place = 1
+    position = 1
     for pieces, tag in zip(pieces_of_words, tags):
         if pieces:
-            labels[place] = tag
-        place += len(pieces)
+            labels[position] = tag
+        position += len(pieces)
     return labels
 
 
@@ -47,7 +47,7 @@ def with_empty_words(rng: Random) -> list[Case]:
     """At the beginning, in the middle, at the end, two in a row; in each sentence the words have different tags."""
     found = []
     for empty in ([0], [int(rng.integers(1, 4))], [4], [0, 2, 3, 4]):
-        pieces = [[] if place in empty else list(WORDS[i]) for place, i in enumerate(rng.integers(len(WORDS), size=5))]
+        pieces = [[] if index in empty else list(WORDS[i]) for index, i in enumerate(rng.integers(len(WORDS), size=5))]
         found.append(Case((pieces, rng.permutation(5).tolist())))
     return [*found, Case(([[], []], [1, 2]))]
 

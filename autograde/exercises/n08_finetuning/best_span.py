@@ -24,7 +24,7 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     sums = np.where(possible, start[:, None] + end[None, :], -np.inf)
     if sums.max() <= start[0] + end[0] + threshold:
         return 0, 0
-    return tuple(int(place) for place in np.unravel_index(sums.argmax(), sums.shape))
+    return tuple(int(index) for index in np.unravel_index(sums.argmax(), sums.shape))
 
 
 def _logits(rng: Random, starts: dict, ends: dict, null: float) -> tuple[np.ndarray, np.ndarray]:
@@ -32,8 +32,8 @@ def _logits(rng: Random, starts: dict, ends: dict, null: float) -> tuple[np.ndar
     rows = [normal(rng, TOKENS, size=0.5) for _ in range(2)]
     for row, peaks in zip(rows, (starts, ends)):
         row[0] = null
-        for place, height in peaks.items():
-            row[place] += height
+        for position, height in peaks.items():
+            row[position] += height
     return rows[0], rows[1]
 
 
@@ -69,9 +69,9 @@ def a_long_answer(rng: Random) -> Case:
 
 def plain_spans(rng: Random) -> list[Case]:
     """Spans of one, two and the maximum number of tokens, at both ends of the paragraph; once without a threshold."""
-    places = [int(rng.integers(FIRST + 1, LAST - 1)) for _ in range(2)]
-    spans = [(FIRST, FIRST), (places[0], places[0]), (places[1], places[1] + 1), (LAST - 2, LAST), (LAST, LAST)]
-    default = _span(rng, {places[0]: 6}, {places[0] + 1: 6})
+    inner = [int(rng.integers(FIRST + 1, LAST - 1)) for _ in range(2)]
+    spans = [(FIRST, FIRST), (inner[0], inner[0]), (inner[1], inner[1] + 1), (LAST - 2, LAST), (LAST, LAST)]
+    default = _span(rng, {inner[0]: 6}, {inner[0] + 1: 6})
     return [
         *(_span(rng, {i: 6}, {j: 6}) for i, j in spans), replace(default, arguments=default.arguments[:-1]),
         *other_paragraphs(rng),
@@ -81,8 +81,8 @@ def plain_spans(rng: Random) -> list[Case]:
 def longer_paragraphs(rng: Random) -> list[Case]:
     """The best start and the best end belong together, far above the noise: no verdict depends on chance."""
     start, end = long_scores(rng)
-    place = int(rng.integers(20, 250))
-    start[place] = end[place + 5] = 60
+    position = int(rng.integers(20, 250))
+    start[position] = end[position + 5] = 60
     return [Case((start, end, 12, 280, 30)), Case((start, end, 1, 299, 7, -4.0))]
 
 
@@ -129,43 +129,43 @@ def far_below_impossible_pairs() -> Case:
 
 
 def tempting_questions(rng: Random) -> list[Case]:
-    place = int(rng.integers(FIRST, LAST))
+    position = int(rng.integers(FIRST, LAST))
     return [
-        _span(rng, {2: 9, place: 5}, {3: 9, place: 5}),
+        _span(rng, {2: 9, position: 5}, {3: 9, position: 5}),
         _span(rng, {4: 9, FIRST: 5}, {FIRST: 5}),
-        _span(rng, {place: 5}, {place: 5, LAST + 1: 9}),
+        _span(rng, {position: 5}, {position: 5, LAST + 1: 9}),
     ]
 
 
 def no_answers(rng: Random) -> list[Case]:
-    place = int(rng.integers(FIRST, LAST))
+    position = int(rng.integers(FIRST, LAST))
     return [
-        _span(rng, {place: 4}, {place: 4}, null=8.0),
-        _span(rng, {place: 6}, {place: 6}, null=4.0, threshold=8.0),
-        _span(rng, {place: 6}, {place: 6}, null=8.0, threshold=-8.0),
-        *null_by_two_numbers(rng, place),
+        _span(rng, {position: 4}, {position: 4}, null=8.0),
+        _span(rng, {position: 6}, {position: 6}, null=4.0, threshold=8.0),
+        _span(rng, {position: 6}, {position: 6}, null=8.0, threshold=-8.0),
+        *null_by_two_numbers(rng, position),
         *ties_with_null(rng),
-        *thresholds(rng, place),
+        *thresholds(rng, position),
     ]
 
 
-def thresholds(rng: Random, place: int) -> list[Case]:
+def thresholds(rng: Random, position: int) -> list[Case]:
     """A threshold above 0 that the span exceeds, one below 0 that it does not reach, and fractions on both sides of the
     difference. Without a threshold, a span that is better and one that is worse by little."""
     found = []
     with_threshold = (2, 5, 5.0), (3, 5, 3.75), (3, 5, 4.25), (7, 5, -3.0), (7, 5, -4.25)
     for null, height, *threshold in (*with_threshold, (5.984375, 6), (6.015625, 6)):
         start, end = _logits(rng, {}, {}, null)
-        start[place] = end[place + 1] = height
+        start[position] = end[position + 1] = height
         found.append(Case((start, end, FIRST, LAST, 3, *threshold)))
     return found
 
 
-def null_by_two_numbers(rng: Random, place: int) -> list[Case]:
+def null_by_two_numbers(rng: Random, position: int) -> list[Case]:
     """[CLS] has different numbers as start and as end, and other tokens outside of the paragraph have larger ones."""
     found = []
     for start_null, end_null, height in ((9.0, -8.0, 3.0), (-8.0, 9.0, 3.0), (2.0, 9.0, 4.0), (9.0, 2.0, 4.0)):
-        start, end = _logits(rng, {place: height, 2: 30}, {place: height, 3: 30}, 0.0)
+        start, end = _logits(rng, {position: height, 2: 30}, {position: height, 3: 30}, 0.0)
         start[0], end[0] = start_null, end_null
         found.append(Case((start, end, FIRST, LAST, 3, 0.0)))
     return found
@@ -173,11 +173,11 @@ def null_by_two_numbers(rng: Random, place: int) -> list[Case]:
 
 def ties_with_null(rng: Random) -> list[Case]:
     """Whole numbers: the best span has exactly the score of [CLS] plus threshold, and one more."""
-    place, found = int(rng.integers(FIRST, LAST)), []
+    position, found = int(rng.integers(FIRST, LAST)), []
     for height, threshold in ((4, 0.0), (5, 0.0), (6, 4.0), (5, 2.0)):
         start, end = np.full(TOKENS, -3, "float32"), np.full(TOKENS, -3, "float32")
         start[0] = end[0] = 4
-        start[place] = end[place + 1] = height
+        start[position] = end[position + 1] = height
         found.append(Case((start, end, FIRST, LAST, 3, threshold)))
     return found
 

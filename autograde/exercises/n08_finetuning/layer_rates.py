@@ -11,7 +11,7 @@ def _rates(num_layers, rate, decay, frozen=0):
     rates = [rate]
     for _ in range(num_layers + 1):
         rates.append(rates[-1] * decay)
-    return [0.0 if place < frozen else value for place, value in enumerate(reversed(rates))]
+    return [0.0 if index < frozen else value for index, value in enumerate(reversed(rates))]
 
 
 def _decay(rng: Random) -> float:

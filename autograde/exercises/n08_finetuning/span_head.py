@@ -56,11 +56,11 @@ def some_may_answer(rng: Random) -> list[Trial]:
     trained = replace(case, keywords={"training": True}, seed=1)  # SpanHead has no dropout: training changes nothing
     return [
         Trial((case,), (Reference(), OwnWeights(), HandsOn())), Trial((frozen,), (Reference(), OwnWeights())),
-        Trial((trained,)), *nobody_may(rng),
+        Trial((trained,)), *no_token_may_answer(rng),
     ]  # fmt: skip
 
 
-def nobody_may(rng: Random) -> list[Trial]:
+def no_token_may_answer(rng: Random) -> list[Trial]:
     """Rows in which no token may answer: all are exactly MASKED_SCORE, however large the dot products are."""
     may = np.zeros((2, 4), bool)
     may[0, 2] = True

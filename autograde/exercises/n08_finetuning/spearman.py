@@ -34,10 +34,10 @@ def other_numbers(rng: Random) -> list[Case]:
     The closest differ in the last bit only.
     """
     gold = [float(x) for x in rng.permutation(np.arange(-4, 5))]
-    close, places = 2 + np.array([0, 3, 1, 2, 4]) * 1e-7, rng.permutation(5)
+    close, order = 2 + np.array([0, 3, 1, 2, 4]) * 1e-7, rng.permutation(5)
     return [
         Case(([float(x) for x in close], [float(x) for x in rng.permutation(5)])),
-        Case(([float(x) for x in (close - 2)[places]], [float(x) for x in np.array([1e12, -3, 5e-9, 7, 1e9])])),
+        Case(([float(x) for x in (close - 2)[order]], [float(x) for x in np.array([1e12, -3, 5e-9, 7, 1e9])])),
         Case(([1 + k * 2.0**-52 for k in (0, 3, 1, 2, 4)], [float(x) for x in rng.permutation(5)])),
         Case(([2.0, 1.0], [0.5, 7.0])), Case((gold, [-(x**3) for x in gold])), Case(([3, 1, 2, 5], [10, -2, 8, 9])),
     ]  # fmt: skip

@@ -10,10 +10,10 @@ from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference,
 def tagging_loss(logits, labels):
     powers = np.exp(logits - logits.max(axis=-1, keepdims=True))
     logs = logits - logits.max(axis=-1, keepdims=True) - np.log(powers.sum(axis=-1, keepdims=True))
-    rows, places = np.nonzero(labels != IGNORED)
+    rows, positions = np.nonzero(labels != IGNORED)
     if not len(rows):
         return np.array(0.0)
-    return np.array(-np.mean(logs[rows, places, labels[rows, places]]))
+    return np.array(-np.mean(logs[rows, positions, labels[rows, positions]]))
 
 
 def _labels(rng: Random, rows: int, tokens: int, classes: int) -> np.ndarray:

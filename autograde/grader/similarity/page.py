@@ -6,13 +6,13 @@ from autograde.grader.similarity.pairs import Comparison, Pair
 from autograde.grader.similarity.programs import K, passages_of, tokens_of
 
 _SHOWN = 4  # exercises of a pair that are shown side by side, the least likely agreements first
-_MOST_CHARACTERS = 6_000  # of one answer that are shown
+_MAX_CHARACTERS = 6_000  # of one answer that are shown
 
 
-def similarity_page(comparison: Comparison, title: str, most: int = 30) -> str:
-    """The comparison as one HTML page. most: pairs that are shown side by side."""
+def similarity_page(comparison: Comparison, title: str, max_pairs: int = 30) -> str:
+    """The comparison as one HTML page. max_pairs: how many are shown side by side."""
     ring_of = {student: ring for ring in comparison.rings for student in ring}
-    listed = comparison.listed[:most]
+    listed = comparison.listed[:max_pairs]
     rings = [
         {"students": ring, "pairs": [_shown(comparison, pair) for pair in listed if ring_of.get(pair.first) == ring]}
         for ring in comparison.rings
@@ -52,5 +52,5 @@ def _lines(source: str, common: frozenset) -> list[tuple[int, str, bool]]:
     for passage, lines in passages_of(tokens_of(source)).items():
         if passage in common:
             marked |= lines
-    shown = source[:_MOST_CHARACTERS].splitlines()
+    shown = source[:_MAX_CHARACTERS].splitlines()
     return [(number, line, number in marked) for number, line in enumerate(shown, start=1)]

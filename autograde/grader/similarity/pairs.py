@@ -147,14 +147,14 @@ def _alike(answers: list[Answer | None]) -> tuple[np.ndarray, np.ndarray]:
     owners = Counter(passage for answer in answers if answer for passage in answer.own)
     tried = sum(answer is not None and bool(answer.own) for answer in answers)
     weight = {passage: math.log(tried / count) for passage, count in owners.items()}
-    column = {passage: place for place, passage in enumerate(p for p, count in owners.items() if count > 1)}
+    column = {passage: index for index, passage in enumerate(p for p, count in owners.items() if count > 1)}
     rows = np.zeros((len(answers), len(column)), np.float32)  # (students, passages): root of the weight
     sizes = np.full(len(answers), np.nan)
-    for place, answer in enumerate(answers):
+    for index, answer in enumerate(answers):
         if answer is not None and answer.own:
-            sizes[place] = sum(weight[passage] for passage in answer.own)
+            sizes[index] = sum(weight[passage] for passage in answer.own)
             for passage in answer.own & column.keys():
-                rows[place, column[passage]] = math.sqrt(weight[passage])
+                rows[index, column[passage]] = math.sqrt(weight[passage])
     least = max(1e-6, np.nanmedian(sizes) / 2) if tried else 1.0  # what is nearly empty is like nothing
     sizes = np.maximum(sizes, least)  # NaN stays
     shared = rows @ rows.T
@@ -171,8 +171,8 @@ def _chances(likeness: np.ndarray) -> np.ndarray:
 def _log_gamma_tail(shape: int, value: float) -> float:
     """log P(X >= value) for a sum of `shape` exponential numbers: e^-x (1 + x + … + x^(shape-1) / (shape-1)!)."""
     terms = [k * math.log(value) - math.lgamma(k + 1) for k in range(shape)] if value > 0 else [0.0]
-    most = max(terms)
-    return min(0.0, most + math.log(sum(math.exp(term - most) for term in terms)) - value)
+    largest = max(terms)
+    return min(0.0, largest + math.log(sum(math.exp(term - largest) for term in terms)) - value)
 
 
 def _expected(log_tails: list[float]) -> list[float]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from autograde import syntax
 
 LARGEST = 400_000  # characters of one answer that are read, comments included: about 2 s
-MOST_TOKENS = 20_000  # of one answer that are compared: the longest answer of the course has 900
+MAX_TOKENS = 20_000  # of one answer that are compared: the longest answer of the course has 900
 K = 6  # tokens of a passage: the shortest part of a program that two answers can share
 _LONG_STRING = 40  # characters from which a string is compared by its text
 _SKIPPED = (ast.Import, ast.ImportFrom, ast.Pass, ast.expr_context, ast.type_ignore)
@@ -40,7 +40,7 @@ def tokens_of(source: str) -> list[Token]:
     plain = without_comments(source[:LARGEST])
     tree = syntax.parsed(plain)
     found = _words(plain) if tree is None else _nodes(tree)
-    return found[:MOST_TOKENS]
+    return found[:MAX_TOKENS]
 
 
 def passages_of(tokens: list[Token]) -> dict[Passage, set[int]]:
@@ -91,7 +91,7 @@ def hidden_ways(source: str) -> list[str]:
         }
         names |= {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     found = sorted(names & _HIDING)
-    if len(source) > LARGEST or len(tokens_of(source)) == MOST_TOKENS:
+    if len(source) > LARGEST or len(tokens_of(source)) == MAX_TOKENS:
         found.append(f"{len(source):,} characters, more than is compared")
     return found
 
@@ -103,7 +103,7 @@ def _words(source: str) -> list[Token]:
         line, done = line + source.count("\n", done, match.start()), match.start()
         if not match[0].startswith("#"):
             found.append(Token(match[0], line))
-        if len(found) == MOST_TOKENS:
+        if len(found) == MAX_TOKENS:
             break
     return found
 
@@ -112,7 +112,7 @@ def _nodes(tree: ast.Module) -> list[Token]:
     """The nodes in the order of the text's structure: each before its parts."""
     own = _own_names(tree)
     found, waiting = [], [(node, 1) for node in reversed(tree.body)]
-    while waiting and len(found) < MOST_TOKENS:
+    while waiting and len(found) < MAX_TOKENS:
         node, line = waiting.pop()
         line = getattr(node, "lineno", line)
         if isinstance(node, _SKIPPED) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):

@@ -108,37 +108,37 @@ def parameter_count(
     return count(num_layers)
 
 
-def _own_places(num_layers: int):
-    """The path of every variable in the notebook, `bert.encoder.layers_.0.attention.query.kernel`, and its place."""
-    for place in family("bert").huggingface.places("pretraining", num_layers):
-        path = place.ours.replace("backbone", "bert").replace("/", ".").replace("layer_", "layers_.")
+def _own_weight_names(num_layers: int):
+    """The path of every variable in the notebook, `bert.encoder.layers_.0.attention.query.kernel`, and its name."""
+    for weight in family("bert").huggingface.weight_names("pretraining", num_layers):
+        path = weight.ours.replace("backbone", "bert").replace("/", ".").replace("layer_", "layers_.")
         path = path.replace("masked_lm_head", "mlm_head").replace("next_sentence_head", "nsp_head")
         if not path.endswith("unembedding"):
-            yield path, place
+            yield path, weight
 
 
 def own_variables(bert, mlm_head=None, nsp_head=None) -> dict:
     """The variables of these layers by the way that leads to them: "bert.encoder.layers_.0.attention.query.kernel"."""
     roots = {"bert": bert, "mlm_head": mlm_head, "nsp_head": nsp_head}
     found = {}
-    for path, _ in _own_places(len(bert.encoder.layers_)):
+    for path, _ in _own_weight_names(len(bert.encoder.layers_)):
         root, *names = path.split(".")
-        thing = roots[root]
-        if thing is not None:
+        obj = roots[root]
+        if obj is not None:
             for name in names:
-                thing = thing[int(name)] if name.isdigit() else getattr(thing, name)
-            found[path] = thing
+                obj = obj[int(name)] if name.isdigit() else getattr(obj, name)
+            found[path] = obj
     return found
 
 
-def _place(path: str):
+def _weight_name(path: str):
     number = next((int(word) for word in path.split(".") if word.isdigit()), 0)
-    return dict(_own_places(number + 1))[path]
+    return dict(_own_weight_names(number + 1))[path]
 
 
 def published_name(path: str) -> str:
     """The name of one of the notebook's variables in a published checkpoint."""
-    return ("bert." if path.startswith("bert.") else "") + _place(path).theirs
+    return ("bert." if path.startswith("bert.") else "") + _weight_name(path).theirs
 
 
 def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]]:
@@ -146,7 +146,7 @@ def load_published(variables: dict, tensors: dict) -> tuple[list[str], list[str]
     names = {path: published_name(path) for path in variables}
     for path in (path for path in names if names[path] in tensors):
         stored = tensors[names[path]]
-        variables[path].assign(stored.T if _place(path).transposed else stored)
+        variables[path].assign(stored.T if _weight_name(path).transposed else stored)
     return sorted(path for path in names if names[path] not in tensors), sorted(set(tensors) - {*names.values()})
 
 
@@ -155,7 +155,7 @@ def fill_in(token_ids, logits, pieces, k=5):
     shares = np.asarray(ops.softmax(logits))
     best = np.argsort(-shares, axis=-1)[:, :k]
     return [
-        [(pieces[i], float(shares[place, i])) for i in best[place]]
-        for place, token in enumerate(token_ids)
+        [(pieces[i], float(shares[position, i])) for i in best[position]]
+        for position, token in enumerate(token_ids)
         if pieces[token] == "[MASK]"
     ]

@@ -83,10 +83,10 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     """The first and last token of the best span, or (0, 0) for "no answer"."""
     starts, ends = np.meshgrid(np.arange(first, last + 1), np.arange(first, last + 1), indexing="ij")
     sums = np.where((starts <= ends) & (ends < starts + longest), start[starts] + end[ends], -np.inf)
-    place = sums.argmax()
-    if sums.flat[place] <= start[0] + end[0] + threshold:
+    index = sums.argmax()
+    if sums.flat[index] <= start[0] + end[0] + threshold:
         return 0, 0
-    return int(starts.flat[place]), int(ends.flat[place])
+    return int(starts.flat[index]), int(ends.flat[index])
 
 
 def span_scores(prediction, answers):

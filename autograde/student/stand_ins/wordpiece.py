@@ -44,7 +44,7 @@ def _tokenizer(pieces: tuple[str, ...], lower_case: bool = True) -> WordPieceTok
 
 
 def _characters(text: str) -> basic.Chars:
-    return [(character, place) for place, character in enumerate(text)]
+    return [(character, index) for index, character in enumerate(text)]
 
 
 def clean_text(text: str) -> str:

@@ -169,10 +169,10 @@ def _replace(
     counts = chosen.sum(axis=1)
     slots = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)  # 0, 1, 2 … within each row
     originals = input_ids[rows, columns]
-    fate = rng.random(len(rows))
+    choice = rng.random(len(rows))
     drawn = table.replacements[rng.integers(len(table.replacements), size=len(rows))]
-    changed = np.where(fate < settings.mask_share + settings.random_share, drawn, originals)
-    changed = np.where(fate < settings.mask_share, table.mask, changed)
+    changed = np.where(choice < settings.mask_share + settings.random_share, drawn, originals)
+    changed = np.where(choice < settings.mask_share, table.mask, changed)
 
     masked = input_ids.copy()
     masked[rows, columns] = changed

@@ -126,15 +126,15 @@ def _mask(ids: list[int], table, settings: ExampleSettings, rng: random.Random) 
 
 
 def _as_arrays(examples: list[tuple], table, settings: ExampleSettings) -> dict[str, np.ndarray]:
-    count, width, most = len(examples), settings.sequence_length, settings.max_predictions
+    count, width, max_predictions = len(examples), settings.sequence_length, settings.max_predictions
     arrays = {
         "input_ids": np.full((count, width), table.pad, np.int32),
         "token_type_ids": np.zeros((count, width), np.int32),
         "attention_mask": np.zeros((count, width), np.int32),
         "next_sentence_labels": np.array([example[-1] for example in examples], np.int32),
-        "masked_lm_positions": np.zeros((count, most), np.int32),
-        "masked_lm_ids": np.zeros((count, most), np.int32),
-        "masked_lm_weights": np.zeros((count, most), np.float32),
+        "masked_lm_positions": np.zeros((count, max_predictions), np.int32),
+        "masked_lm_ids": np.zeros((count, max_predictions), np.int32),
+        "masked_lm_weights": np.zeros((count, max_predictions), np.float32),
     }
     for row, (ids, positions, originals, a_length, _) in enumerate(examples):
         arrays["input_ids"][row, : len(ids)] = ids

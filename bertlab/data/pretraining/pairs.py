@@ -195,7 +195,7 @@ def pair_rows(pairs, tokenizer: Tokenizer, settings: ExampleSettings) -> dict[st
     sources, targets = zip(*pairs)
     ids = [tokenizer.encode_batch(list(sources)).to_list(), tokenizer.encode_targets(list(targets)).to_list()]
     lengths = settings.sequence_length, settings.target_length
-    kept = [pair for pair in zip(*ids) if all(len(one) < most for one, most in zip(pair, lengths))]
+    kept = [pair for pair in zip(*ids) if all(len(one) < max_length for one, max_length in zip(pair, lengths))]
     rows = {}
     for side, (name, mask), length in zip((0, 1), _ARRAYS, lengths):
         rows[name], rows[mask] = padded([pair[side] for pair in kept], tokenizer.vocabulary, length)

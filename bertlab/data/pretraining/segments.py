@@ -195,10 +195,10 @@ def truncate(pairs: Pairs, space: int, rng: np.random.Generator) -> Pairs:
     Taking the tokens one by one from the longer one ends with both at half the space, or with the shorter one
     untouched; the number taken from the front is then binomial. So no loop is needed.
     """
-    a_most = np.maximum(space - pairs.b_length, space - space // 2)
-    b_most = np.maximum(space - pairs.a_length, space // 2)
-    a_length = np.minimum(pairs.a_length, a_most)
-    b_length = np.minimum(pairs.b_length, b_most)
+    a_max = np.maximum(space - pairs.b_length, space - space // 2)
+    b_max = np.maximum(space - pairs.a_length, space // 2)
+    a_length = np.minimum(pairs.a_length, a_max)
+    b_length = np.minimum(pairs.b_length, b_max)
     a_front = rng.binomial(pairs.a_length - a_length, 0.5)
     b_front = rng.binomial(pairs.b_length - b_length, 0.5)
     return Pairs(pairs.a_start + a_front, a_length, pairs.b_start + b_front, b_length, pairs.label)

@@ -25,7 +25,7 @@ from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, Tagg
 from bertlab.errors import DataError
 
 VALIDATION_PERCENT = 15.0
-MOST_TRAIN, MOST_VALIDATION = 20_000, 2_000
+MAX_TRAIN, MAX_VALIDATION = 20_000, 2_000
 
 # The classes of `package`: each a family of distributions that share their subject and their authors' style.
 _FAMILIES = {
@@ -87,8 +87,8 @@ class _Candidate:
 def builtin_task(
     name: str,
     *,
-    most_train: int = MOST_TRAIN,
-    most_validation: int = MOST_VALIDATION,
+    most_train: int = MAX_TRAIN,
+    most_validation: int = MAX_VALIDATION,
     seed: int = 0,
     cache_dir: str | Path | None = None,
 ) -> TaskData:
@@ -148,8 +148,8 @@ def _order(seed: int, *parts: str) -> bytes:
     return hashlib.sha256("\0".join((str(seed), *parts)).encode("utf-8")).digest()
 
 
-def _choose(candidates: list[_Candidate], most: int, seed: int) -> list[_Candidate]:
-    """At most `most` candidates, the same number from each group, the groups in turn."""
+def _choose(candidates: list[_Candidate], max_rows: int, seed: int) -> list[_Candidate]:
+    """At most `max_rows` candidates, the same number from each group, the groups in turn."""
     groups = defaultdict(list)
     for candidate in candidates:
         groups[candidate.group].append(candidate)
@@ -157,8 +157,8 @@ def _choose(candidates: list[_Candidate], most: int, seed: int) -> list[_Candida
         return []
     for group in groups.values():
         group.sort(key=lambda candidate: _order(seed, repr(candidate.row)))
-    each = min(most // len(groups), min(map(len, groups.values())))
-    return [groups[name][place] for place in range(each) for name in sorted(groups)]
+    each = min(max_rows // len(groups), min(map(len, groups.values())))
+    return [groups[name][index] for index in range(each) for name in sorted(groups)]
 
 
 def _without_leaks(candidates: list[_Candidate], validation: list[_Candidate]) -> list[_Candidate]:
@@ -209,9 +209,9 @@ def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
             groups[text.source, side].append((text.document, *summary_and_body))
     for key in sorted(groups):
         members = sorted(groups[key], key=lambda member: _order(seed, member[1].text, _joined(member[2])))
-        for place, (document, summary, body) in enumerate(members):
-            other_document, _, other_body = members[(place + 1) % len(members)]
-            if place % 2 == 0:
+        for index, (document, summary, body) in enumerate(members):
+            other_document, _, other_body = members[(index + 1) % len(members)]
+            if index % 2 == 0:
                 label, shown = 0, body
             elif other_document != document:
                 label, shown = 1, other_body
@@ -260,24 +260,24 @@ def _parameter_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]
         if len({name for name, _ in described}) < max(2, len(described)):
             continue
         context, starts = _parameter_context(text, described)
-        for place in sorted(range(len(described)), key=lambda place: _order(seed, text.name, str(place))):
-            name, sentences = described[place]
+        for index in sorted(range(len(described)), key=lambda index: _order(seed, text.name, str(index))):
+            name, sentences = described[index]
             form = (name, " ".join(map(masked_form, sentences)))
             if form in asked or _words(sentences) < 3:
                 continue
             asked.add(form)
             question_id = f"{text.document}:{text.name}:{name}"
-            row = QuestionRow(question_id, f"What is {name}?", context, (_joined(sentences),), (starts[place],))
+            row = QuestionRow(question_id, f"What is {name}?", context, (_joined(sentences),), (starts[index],))
             yield _Candidate(text.document, "", row, tuple(sentences))
             break
 
 
-def _shortened(parameters: list[tuple[str, list[Sentence]]], most_words: int = 120) -> list[tuple[str, list[Sentence]]]:
+def _shortened(parameters: list[tuple[str, list[Sentence]]], max_words: int = 120) -> list[tuple[str, list[Sentence]]]:
     """The first parameters, with descriptions of up to 40 words, that make a context of at most `most_words`."""
     kept, total = [], 0
     for name, sentences in parameters:
         size = _words(sentences)
-        if size <= 40 and total + size < most_words:
+        if size <= 40 and total + size < max_words:
             kept.append((name, sentences))
             total += size + 1
     return kept

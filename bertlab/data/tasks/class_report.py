@@ -88,10 +88,10 @@ def calibration(confidences: Sequence[float], right: Sequence[bool], bins: int =
     """
     confidences, right = np.asarray(confidences, np.float64), np.asarray(right, np.float64)
     edges = np.arange(bins + 1) / bins
-    places = np.searchsorted(edges[1:-1], confidences)  # (N,) the bin of each prediction
+    bin_indices = np.searchsorted(edges[1:-1], confidences)  # (N,) the bin of each prediction
     found = []
-    for number in np.unique(places):
-        inside = places == number
+    for number in np.unique(bin_indices):
+        inside = bin_indices == number
         low, high = float(edges[number]), float(edges[number + 1])
         mean, hits = float(confidences[inside].mean()), float(right[inside].mean())
         found.append(Bin(low, high, int(inside.sum()), mean, hits))

@@ -27,7 +27,7 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
     """
     counts = Counter(str(value) for _, value in found)
     numbers = {name for name in counts if is_number(name)}
-    if len(numbers) < len(counts) and not _are_most(numbers, counts):
+    if len(numbers) < len(counts) and not _are_majority(numbers, counts):
         return tuple(sorted(counts))
     if len(numbers) < len(counts) and problems.policy == "stop":
         where, value = next((where, value) for where, value in found if str(value) not in numbers)
@@ -40,7 +40,7 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
     return () if None in names else tuple(sorted(names, key=lambda name: (int(name), name)))
 
 
-def _are_most(numbers: set[str], counts: Counter) -> bool:
+def _are_majority(numbers: set[str], counts: Counter) -> bool:
     """Whether most labels, or most of the distinct labels, are numbers: many rows may have "NA"."""
     return 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
 

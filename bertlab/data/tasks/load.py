@@ -224,10 +224,10 @@ def _task_of_folder(path: Path) -> Task | None:
 
 def _published_files(task: Task, folder: Path) -> dict[str, Path]:
     """The files of a published task in a folder, or in the task's own folder inside it: split → path."""
-    for place in (folder, folder / task.folder):
+    for candidate in (folder, folder / task.folder):
         found = {}
         for split, names in task.files.items():
-            existing = [place / name for name in names if (place / name).is_file()]
+            existing = [candidate / name for name in names if (candidate / name).is_file()]
             if existing:
                 found[split] = existing[0]
         if found:
@@ -326,8 +326,8 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
         require_two_classes(name, columns.labels, rows.get("train", ()))
     labels = columns.labels
     if shape == "multiple-choice" and not labels:
-        most = max((len(row.choices) for split in rows.values() for row in split), default=0)
-        labels = tuple(map(str, range(most)))
+        max_choices = max((len(row.choices) for split in rows.values() for row in split), default=0)
+        labels = tuple(map(str, range(max_choices)))
     return TaskData(name, shape, labels, **rows, multi_label=multi_label)
 
 

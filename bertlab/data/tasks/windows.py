@@ -116,12 +116,12 @@ def make_windows(
 
     question_lengths = np.diff(questions.row_splits)  # (Q,)
     sizes = np.diff(contexts.row_splits)[context_of]  # (Q,)
-    room = max_length - specials - question_lengths  # (Q,) context tokens of a full window
-    step = np.minimum(stride, room)
-    counts = 1 + np.maximum(0, -(-(sizes - room) // step))  # (Q,) windows
+    max_context = max_length - specials - question_lengths  # (Q,) context tokens of a full window
+    step = np.minimum(stride, max_context)
+    counts = 1 + np.maximum(0, -(-(sizes - max_context) // step))  # (Q,) windows
     row_of = np.repeat(np.arange(len(rows)), counts)  # (W,)
     first_token = range_indices(np.zeros_like(counts), counts) * step[row_of]
-    num_tokens = np.minimum(room[row_of], sizes[row_of] - first_token)
+    num_tokens = np.minimum(max_context[row_of], sizes[row_of] - first_token)
     begins = contexts.row_splits[context_of[row_of]] + first_token
     splits = np.concatenate([[0], np.cumsum(num_tokens)])
     second = Ragged(contexts.values[range_indices(begins, num_tokens)], splits)

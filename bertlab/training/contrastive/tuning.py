@@ -226,9 +226,9 @@ class _Run:
         vocabulary = self.tokenizer.vocabulary
         ids = np.full((len(rows), length), self.backbone.config.pad_token_id, "int32")
         mask, segments = np.zeros_like(ids), np.zeros_like(ids)
-        for place, row in enumerate(rows):
-            ids[place, : len(row)], mask[place, : len(row)] = row, 1
-            segments[place, len(row) - 1] = 2 if vocabulary.cls_last else 0
+        for index, row in enumerate(rows):
+            ids[index, : len(row)], mask[index, : len(row)] = row, 1
+            segments[index, len(row) - 1] = 2 if vocabulary.cls_last else 0
         return {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments,
                 ROWS: np.arange(len(rows), dtype="int32")}  # fmt: skip
 

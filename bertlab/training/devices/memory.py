@@ -15,7 +15,7 @@ GIB = 2**30
 # Everything else in `bertlab pretrain`, measured on a processor for 6 × 512 and 12 × 768 (32 rows of 128 tokens): the
 # libraries, the compiler and its programs, the prefetched batches, and a state while it is written.
 PROGRAM = 7 * GIB // 5
-_MOST_PARTS = 4096
+_MAX_PARTS = 4096
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def check_memory(
     )
     if needs.weights + PROGRAM > available:
         raise ConfigError(f"{need}: choose a smaller model{anyway}")
-    for parts in range(accumulation + 1, min(rows, _MOST_PARTS) + 1):
+    for parts in range(accumulation + 1, min(rows, _MAX_PARTS) + 1):
         if rows % parts == 0:
             if needs_of(parts).total <= available:
                 option = asked("--accumulation ", "accumulation=")

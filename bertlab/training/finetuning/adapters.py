@@ -80,7 +80,7 @@ def put_merged(model: keras.Model, plain: keras.Model) -> None:
         layer.lora_kernel_b.assign(ops.zeros_like(layer.lora_kernel_b))
 
 
-def told(model: keras.Model) -> str:
+def summary(model: keras.Model) -> str:
     """A sentence for the user with the number of weights that are trained."""
     layers = _adapted(model)
     added = sum(_size(variable) for variable in adapters_of(model))

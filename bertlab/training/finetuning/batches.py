@@ -83,13 +83,13 @@ def outputs_of(
         indices = order[start : start + batch_size]
         inputs, _ = full_batch(features, indices, batch_size, limit)
         batch = predict(inputs)
-        for place, index in enumerate(indices):
-            outputs[index] = _row(batch, place)
+        for row, index in enumerate(indices):
+            outputs[index] = _row(batch, row)
         advance(len(indices))
     return outputs
 
 
-def _row(batch, place: int):
+def _row(batch, row: int):
     if isinstance(batch, dict):
-        return {name: _row(values, place) for name, values in batch.items()}
-    return np.asarray(batch[place], np.float32)
+        return {name: _row(values, row) for name, values in batch.items()}
+    return np.asarray(batch[row], np.float32)

@@ -21,5 +21,5 @@ def check_choices(splits: dict[str, Encoded | None]) -> None:
     """Raises DataError where the splits of multiple choice have different numbers of choices."""
     choices = {name: encoded.features.choices for name, encoded in splits.items() if encoded is not None}
     if len(set(choices.values())) > 1:
-        told = ", ".join(f"{count} ({name})" for name, count in choices.items())
-        raise DataError(f"rows have {told} choices; all splits must have the same number")
+        listed = ", ".join(f"{count} ({name})" for name, count in choices.items())
+        raise DataError(f"rows have {listed} choices; all splits must have the same number")

@@ -270,7 +270,7 @@ class Experiment:
         pretrained, scratch = STARTS
         trainers = {pretrained: trainer(self.recipe)}
         if self.recipe.lora_rank is not None:
-            self._note(adapters.told(trainers[pretrained].model))
+            self._note(adapters.summary(trainers[pretrained].model))
         if self.recipe.from_scratch and self.recipe.of_scratch != self.recipe:
             self._note(f"{scratch}, every layer is trained at the full rate: there is nothing to keep in fresh weights")
             return trainers | {scratch: trainer(self.recipe.of_scratch)}

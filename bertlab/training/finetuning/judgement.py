@@ -36,7 +36,7 @@ from bertlab.work_folder import write_json
 
 EVALUATION, REPORT, PREDICTIONS = "evaluation.json", "report.txt", "predictions.csv"
 PICTURES = CONFUSION, CALIBRATION = "confusion.png", "calibration.png"
-_MOST_CLASSES = 12  # of a confusion matrix in text
+_MAX_CLASSES = 12  # of a confusion matrix in text
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Judgement:
         parts = [[f"{name:<24} {value:8.4f}" for name, value in self.metrics.items()]]
         if self.classes:
             parts.append(self._class_table())
-        if self.confusion is not None and len(self.confused) <= _MOST_CLASSES:
+        if self.confusion is not None and len(self.confused) <= _MAX_CLASSES:
             parts.append(self._confusion_table())
         if self.calibration:
             parts.append(self._calibration_table())

@@ -28,9 +28,9 @@ class LayerwiseAdamW(FewKernels, SummedRows, keras.optimizers.Adam):
         self.factors, self.decays, self.decay = list(factors), list(decays), decay
 
     def update_step(self, gradient, variable, learning_rate):
-        place = self._get_variable_index(variable)
-        rate = ops.cast(learning_rate, variable.dtype) * self.factors[place]
-        if self.decays[place]:
+        index = self._get_variable_index(variable)
+        rate = ops.cast(learning_rate, variable.dtype) * self.factors[index]
+        if self.decays[index]:
             self.assign_sub(variable, variable * rate * self.decay)
         super().update_step(gradient, variable, rate)
 

@@ -67,9 +67,9 @@ class _Order:
 
     def batch(self, number: int) -> np.ndarray:
         """The rows of batch `number`, counted from 0 over all passes."""
-        its_pass, place = divmod(number, -(-len(self._features) // self._batch_size))
+        its_pass, index = divmod(number, -(-len(self._features) // self._batch_size))
         if its_pass + 1 != self._pass:
             self._pass = its_pass + 1
             shuffle_seed = self._seed * 1000 + self._pass
             self._batches = self._features.batch_indices(self._batch_size, shuffle_seed, bucket=True)
-        return self._batches[place]
+        return self._batches[index]

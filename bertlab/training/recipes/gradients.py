@@ -35,12 +35,12 @@ class FewKernels:
     def _clip_gradients(self, grads):
         if self.clipnorm or self.clipvalue or not self.global_clipnorm or not on_jax_gpu():
             return super()._clip_gradients(grads)
-        arrays, places = joined_vectors(grads)
+        arrays, locations = joined_vectors(grads)
         norm = norm_of(arrays)
         # As in Keras: a norm that is infinite or NaN makes all gradients NaN.
         scale = self.global_clipnorm / ops.maximum(norm, self.global_clipnorm) + (norm - norm)
         arrays = [array * scale for array in arrays]
-        return [arrays[number] if row is None else arrays[number][row] for number, row in places]
+        return [arrays[number] if row is None else arrays[number][row] for number, row in locations]
 
 
 def joined_vectors(gradients: list) -> tuple[list, list[tuple]]:
@@ -52,12 +52,12 @@ def joined_vectors(gradients: list) -> tuple[list, list[tuple]]:
     for number, gradient in enumerate(gradients):
         is_vector = len(gradient.shape) == 1
         by_shape[(gradient.shape[0], gradient.dtype) if is_vector else number].append(number)
-    arrays, places = [], {}
+    arrays, locations = [], {}
     for numbers in by_shape.values():
         whole = len(gradients[numbers[0]].shape) != 1
-        places |= {number: (len(arrays), None if whole else row) for row, number in enumerate(numbers)}
+        locations |= {number: (len(arrays), None if whole else row) for row, number in enumerate(numbers)}
         arrays.append(gradients[numbers[0]] if whole else ops.stack([gradients[number] for number in numbers]))
-    return arrays, [places[number] for number in range(len(gradients))]
+    return arrays, [locations[number] for number in range(len(gradients))]
 
 
 def norm_of(arrays: list):

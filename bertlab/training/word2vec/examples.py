@@ -109,18 +109,18 @@ class Part:
         words = self.ids[at][:, None]  # (P, 1)
         negatives = self.examples.negatives(rng, (size, settings.negatives))
         targets = np.concatenate([words, negatives], axis=1)
-        told_apart = np.concatenate([np.ones_like(words), negatives != words], axis=1)
+        is_counted = np.concatenate([np.ones_like(words), negatives != words], axis=1)
         return {
             "context": context, "context_weights": weights, "targets": targets,
-            "target_weights": told_apart.astype("float32"),
+            "target_weights": is_counted.astype("float32"),
         }  # fmt: skip
 
     def _windows(self, at: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The words at most `reach` (P,) away from `at` (P,), in the same paragraph: ids and weights, (P, 2W) each."""
         widest = self.examples.settings.window
         steps = np.concatenate([np.arange(-widest, 0), np.arange(1, widest + 1)])
-        places = at[:, None] + steps  # (P, 2W)
-        inside = np.clip(places, 0, len(self.ids) - 1)
-        is_context = (places == inside) & (np.abs(steps) <= reach[:, None])
+        positions = at[:, None] + steps  # (P, 2W)
+        inside = np.clip(positions, 0, len(self.ids) - 1)
+        is_context = (positions == inside) & (np.abs(steps) <= reach[:, None])
         is_context &= (self.ids[inside] != BREAK) & (self.paragraphs[inside] == self.paragraphs[at][:, None])
         return np.where(is_context, self.ids[inside], 0), is_context.astype("float32")

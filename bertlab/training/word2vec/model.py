@@ -63,8 +63,8 @@ class Word2Vec(keras.Model):
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         """The sum over all predictions of true words. The sum, not the mean: a word's step is not smaller in a batch
         with more of the others."""
-        told_apart = ops.convert_to_tensor(x["target_weights"])
-        weights = self.pairs(x)[:, :, None] * told_apart[:, None, :]  # (P, 2W or 1, 1 + K)
+        target_weights = ops.convert_to_tensor(x["target_weights"])
+        weights = self.pairs(x)[:, :, None] * target_weights[:, None, :]  # (P, 2W or 1, 1 + K)
         is_true = ops.arange(ops.shape(y_pred)[-1]) == 0
         return ops.sum(weights * ops.softplus(ops.where(is_true, -y_pred, y_pred)))  # −log σ(s) = log(1 + e⁻ˢ)
 
