@@ -183,7 +183,7 @@ def rows_of(spans, ids, kind: Kind, marks: Marks) -> dict:
 
 def examples_of(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
     """These rows as a batch: the model's inputs, with the positions, ids and weights of the predictions."""
-    return left_to_right(rows, kind, marks) if kind.left_to_right else masked(rows, key, rate, kind, marks)
+    return left_to_right(rows, kind) if kind.left_to_right else masked(rows, key, rate, kind, marks)
 
 
 def masked(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
@@ -217,17 +217,14 @@ def masked(rows: dict, key, rate, kind: Kind, marks: Marks) -> dict:
     }
 
 
-def left_to_right(rows: dict, kind: Kind, marks: Marks) -> dict:
+def left_to_right(rows: dict, kind: Kind) -> dict:
     """Masks nothing: each token sees those before it, and the output at a token predicts the next one."""
     ids, real = rows["input_ids"], rows["attention_mask"] > 0
     at = jnp.arange(kind.tokens)
-    positions = jnp.broadcast_to(at[:-1], (len(ids), kind.predictions))
-    return (
-        rows
-        | {
-            "attention_mask": (real[:, None] & (at[None, :] <= at[:, None])[None]).astype(jnp.int32),  # (B, T, T)
-            "masked_lm_positions": positions,
-            "masked_lm_ids": ids[:, 1:],
-            "masked_lm_weights": real[:, 1:].astype(jnp.float32),
-        }
-    )
+    before = at[None, :] <= at[:, None]  # (T, T)
+    return rows | {
+        "attention_mask": (real[:, None] & before).astype(jnp.int32),
+        "masked_lm_positions": jnp.broadcast_to(at[:-1], (len(ids), kind.predictions)),
+        "masked_lm_ids": ids[:, 1:],
+        "masked_lm_weights": real[:, 1:].astype(jnp.float32),
+    }
