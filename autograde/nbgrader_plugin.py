@@ -30,6 +30,7 @@ from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
+from autograde.release import released_checks
 from autograde.sandbox.launchers import open_launcher
 
 
@@ -53,6 +54,8 @@ class GradeInSandbox(NbGraderPreprocessor):
         """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
         named = resources["nbgrader"]
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
+        if line := _warning(assignment.course, assignment.name, tuple(assignment.templates)):
+            self.log.warning(line)
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
         (item,) = grading.handed_in(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
@@ -81,6 +84,9 @@ class FeedbackExporter(HTMLExporter):
         result = Result.load(record)
         given = given_by_people(course, named["assignment"], templates)
         return feedback_page(result, **given(result)), resources | {"output_extension": self.file_extension}
+
+
+_warning = functools.cache(released_checks.warning)  # nbgrader asks for every submission
 
 
 @functools.cache

@@ -17,6 +17,7 @@ from autograde.cli.grading import (
     quiet_tensorflow,
     scheduler_option,
     seconds_text,
+    warn_of_changed_checks,
 )
 from autograde.cli.options import CourseError, course_option, exercises_option
 from autograde.texts import one_line
@@ -49,6 +50,8 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
     if not names:
         raise CourseError(f"{course}: no assignment is released; run `autograde release --course {course}`")
     opened = [grading.open_assignment(course, name, limits_of(cell_seconds)) for name in names]
+    for item in opened:
+        warn_of_changed_checks(item)
     began = time.monotonic()
     any_new = not resume or any(grading.anything_new(item, students) for item in opened)
     with _grader(scheduler, trust, workers, any_new) as grade_one:

@@ -19,6 +19,14 @@ def seconds_text(seconds: float) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
+def warn_of_changed_checks(assignment) -> None:
+    """Prints a line if exercises of an assignment have changed since its release."""
+    from autograde.release.released_checks import warning
+
+    if line := warning(assignment.course, assignment.name, assignment.templates):
+        click.echo(f"Warning: {line}", err=True)
+
+
 scheduler_option = click.option(
     "--scheduler", metavar="ADDRESS", help="Grade on the Dask cluster at this address: tcp://host:8786."
 )

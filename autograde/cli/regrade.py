@@ -15,6 +15,7 @@ from autograde.cli.grading import (
     progress_bar,
     quiet_tensorflow,
     scheduler_option,
+    warn_of_changed_checks,
 )
 from autograde.cli.options import course_option
 
@@ -42,6 +43,7 @@ def regrade(exercise, assignment, course, students, scheduler, workers, cell_sec
 
     wanted = catalogue.find(exercise)
     opened = grading.open_assignment(course, assignment, limits_of(cell_seconds))
+    warn_of_changed_checks(opened)
     with _grader_options(scheduler, trust) as where, progress_bar(f"Regrading {wanted.id}") as progress:
         report = regrade_exercise(opened, wanted, students=students, workers=workers, progress=progress, **where)
     click.echo(json.dumps(asdict(report), indent=1) if as_json else "\n".join(_lines(wanted, report)))

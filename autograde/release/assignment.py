@@ -11,6 +11,7 @@ from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError
 from autograde.release.leaks import leaks
 from autograde.release.made_before import MadeBefore
+from autograde.release.released_checks import write_record
 from autograde.release.sources import hash_of
 from autograde.student.plans import BESIDE
 from bertlab.files import write_text
@@ -103,6 +104,7 @@ def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -
         made = api.generate_assignment(assignment)
     if not made["success"]:
         raise ReleaseError(f"{source}: nbgrader failed: {made.get('error') or made.get('log')}")
+    write_record(course, assignment, [editions.name for editions in notebooks])
     return [course / "release" / assignment / f"{editions.name}.ipynb" for editions in notebooks]
 
 

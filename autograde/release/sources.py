@@ -29,11 +29,15 @@ _PLANNING = "autograde.planning"
 _WHOLE = ".*"  # behind the name of a package: all of its files count
 
 
-def hash_of(exercise: Exercise) -> str:
-    """The same as long as nothing changes on which the exercise's fingerprint depends."""
+def hash_of(exercise: Exercise, with_machine: bool = True) -> str:
+    """The same as long as nothing changes on which the exercise's fingerprint depends.
+
+    with_machine: whether the versions of Python and of the libraries count.
+    """
     facts, program = notebooks.facts_of(exercise.notebook)[exercise.id], _program(exercise)
     module = f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
-    stated = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES], repr(facts)]
+    machine = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES]]
+    stated = [*(machine if with_machine else ()), repr(facts)]
     stated += [repr(exercise.variant)] if exercise.variant else []
     total = hashlib.sha256(json.dumps([*stated, program], ensure_ascii=False).encode())
     for name in sorted(_with_imports({_PLANNING, module, *_imported("\n".join(program))})):
