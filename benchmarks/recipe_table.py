@@ -87,9 +87,12 @@ CANDIDATES = (
     # === What is better so far, together, and one change of it at a time ===
     Candidate("best", **BEST),
     Candidate("best, other seed", **with_recipe(seed=2)),
+    Candidate("best, rate 4e-3", **with_recipe(learning_rate=4e-3)),
     Candidate("best, 1,024 tokens per update", **BEST, tokens_per_update=1024),
     Candidate("best, one sentence per row", **BEST, one_sentence=32),
     Candidate("best, left to right first", **BEST, left_to_right=0.4),
+    Candidate("best, 60 % left to right first", **BEST, left_to_right=0.6),
+    Candidate("best, rate 4e-3, left to right first", **with_recipe(learning_rate=4e-3), left_to_right=0.4),
     Candidate("best, whole words", **BEST, whole_words=True),
     Candidate("best, late decay, mean of 2 states", **with_recipe(stable_share=0.9, average_states=2)),
     Candidate("best, tables of 128", family="electra", vocabulary="12k", model=shape(4, 256) | {"embedding_size": 128},

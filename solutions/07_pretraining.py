@@ -637,22 +637,22 @@ check(perplexity)
 # | model | 2 layers, hidden size 128, 2 heads | 6 layers, hidden size 256, 4 heads |
 # | batch | 64 sequences of 32 tokens | 256 sequences of 128 tokens |
 # | steps | 1,500, about five minutes | 1,500: 49 million tokens; on an A100, H100 or H200 6,000: 197 million |
-# | arithmetic | 8·10¹² operations | 1.4·10¹⁵ operations, or 5.5·10¹⁵ |
+# | arithmetic | 6.5·10¹² operations | 1.4·10¹⁵ operations, or 5.5·10¹⁵ |
 # | layers compute in | float32 | float16 (T4, V100) or bfloat16 (A100, L4, H100, H200) |
 #
 # Before the first step the cell shows how long the run takes at least, if the GPU is a T4, L4, A100, H100 or H200. On a Colab
-# T4 its 1,500 steps take at least 81 seconds: 54 ms each, computed from what the compiled step moves and multiplies and
+# T4 its 1,500 steps take at least 79 seconds: 53 ms each, computed from what the compiled step moves and multiplies and
 # from the card's data sheet, not measured. After 20 steps the cell shows how long the run still takes on your machine,
 # with any GPU. A run that was begun on one GPU continues on another with the same number of steps.
 #
 # In 16 bits a GPU is several times as fast as in float32. The weights, the losses and
-# the optimizer stay in float32, and the gradients inside of the model are computed $2^{15}$ times as large, because
-# float16 has no number below 6·10⁻⁸; before your `train_step` clips them they have their right length again
-# (Micikevicius et al. 2018). If your layers cannot compute in 16 bits, the cell reports it and the run uses
-# float32.
+# the optimizer stay in float32. float16 has no number below 6·10⁻⁸, so there the gradients inside of the model are
+# computed many times as large, at first $2^{15}$ times; before your `train_step` clips them they have their right length
+# again (Micikevicius et al. 2018). bfloat16 has numbers as small as those of float32 and needs no factor. If your layers
+# cannot compute in 16 bits, the cell reports it and the run uses float32.
 #
 # All points of the run need no more than 1,500 steps. **If you have the time**, `choose_settings(steps=20_000)` trains
-# on 655 million tokens, at least 18 minutes on a T4 (computed, too); it is a run of its own, from new weights. With
+# on 655 million tokens, at least 17 minutes on a T4 (computed, too); it is a run of its own, from new weights. With
 # a network, `choose_settings(text="hf:Salesforce/wikitext/wikitext-103-raw-v1")` trains on Wikipedia (103 million
 # words: several gigabytes of memory, and `pip install datasets`).
 #

@@ -223,13 +223,13 @@ FIGURES = {
     **CELL, "precision": "float16", "compiles": "yes", "memory": 2**32, "card_memory": 2**33, "model_flops": 2e12,
     "program_flops": 3e12, "bytes": 5e9, "arithmetic_seconds": 0.05, "memory_seconds": 0.1, "roofline_seconds": 0.125,
     "peak_fraction": 0.4, "kernels": 7, "xla_flops": 0.0, "xla_bytes": 0.0, "versions": {"jax": "0.10.2"},
-    "sent_bytes": 0, "link_seconds": 0.0, "efficiency": 1.0,
+    "sent_bytes": 0, "link_seconds": 0.0,
     "costliest": [{"name": "forward: a/b->c", "kernels": 2, "flops": 1e9, "bytes": 2e9, "seconds": 0.05}],
 }  # fmt: skip
 
 
 def test_the_table_has_every_cell_and_the_costliest_kernels():
-    pod = {"card": "v5e-16", "sharding": "optimizer", "sent_bytes": 2e9, "link_seconds": 0.0125, "efficiency": 10 / 11}
+    pod = {"card": "v5e-16", "sharding": "optimizer", "sent_bytes": 2e9, "link_seconds": 0.0125}
     cells = [FIGURES, {**CELL, "rows": 999, "compiles": "too large"}, {**FIGURES, "memory": 2**34}, {**FIGURES, **pod}]
     first, large, over, sharded = csv.DictReader(csv_of(cells).splitlines())
     assert tuple(first) == COLUMNS and first["waste"] == "1.5" and first["bytes"] == "5000000000.0"
@@ -239,9 +239,19 @@ def test_the_table_has_every_cell_and_the_costliest_kernels():
     assert lines[2].startswith("| T4 | base | 32 × 128 | yes | 4.00 | 50% | 2.000 | 3.000 | 1.500 | 5.0 | 50.0 |")
     assert lines[2].endswith("| 100.0 | 125.0 | 40% |  |  |  |")
     assert "| too large |" in lines[3] and "| yes, too large | 16.00 | 200% |" in lines[4]
-    assert lines[5].startswith("| v5e-16 | base, optimizer divided |") and lines[5].endswith("| 2.00 | 12.5 | 91% |")
+    assert lines[5].startswith("| v5e-16 | base, optimizer divided |") and lines[5].endswith("| 2.00 | 12.5 |  |")
     assert len({line.count("|") for line in lines[:6]}) == 1
     assert "| `forward: a/b->c` | 2 | 1.0 | 2.00 | 50.00 | 40% |" in lines and lines[-1] == "Compiled with jax 0.10.2."
+
+
+def test_the_efficiency_of_a_pod_compares_it_with_one_chip_and_is_empty_without_that_one():
+    one = {**FIGURES, "card": "v5e-1", "roofline_seconds": 0.1}
+    pod = {**one, "card": "v5e-16", "sharding": "optimizer", "sent_bytes": 2e9, "roofline_seconds": 0.08,
+           "link_seconds": 0.045}  # fmt: skip
+    efficiencies = [row["efficiency"] for row in csv.DictReader(csv_of([pod, one]).splitlines())]
+    assert efficiencies == ["0.8", ""]
+    assert markdown_of([pod, one]).splitlines()[2].endswith("| 45.0 | 80% |")
+    assert [row["efficiency"] for row in csv.DictReader(csv_of([pod, {**one, "rows": 8}]).splitlines())] == ["", ""]
 
 
 def test_peers_have_pretraining_steps_only():

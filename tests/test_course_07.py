@@ -5,6 +5,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import tracemalloc
 
 import numpy as np
@@ -17,7 +18,9 @@ from autograde.grader import training_runs
 from autograde.roles import model_roles, weight_shapes
 from autograde.student import saving, time_left, trained_weights, training_run
 from autograde.weights_file import LARGEST_FILE, WeightsError, read_weights
+from bertlab.config import BertConfig
 from bertlab.data.corpus.build import default_corpus_dir
+from bertlab.training.devices.utilisation import training_flops
 
 CONFIG = {"vocab_size": 4096, "hidden_size": 4, "num_layers": 1, "num_heads": 2, "intermediate_size": 6,
           "max_positions": 32}  # fmt: skip
@@ -452,6 +455,23 @@ def test_the_notebooks_points_are_those_of_its_exercises_and_its_run():
     text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
     points = sum(one.points for one in (*catalogue.of_notebook("07_pretraining"), *runs.of_notebook("07_pretraining")))
     assert f"{points:g} points, the training run included" in text
+
+
+def test_the_text_has_the_times_and_operations_that_the_cell_computes_with():
+    text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
+    milliseconds = time_left.KNOWN["T4"].milliseconds
+    times = rf"at least {int(1_500 * milliseconds / 1000)} seconds: {milliseconds:.0f} ms each, computed"
+    assert times in text and f"at least {int(20_000 * milliseconds / 60_000)} minutes on a T4" in text
+    small = {"hidden_size": 128, "num_layers": 2, "num_heads": 2, "intermediate_size": 512, "vocab_size": 4_096}
+    large = {"hidden_size": 256, "num_layers": 6, "num_heads": 4, "intermediate_size": 1_024, "vocab_size": 4_096}
+    (operations,) = re.findall(r"\| arithmetic \| (\S+)·10¹² operations \| (\S+)·10¹⁵ operations, or (\S+)·10¹⁵ \|", text)
+    computed = [
+        steps * training_flops(BertConfig(**sizes), rows, length, -(-15 * length // 100)) / unit
+        for sizes, rows, length, steps, unit in (
+            (small, 64, 32, 1_500, 1e12), (large, 256, 128, 1_500, 1e15), (large, 256, 128, 6_000, 1e15),
+        )
+    ]  # fmt: skip
+    assert tuple(f"{value:.1f}" for value in computed) == operations
 
 
 def test_a_run_prints_beforehand_what_is_computed_for_a_known_gpu_only_for_the_settings_computed(monkeypatch):

@@ -74,12 +74,12 @@ def test_a_graded_notebook_with_weights_is_outdated_only_when_they_change(tmp_pa
 def test_a_score_better_than_any_honest_models_is_reported_to_the_instructor_only():
     assert training_runs.doubts_about(RUN, loss=3.2, accuracy=0.42) == ()
     (too_low,) = training_runs.doubts_about(RUN, loss=0.4, accuracy=0.91)
-    assert "loss 0.40 and accuracy 91% on hidden text are better than those of any honest model" in too_low
+    assert "loss 0.4 and accuracy 91% on hidden text are better than those of any honest model" in too_low
     assert training_runs.doubts_about(RUN, loss=2.5, accuracy=0.7)
     graded = Result(NAME, "ada", NOTEBOOK, doubts=(too_low,))
     assert Result.from_json(graded.to_json()) == graded
     page = report_page([graded], NAME)
-    assert "Results to look at" in page and "loss 0.40" in page
+    assert "Results to look at" in page and "loss 0.4 " in page
     assert "Results to look at" not in report_page([Result(NAME, "ada", NOTEBOOK)], NAME)
 
 

@@ -67,7 +67,6 @@ def counted(text: str, card: Card, model_flops: float) -> dict:
         "sent": dict(sent),
         "sent_bytes": sum(sent.values()),
         "link_seconds": link_seconds,
-        "efficiency": seconds / (seconds + link_seconds),
         "costliest": [dataclasses.asdict(line) for line in lines[:COSTLIEST]],
     }
 

@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from benchmarks.accelerators.cards import GIB
 
@@ -19,25 +19,38 @@ HEADS = (
 )  # fmt: skip
 
 
-def with_waste(cell: dict) -> dict:
-    """The cell with the program's operations divided by the model's, where it compiled."""
-    if cell["compiles"] != "yes":
-        return cell
-    return {**cell, "waste": cell["program_flops"] / cell["model_flops"]}
+def completed(cells: Sequence[dict]) -> list[dict]:
+    """The cells with numbers that follow from others, where they compiled: `waste`, the program's operations divided by
+    the model's, and for a pod `efficiency`, the least time of one chip alone divided by that of computing and sending.
+    """
+    seconds = {_key(cell): cell["roofline_seconds"] for cell in cells if cell["compiles"] == "yes"}
+    return [_completed(cell, seconds) if cell["compiles"] == "yes" else cell for cell in cells]
 
 
-def csv_of(cells: Iterable[dict]) -> str:
+def _key(cell, card="", sharding=""):
+    changed = {"card": card or cell["card"], "sharding": sharding or cell["sharding"]}
+    return tuple((cell | changed)[name] for name in KEYS)
+
+
+def _completed(cell, seconds):
+    kind = cell["card"].rpartition("-")[0]
+    alone = seconds.get(_key(cell, f"{kind}-1", "replicated")) if cell["sent_bytes"] else None
+    efficiency = {"efficiency": alone / (cell["roofline_seconds"] + cell["link_seconds"])} if alone else {}
+    return {**cell, "waste": cell["program_flops"] / cell["model_flops"], **efficiency}
+
+
+def csv_of(cells: Sequence[dict]) -> str:
     """A row for each cell, bytes and seconds as they are; empty where a cell has no number."""
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, extrasaction="ignore", restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows(with_waste(cell) for cell in cells)
+    writer.writerows(completed(cells))
     return text.getvalue()
 
 
 def markdown_of(cells: Sequence[dict]) -> str:
     """The table, then the costliest kernels of each cell that compiled, then the versions."""
-    parts = [_table(HEADS, [_row(with_waste(cell)) for cell in cells])]
+    parts = [_table(HEADS, [_row(cell) for cell in completed(cells)])]
     for cell in cells:
         if cell["compiles"] == "yes":
             parts.append(_costliest(cell))
@@ -72,7 +85,8 @@ def _step(cell):
 def _exchange(cell):
     if not cell["sent_bytes"]:
         return ["", "", ""]
-    return [f"{cell['sent_bytes'] / 1e9:.2f}", f"{cell['link_seconds'] * 1e3:.1f}", f"{cell['efficiency']:.0%}"]
+    efficiency = f"{cell['efficiency']:.0%}" if "efficiency" in cell else ""
+    return [f"{cell['sent_bytes'] / 1e9:.2f}", f"{cell['link_seconds'] * 1e3:.1f}", efficiency]
 
 
 def _costliest(cell):
