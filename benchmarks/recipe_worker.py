@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate
@@ -190,7 +190,8 @@ def train(candidate: Candidate, job: Job, folder: Path) -> dict:
     if candidate.left_to_right:
         start, first_steps, first_operations = trained_left_to_right(candidate, config, rows, job, folder)
     steps, operations = planned_steps(candidate, config, rows, job, 1 - candidate.left_to_right)
-    pretrain(start, rows, folder / "run", settings_of(candidate, steps, job))
+    settings = settings_of(candidate, steps, job)
+    pretrain(start, rows, folder / "run", settings.replace(direction="both") if candidate.left_to_right else settings)
     return {"steps": first_steps + steps, "operations": first_operations + operations,
             "parameters": parameter_count(config),
             "tokens": (first_steps + steps) * candidate.tokens_per_update}  # fmt: skip
@@ -201,21 +202,14 @@ def trained_left_to_right(candidate: Candidate, config, rows: list[Path], job: J
 
     Its layers and its head are those of the masked model (`config`), which continues from it; the rate does not fall.
     """
-    from bertlab import checkpoints
-    from bertlab.training.pretraining import pretrain
+    from bertlab.training.pretraining import CHECKPOINT, pretrain
 
-    causal, start = config.replace(causal=True), folder / "start"
-    steps, operations = planned_steps(candidate, causal, rows, job, candidate.left_to_right)
+    steps, operations = planned_steps(candidate, config.replace(causal=True), rows, job, candidate.left_to_right)
     settings = settings_of(candidate, steps, job)
+    stable = 1 - settings.warmup_share - 1 / steps  # in at least one step the rate has to fall
     run = folder / "left-to-right"
-    pretrain(causal, rows, run, replace(settings, stable_share=1 - settings.warmup_share))
-    trained = checkpoints.load(run / "checkpoint", "pretraining")
-    options = trained.get_config()
-    options["config"] |= {"causal": False}
-    masked = type(trained).from_config(options)
-    masked.set_weights(trained.get_weights())
-    checkpoints.save(masked, start, checkpoints.load_tokenizer(run / "checkpoint"))
-    return start, steps, operations
+    pretrain(config, rows, run, settings.replace(direction="left-to-right", stable_share=stable))
+    return run / CHECKPOINT, steps, operations
 
 
 def settings_of(candidate: Candidate, steps: int, job: Job):

@@ -16,6 +16,7 @@ from test_training import examples, weights_of
 
 from bertlab.config import SIZES, BertConfig
 from bertlab.errors import ConfigError
+from bertlab.families import GptConfig
 
 ROOT = Path(__file__).parent.parent
 PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
@@ -126,6 +127,43 @@ def test_a_causal_model_is_trained_left_to_right(tmp_path):
     assert last["next_token_loss"] == pytest.approx(last["loss"], rel=1e-3)
     assert not [name for name in last if "masked_lm" in name or "next_sentence" in name]
     assert checkpoints.load(tmp_path / "run/checkpoint", "pretraining").config.causal
+
+
+def test_a_run_reads_left_to_right_first_and_the_next_one_continues_in_both_directions(tmp_path):
+    from bertlab import checkpoints
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import PretrainingRun, pretrain
+
+    data = make_examples(tmp_path / "data")
+    recipe = preset("small", steps=2, interval=2, batch_size=8, xla=False)
+    (last,) = pretrain(CONFIG, [data], tmp_path / "first", recipe.replace(direction="left-to-right"))
+    assert "next_token_loss" in last and "masked_lm_loss" not in last
+    first = tmp_path / "first/checkpoint"
+    trained = checkpoints.load(first, "pretraining")
+    assert trained.config.causal
+    with pytest.raises(ConfigError, match="model.causal was True, is False"):
+        pretrain(CONFIG, [data], tmp_path / "first", recipe)
+    run = PretrainingRun(first, [data], tmp_path / "run", recipe.replace(direction="both"))
+    start = run.trainer(str).bert.backbone.trainable_variables
+    for before, after in zip(trained.backbone.trainable_variables, start, strict=True):
+        np.testing.assert_array_equal(after, before)
+    (last,) = run.train(say=str)
+    assert "masked_lm_loss" in last and "next_token_loss" not in last
+    assert not checkpoints.load(tmp_path / "run/checkpoint", "pretraining").config.causal
+    (last,) = pretrain(first, [data], tmp_path / "as_it_is", recipe)
+    assert "next_token_loss" in last
+
+
+@pytest.mark.parametrize("model, direction", [("electra-small", "left-to-right"), ("gpt", "both")])
+def test_a_direction_that_a_family_does_not_have_is_refused(tmp_path, model, direction):
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import PretrainingRun
+
+    data = make_examples(tmp_path / "data", next_sentence=False, dynamic_masking=True)
+    config = GptConfig(vocab_size=2_000, num_layers=1) if model == "gpt" else model
+    with pytest.raises(ConfigError, match=f"direction {direction}: expected a model of the family bert, .* got one of"):
+        PretrainingRun(config, [data], tmp_path / "run", preset("small", direction=direction))
+    PretrainingRun(config, [data], tmp_path / "run", preset("small"))
 
 
 # --- memory ---

@@ -111,9 +111,9 @@ def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, .
     if loss >= run.honest_loss and accuracy <= run.honest_accuracy:
         return ()
     return (
-        f"{run.label}: loss {_shown(loss)} and accuracy {accuracy:.0%} on hidden text are better than those of any "
-        f"honest model of this size (loss {run.honest_loss:g}, accuracy {run.honest_accuracy:.0%}). The model may contain "
-        "the text: ask the student how it was trained.",
+        f"{run.label}: loss {_shown(loss)} and accuracy {accuracy:.0%} on hidden text are better than those of "
+        f"any honest model of this size (loss {run.honest_loss:g}, accuracy {run.honest_accuracy:.0%}). The model may "
+        "contain the text: ask the student how it was trained.",
     )
 
 

@@ -57,6 +57,7 @@ from bertlab.training.runs.start import (
     model_config,
     new_model,
     trained_weights,
+    with_direction,
 )
 from bertlab.training.runs.state import load_mean
 from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
@@ -121,7 +122,8 @@ class PretrainingRun:
         longest = max(files.settings.longest for files in self.examples)
         # BERT's sizes never read this id. With WordPiece it stays 0, so that earlier runs resume.
         pad_id = 0 if self.tokenizer.kind == WORDPIECE else self.tokenizer.vocabulary.pad_id
-        self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest, pad_id)
+        config = model_config(model, settings, len(self.tokenizer.vocabulary), longest, pad_id)
+        self.config = with_direction(config, settings.direction)
         if longest > self.config.max_tokens:
             raise ConfigError(
                 f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
@@ -271,7 +273,7 @@ class PretrainingRun:
             if hasattr(bert, "backbone"):
                 bert.backbone.read_vocabulary(self.tokenizer.vocabulary)
             return bert
-        bert, fresh = self.weights.model(self.objectives, dtype, self.generator)
+        bert, fresh = self.weights.model(self.config, self.objectives, dtype, self.generator)
         say(f"starts from {self.weights.path}" + (f"; new: {', '.join(fresh)}" if fresh else ""))
         return bert
 

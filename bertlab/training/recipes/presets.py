@@ -11,6 +11,7 @@ from bertlab.errors import ConfigError
 from bertlab.settings import Settings, setting
 
 OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
+DIRECTIONS = ("auto", "both", "left-to-right")
 OPTIMIZERS = ("adamw", "muon")
 SCHEDULES = ("linear", "inverse-root")
 PRECISIONS = ("auto", "float32", "float16", "bfloat16")
@@ -158,6 +159,11 @@ class PretrainingSettings(Settings):
     objective: str = setting(
         "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
         "the tokens that a small generator beside it replaced.", choices=OBJECTIVES,
+    )  # fmt: skip
+    direction: str = setting(
+        "auto", "Tokens that a token sees: both, those before and after it; left-to-right, those before it, to predict "
+        "the next one; auto: as the model's configuration says. A checkpoint can continue in the other direction.",
+        choices=DIRECTIONS,
     )  # fmt: skip
     generator_width: float | None = setting(
         None, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1,

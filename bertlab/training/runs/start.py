@@ -4,6 +4,7 @@ Training trained weights further on other text is continued pre-training (Gurura
 Pretraining").
 """
 
+import dataclasses
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,7 @@ from bertlab.checkpoints.opening import find, is_checkpoint, open_checkpoint
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
-from bertlab.families import family, family_of, load_config, size_names
+from bertlab.families import DEFAULT, family, family_of, load_config, size_names
 from bertlab.families.abilities import pretraining_of
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
 from bertlab.models.replaced_tokens import generator_config_of
@@ -63,6 +64,19 @@ def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, lon
 def scaled_range(width: int) -> float:
     """The initial standard deviation 0.02 of width 768, scaled to another width so that sums keep their size."""
     return 0.02 * (768 / width) ** 0.5
+
+
+def with_direction(config: ModelConfig, direction: str) -> ModelConfig:
+    """The configuration with the `direction` of a recipe. Raises ConfigError for a family that has only the other."""
+    causal = config.causal if direction == "auto" else direction == "left-to-right"
+    if causal == config.causal:
+        return config
+    if not any(field.name == "causal" for field in dataclasses.fields(config)):
+        raise ConfigError(
+            f"direction {direction}: expected a model of the family {DEFAULT}, which has both directions; got one of "
+            f"{config.model_type}: leave the direction out"
+        )
+    return config.replace(causal=causal)
 
 
 def check_optimizer(config: ModelConfig, settings: PretrainingSettings) -> None:
@@ -177,15 +191,16 @@ class TrainedWeights:
         return content.hexdigest()
 
     def model(
-        self, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None
+        self, config: ModelConfig, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None
     ) -> tuple[PreTrainingModel | GeneratorAndDiscriminator, list[str]]:
         """A model with these weights and the objectives' heads, and the paths of the variables that they lack.
 
-        generator: see `generator_for`. A head or pooler may be missing and then gets fresh weights, and so does a
-        generator. Raises CheckpointError when a part of the encoder is missing.
+        config: that of the weights, or the same in the other direction. generator: see `generator_for`. A head or
+        pooler may be missing and then gets fresh weights, and so may a generator. Raises CheckpointError when a part
+        of the encoder is missing.
         """
         tied = self._checkpoint.options.get("tied", True)
-        bert = new_model(self.config, objectives, dtype, generator, **({} if generator else {"tied": tied}))
+        bert = new_model(config, objectives, dtype, generator, **({} if generator else {"tied": tied}))
         if generator is None:
             return bert, self._fill(bert)
         new = [GENERATOR] if self.generator is None else self.generator._fill(bert.generator)
