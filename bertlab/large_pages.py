@@ -8,6 +8,7 @@ variable is set when the process starts. NumPy asks for them itself, TensorFlow 
 Source: glibc manual, "Memory Allocation Tunables", glibc.malloc.hugetlb; Linux, "Transparent Hugepage Support".
 """
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -37,7 +38,8 @@ def restart_with_large_pages() -> None:
     """
     environment = with_large_pages(dict(os.environ))
     if environment != dict(os.environ) and _was_started_as(sys.argv):
-        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
+        with contextlib.suppress(OSError):  # then it computes more slowly, and everything else is the same
+            os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)
 
 
 def _was_started_as(arguments: list[str]) -> bool:

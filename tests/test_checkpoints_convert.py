@@ -1,10 +1,13 @@
 """`bertlab convert` from the shell."""
 
+import dataclasses
 import json
+import shutil
 
 import pytest
 from checkpoint_files import GOLDEN, golden_copy, same_weights, tokenizer, weights
 from click.testing import CliRunner
+from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
 
 from bertlab.checkpoints import load, load_tokenizer
 from bertlab.checkpoints.kinds import variables_of
@@ -103,3 +106,88 @@ def test_a_vocabulary_needs_a_model_that_reads_wordpiece(tmp_path):
     (source / "vocab.txt").unlink(missing_ok=True)
     with pytest.raises(CheckpointError, match="has no vocabulary to start from"):
         convert(source, tmp_path / "out", "--to", "bertlab", "--vocab", tmp_path / "vocab.txt")
+
+
+# --- fine-tuned models ---
+
+
+def finetuned(shape, folder, **changes):
+    """A folder as `bertlab finetune` leaves it, and its task."""
+    from bertlab.training.finetuning.card import save_finetuned
+
+    info = dataclasses.replace(info_of(shape), **changes)
+    save_finetuned(model_of(shape), folder, TOKENIZER, info, "huggingface")
+    return info
+
+
+INPUTS = {"sentence": "the film was good", "pair": ("the film", "it was bad"), "number": ("a film", "a bad film"),
+          "tagging": ["in", "paris"], "multiple-choice": ("the film was", ["good", "bad"]),
+          "question": {"question": "where is it", "context": "paris is in france"}}  # fmt: skip
+
+
+@pytest.mark.parametrize("format", ["bertlab", "huggingface"])
+@pytest.mark.parametrize("shape", INPUTS)
+def test_a_fine_tuned_model_keeps_its_task(shape, format, tmp_path):
+    from bertlab.predict import Predictor
+
+    changes = {"multi_label": shape == "sentence", "null_threshold": 0.5 if shape == "question" else None}
+    info = finetuned(shape, tmp_path / "source", **changes)
+    assert convert(tmp_path / "source", tmp_path / "out", "--to", format).exit_code == 0
+    before, after = (Predictor.load(tmp_path / name) for name in ("source", "out"))
+    assert before.info == after.info == info
+    assert str(before([INPUTS[shape]])) == str(after([INPUTS[shape]]))
+    if format == "huggingface" and info.labels:
+        (tmp_path / "out/task.json").unlink()  # as transformers would have left it
+        found = Predictor.load(tmp_path / "out").info
+        assert (found.labels, found.multi_label) == (info.labels, info.multi_label)
+
+
+def test_names_of_labels_from_another_program_are_kept(tmp_path):
+    from bertlab.training.finetuning.card import load_info
+
+    finetuned("tagging", tmp_path / "source")
+    (tmp_path / "source/task.json").unlink()
+    convert(tmp_path / "source", tmp_path / "out", "--to", "bertlab")
+    assert load_info(tmp_path / "out", load(tmp_path / "out")).labels == ("O", "B-X", "I-X")
+    config = tmp_path / "source/config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps(values | {"id2label": {"0": "O"}}))
+    with pytest.raises(CheckpointError, match="names the labels 0 in id2label, and the model has 3 outputs"):
+        load_info(tmp_path / "source", model_of("tagging"))
+    del values["id2label"]
+    config.write_text(json.dumps(values))
+    assert load_info(tmp_path / "source", model_of("tagging")).labels == ("LABEL_0", "LABEL_1", "LABEL_2")
+
+
+def test_a_model_of_several_tasks_keeps_them(tmp_path):
+    from bertlab.models import MultiTaskModel
+    from bertlab.predict import Predictor
+    from bertlab.training.finetuning.card import save_finetuned
+
+    tasks = {
+        "mood": {"kind": "sequence_classification", "num_labels": 3},
+        "tags": {"kind": "token_classification", "num_labels": 3},
+    }
+    infos = {"mood": info_of("sentence"), "tags": info_of("tagging")}
+    save_finetuned(MultiTaskModel(CONFIG, tasks), tmp_path / "source", TOKENIZER, infos, "bertlab")
+    assert convert(tmp_path / "source", tmp_path / "out", "--to", "bertlab", "--dtype", "float16").exit_code == 0
+    assert {task: Predictor.load(tmp_path / "out", task).info for task in tasks} == infos
+    (tmp_path / "out/task.json").unlink()
+    with pytest.raises(CheckpointError, match="this file is missing, and without it nothing tells"):
+        Predictor.load(tmp_path / "out", "mood")
+
+
+def test_a_model_without_a_task_leaves_no_description_of_the_one_before(tmp_path):
+    finetuned("sentence", tmp_path / "out")
+    convert(GOLDEN / "gelu", tmp_path / "out", "--to", "huggingface", "--overwrite")
+    assert not (tmp_path / "out/task.json").exists()
+
+
+def test_the_description_of_another_model_is_refused(tmp_path):
+    from bertlab.predict import Predictor
+
+    finetuned("sentence", tmp_path / "three")
+    finetuned("pair", tmp_path / "two")
+    shutil.copy(tmp_path / "two/task.json", tmp_path / "three")
+    with pytest.raises(CheckpointError, match="task.json: names 2 labels, and the model has 3 outputs: copy"):
+        Predictor.load(tmp_path / "three")

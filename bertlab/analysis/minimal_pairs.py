@@ -85,7 +85,7 @@ def read_pairs(path: str | Path) -> list[MinimalPair]:
     """The pairs of a .jsonl file, or of all .jsonl files in a folder, in order of name.
 
     Raises DataError, naming file and line: no such file, a folder without one, not UTF-8, a line that is not a JSON
-    object, a missing, empty or wrongly typed sentence, half of a surrogate pair.
+    object, a missing, empty or wrongly typed sentence, two equal sentences, half of a surrogate pair.
     """
     path = Path(path)
     if path.is_dir():
@@ -126,6 +126,8 @@ def _pair(line: str, where: str, default: str) -> MinimalPair:
             raise DataError(f'{where}: no "{name}"; a pair has {" and ".join(_SENTENCES)}')
         if not (isinstance(record[name], str) and record[name].strip()):
             raise DataError(f'{where}: expected a sentence in "{name}", got {record[name]!r}; write one')
+    if record[_SENTENCES[0]].strip() == record[_SENTENCES[1]].strip():
+        raise DataError(f"{where}: expected two different sentences, got {record[_SENTENCES[0]]!r} twice; correct one")
     groups = [str(record.get(key) or "") for key in ("UID", "linguistics_term", "field")]
     values = [*(record[name] for name in _SENTENCES), *groups]
     for value in values:
@@ -172,8 +174,11 @@ def score_pairs(
 
     def score(block: Sequence[MinimalPair]) -> list[list[float]]:
         texts = [text for pair in block for text in (pair.good, pair.bad)]
-        sums = sentence_scores(model, tokenizer, texts, masking=masking, batch_size=batch_size)
-        return sums.reshape(-1, 2).tolist()
+        ids = [tuple(row.ids) for row in token_rows(tokenizer, texts, model.config.max_tokens)]
+        read = dict(zip(ids, texts))  # texts with the same tokens are read once, so that rounding decides no tie
+        sums = sentence_scores(model, tokenizer, list(read.values()), masking=masking, batch_size=batch_size)
+        score_of = dict(zip(read, sums.tolist()))
+        return [[score_of[good], score_of[bad]] for good, bad in zip(ids[::2], ids[1::2])]
 
     work = None
     if out is not None:

@@ -42,12 +42,24 @@ def encode_texts(
         truncate: truncate a text with too many tokens instead of reading it in windows.
         memory: how many tokens of the windows before a window also sees, for a model with a memory.
 
-    Raises DataError for an unknown layer or pooling, ConfigError for a memory that the model does not have.
+    Raises DataError for an unknown layer or pooling, for one text in place of several, or something else than a text;
+    ConfigError for a memory that the model does not have.
     """
+    texts = _texts_of(texts)
     maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate, memory)
     with bar("Encoding", len(texts)) as running:
         vectors = maker(texts, running.advance)
     return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
+
+
+def _texts_of(texts: Iterable[str]) -> list[str]:
+    if isinstance(texts, (str, bytes)):
+        raise DataError(f"expected a list of texts, got one text, {texts!r:.80}; put it into a list")
+    texts = list(texts)
+    for number, text in enumerate(texts, 1):
+        if not isinstance(text, str):
+            raise DataError(f"text {number}: expected a text, got {type(text).__name__}")
+    return texts
 
 
 class VectorEncoder:
@@ -65,6 +77,8 @@ class VectorEncoder:
             raise DataError(f"unknown pooling {pooling!r}; choose one of {', '.join(POOLINGS)}")
         if pooling == "pooler" and encoder.pooler is None:
             raise DataError("this model has no pooler; choose another pooling")
+        if pooling == "pooler" and tuple(self.choice.layers) not in {(-1,), (encoder.config.num_layers,)}:
+            raise DataError("the pooler reads the last layer alone: leave the layers out, or choose another pooling")
         if memory:
             from bertlab.models.base import check_memory_is_taken
 

@@ -23,7 +23,7 @@ from bertlab.checkpoints.stored import (
     write_safetensors,
 )
 from bertlab.config import ModelConfig
-from bertlab.errors import CheckpointError
+from bertlab.errors import CheckpointError, asked
 from bertlab.families import Family, config_from_huggingface, family_of
 from bertlab.families.names import Names, WeightName, under_their_names
 from bertlab.files import write_text
@@ -265,7 +265,7 @@ def check_representable(config: ModelConfig) -> None:
     if found:
         raise CheckpointError(
             f"transformers has no equivalent of {' and '.join(found)} for model_type {config.model_type!r}: save this "
-            "model with format='bertlab'"
+            "model with " + asked("--to bertlab", "format='bertlab'")
         )
 
 
@@ -273,13 +273,13 @@ def _check_parts(model, arrays: dict, by_path: dict) -> None:
     if kind_of(model) == "encoder" and family_of(model.config).decoder:
         raise CheckpointError(
             f"transformers has no encoder of model_type {model.config.model_type!r} without its decoder: save this "
-            "model with format='bertlab'"
+            "model with " + asked("--to bertlab", "format='bertlab'")
         )
     lacking = sorted({path.rsplit("/", 2)[0] for path in arrays if path not in by_path})
     if lacking:
         raise CheckpointError(
             f"transformers' models of model_type {model.config.model_type!r} have no {few(lacking)}: save this model "
-            "with format='bertlab'"
+            "with " + asked("--to bertlab", "format='bertlab'")
         )
 
 

@@ -164,7 +164,7 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     problems += _shape_problems(shapes, needed)
     if strict:
         problems += [_missing_problem(missing, model)] if missing else []
-        problems += [f"unexpected: {few(unexpected)}"] if unexpected else []
+        problems += [_unexpected_problem(unexpected)] if unexpected else []
     if problems:
         raise CheckpointError(
             f"{checkpoint.folder / checkpoint.weights_name} does not fit {type(model).__name__}: {'; '.join(problems)}"
@@ -173,6 +173,11 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     origins = tuple(_origin(path, variable, needed, shapes) for path, variable in variables_of(model).items())
     where = str(checkpoint.folder / checkpoint.weights_name)
     return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
+
+
+def _unexpected_problem(names: list[str]) -> str:
+    advice = asked("delete them from the file", "delete them from the file, or load with strict=False")
+    return f"no model of its configuration has {few(names)}: {advice}"
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:

@@ -28,7 +28,7 @@ from bertlab.errors import CheckpointError
 @click.option("--padded-vocabulary", is_flag=True, help="Accept a token table with more rows than vocab.txt has lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the source of each variable as JSON.")
 def convert(source, folder, format, dtype, vocab, overwrite, padded_vocabulary, as_json):
-    """Read the checkpoint SOURCE and write it to FOLDER, with its vocabulary if it has one.
+    """Read the checkpoint SOURCE and write it to FOLDER, with its vocabulary and its task if it has them.
 
     SOURCE is a Hugging Face folder, an original TensorFlow 1 checkpoint, a BertLab folder or the name of a published
     model; the format is detected. Prints the source of each variable.
@@ -48,7 +48,7 @@ def convert(source, folder, format, dtype, vocab, overwrite, padded_vocabulary, 
     report, new_tokens = model.load_report, None
     if vocab is not None:
         model, tokenizer, new_tokens = _with_vocabulary(model, tokenizer, vocab, source)
-    checkpoints.save(model, folder, tokenizer=tokenizer, format=format, dtype=dtype)
+    _save(model, folder, tokenizer, format, dtype, source)
     if as_json:
         tokens = {} if new_tokens is None else {"new_tokens": dataclasses.asdict(new_tokens)}
         click.echo(json.dumps(dataclasses.asdict(report) | tokens | {"written": str(folder)}, indent=2))
@@ -58,6 +58,19 @@ def convert(source, folder, format, dtype, vocab, overwrite, padded_vocabulary, 
         click.echo(str(new_tokens))
     vocabulary = "with its vocabulary" if tokenizer is not None else "without a vocabulary, since the source has none"
     click.echo(f"{folder}: written in the format {format}, {vocabulary}")
+
+
+def _save(model, folder: Path, tokenizer, format: str, dtype: str, source: str) -> None:
+    """Writes the model with its task if it has one. A task.json of the model that was there before is deleted."""
+    from bertlab.checkpoints.opening import find
+    from bertlab.training.finetuning.card import TASK, described_in, save_finetuned
+
+    task = described_in(find(source), model)
+    if task is None:
+        checkpoints.save(model, folder, tokenizer=tokenizer, format=format, dtype=dtype)
+        (folder / TASK).unlink(missing_ok=True)
+    else:
+        save_finetuned(model, folder, tokenizer, task, format, dtype)
 
 
 def _with_vocabulary(model, tokenizer, vocab: Path, source: str):

@@ -33,7 +33,7 @@ def data():
 @click.option("--scheduler", help="Address of a Dask cluster to use instead of this machine (tcp://host:8786).")
 @click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
               help="Stop at defective input, or skip and count it.")  # fmt: skip
-@click.option("--unit-characters", type=int, help="Characters of text per shard. [2,000,000]")
+@click.option("--unit-characters", type=click.IntRange(1), help="Characters of text per shard. [2,000,000]")
 @click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
 @click.option("--preset", type=click.Choice(list(ExampleSettings.PRESETS)), default="published", show_default=True,
               help="published: the paper's procedure, exactly; original: the published script's; roberta: "
@@ -41,7 +41,8 @@ def data():
               "permutation: a sixth of the tokens, in runs, for models with two streams.")  # fmt: skip
 @settings_options(ExampleSettings)
 def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **options):
-    """Make examples of SOURCE: "builtin", a .txt or .jsonl file, a folder, or hf:NAME.
+    """Make examples of SOURCE: "builtin", a .txt file (blank lines separate documents), a .jsonl file, a folder (each
+    .txt or .md file is one document), or hf:NAME.
 
     \b
     Example:

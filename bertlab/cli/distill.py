@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -164,4 +165,5 @@ def _task(teacher, rows, to, out, own, options, reading, memory_check, as_json) 
         click.echo(json.dumps(result.to_dict(), indent=1))
         return
     click.echo(result.summary())
-    click.echo(f"{out}: the student, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}")
+    command = f"bertlab predict {shlex.quote(str(out))}"
+    click.echo(f"{out}: the student, results.json, predictions/, errors.tsv, curves.png; try: {command}")

@@ -1,6 +1,7 @@
 """`bertlab finetune`: a labelled task and a pre-trained model in, the best fine-tuned model out."""
 
 import json
+import shlex
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -196,11 +197,12 @@ def finetune(
 
 def _files(out: Path, names: list[str]) -> str:
     """The last line: the files in the folder, and the command that uses them."""
+    command = f"bertlab predict {shlex.quote(str(out))}"
     if len(names) == 1:
-        return f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: bertlab predict {out}"
+        return f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: {command}"
     return (
         f"{out}: the model, results.json, curves.png, and in tasks/ each task's predictions/, errors.tsv, curves.png; "
-        f"try: bertlab predict {out} --task {names[0]}"
+        f"try: {command} --task {shlex.quote(names[0])}"
     )
 
 
@@ -258,13 +260,16 @@ def _check_sizes(read: tuple[str, ...], baseline: str | None, features: str | No
         elif features and name in feature_settings.settings_read("bilstm"):
             beside = "--head linear"
         else:
-            raise click.UsageError(f"{_written(name)} goes with --baseline")
+            of_heads = name in feature_settings.settings_read("bilstm")
+            raise click.UsageError(f"{_written(name)} goes with --baseline{' or --features' * of_heads}")
         raise click.UsageError(f"{_written(name)} has no effect with {beside}; leave it out")
 
 
 def _written(name: str) -> str:
-    """The name of a parameter of the command as it is written in the shell."""
-    return next(one for one in click.get_current_context().command.params if one.name == name).opts[0]
+    """The name of a parameter of the command as it was written in the shell."""
+    context = click.get_current_context()
+    option = next(one for one in context.command.params if one.name == name)
+    return (option.secondary_opts or option.opts)[0] if context.params[name] is False else option.opts[0]
 
 
 def _task(load, validation_share: float, train_rows: int | None):

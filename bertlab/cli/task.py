@@ -85,6 +85,8 @@ def pairs(context, parameter, values):
         name, equals, said = value.partition("=")
         if not equals or not said:
             raise click.BadParameter(f"{value!r} is not {parameter.metavar}, for example {_EXAMPLES[parameter.name]}")
+        if name in pairs:
+            raise click.BadParameter(f"{name} is given twice; give it once (several columns of choices: choices=a,b)")
         pairs[name] = tuple(said.split(",")) if name == "choices" and "," in said else said
     return pairs
 
@@ -103,7 +105,7 @@ _FILE_OPTIONS = (
     click.option("--data-dir", type=click.Path(), help="Folder with the official files of a published task."),
     click.option("--shape", help="Type: sentence, pair, multiple-choice, tagging or question. [from the columns]"),
     click.option("--column", "columns", multiple=True, callback=pairs, metavar="FIELD=COLUMN",
-                 help="Read this field from this column, such as text=review (repeatable)."),
+                 help="Read this field from this column, such as text=review or choices=a,b (repeatable)."),
     click.option("--labels", callback=_names, metavar="A,B,…",
                  help="Classes (or tags) in the order of their indices. [those of the training rows]"),
     click.option("--label-separator", metavar="TEXT",

@@ -28,7 +28,7 @@ from bertlab.predict.predictions import (
 )
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
 from bertlab.training.finetuning.batches import outputs_of
-from bertlab.training.finetuning.card import load_only_info, load_task_model
+from bertlab.training.finetuning.card import load_task_model, load_written_info
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, sigmoid, softmax
 from bertlab.wordpiece.encoding import text_column
 
@@ -70,16 +70,20 @@ class Predictor:
         tokens = folder
         if is_baseline(folder):
             model = load_baseline(folder)
-            info = load_only_info(folder, model, task)
+            info = load_written_info(folder, model, task)
         elif has_features(folder):
             model, tokens = load_features(folder), frozen_in(folder)
-            info = load_only_info(folder, model, task)
+            info = load_written_info(folder, model, task)
         else:
             model, info = load_task_model(folder, task)
         return cls(model, checkpoints.load_tokenizer(tokens), info, **options)
 
     def __call__(self, inputs: Iterable, advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
-        """One prediction for each input. Raises DataError, with the input, for one in another format."""
+        """One prediction for each input. Raises DataError, with the input, for one in another format, and for one
+        input in place of several.
+        """
+        if isinstance(inputs, (str, bytes, dict)):
+            raise DataError(f"expected a list of inputs, got one, {inputs!r:.80}; put it into a list")
         rows = [row_of(self.info.shape, value, number) for number, value in enumerate(inputs, 1)]
         return self.predict_rows(rows, advance) if rows else []
 

@@ -1,5 +1,6 @@
 """The vocabulary: a list of tokens, one per line of `vocab.txt`, where the line number is the token's id."""
 
+import codecs
 import hashlib
 from collections.abc import Iterable
 from functools import cached_property
@@ -64,6 +65,7 @@ class Vocabulary(TokenTable):
             lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a token
         except OSError as error:
             raise VocabularyError(f"{path}: cannot be read ({error.strerror}); expected a vocab.txt") from error
+        lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)  # Windows' editors put it before the first token
         if not lines[-1]:
             lines.pop()
         vocabulary = cls.__new__(cls)

@@ -371,8 +371,9 @@ def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
     """Writes the manifest, then removes the files that only a resumed run needs."""
     if not shards:
         raise DataError(
-            f"{job.identity['source']}: no documents for split {job.identity['split']!r}; blank lines separate "
-            "the documents of a text: add documents, or use another file with --split all"
+            f"{job.identity['source']}: no documents for split {job.identity['split']!r}: each document is in one "
+            "split. Add documents (blank lines separate those of a .txt file, each .txt file of a folder is one), or "
+            "use another source with --split all"
         )
     folder = Path(job.folder)
     totals = {name: sum(shard[name] for shard in shards) for name in shards[0] if isinstance(shards[0][name], int)}

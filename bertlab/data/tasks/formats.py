@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from bertlab.data.documents_lines import check_surrogates, json_of
+from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, check_surrogates, json_of
 from bertlab.errors import DataError, asked
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
@@ -134,6 +134,7 @@ def _separator_of(path) -> str:
 
 
 def _csv_fields(path, separator: str) -> Iterator[tuple[int, list[str]]]:
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_BYTES_IN_LINE))  # Python's own, 131,072, is a long article
     reader = csv.reader((line + "\n" for _, line in read_lines(path)), delimiter=separator, strict=True)
     first_line = 1
     try:
@@ -211,6 +212,8 @@ def read_json(path: str | Path):
         line = raw.count(b"\n", 0, error.start) + 1
         raise DataError(f"{path} line {line}: not UTF-8 at byte {error.start}; JSON is UTF-8") from None
     except json.JSONDecodeError as error:
-        raise DataError(f"{path} line {error.lineno} column {error.colno}: not valid JSON ({error.msg})") from None
+        lines = "; if each line is a JSON object, name the file .jsonl" if error.msg == "Extra data" else ""
+        where = f"{path} line {error.lineno} column {error.colno}"
+        raise DataError(f"{where}: not valid JSON ({error.msg}){lines}") from None
     except (ValueError, RecursionError) as error:  # a number of 5,000 digits, 100,000 brackets
         raise DataError(f"{path}: not valid JSON ({error})") from None

@@ -226,7 +226,9 @@ def make_question(id: str, question: str, context: str, answers: list, starts: l
             raise RecordError(f"{here}answer_start must be a whole number of characters, not {start!r}")
         start = int(start)
         found = context[start : start + len(answer)]
-        if found != answer or not answer:
+        if not answer:
+            raise RecordError(f"{here}an answer must not be empty; a question without an answer has no answers at all")
+        if found != answer:
             raise RecordError(f"{here}the context has {found!r} at answer_start {start}, expected {answer!r}")
         numbers.append(start)
     return QuestionRow(id, question, context, tuple(answers), tuple(numbers))
@@ -360,5 +362,8 @@ def _choices(record: dict, columns: Columns) -> list[str]:
     else:
         values = _as_list(_lookup(record, column))
     if len(values) < 2 or not all(isinstance(value, str) for value in values):
-        raise RecordError(f"expected at least two choices, all text, found {values!r}")
+        raise RecordError(
+            f"expected at least two choices, all text, found {values!r}; name the columns of the choices with "
+            + asked("--column choices=A,B", 'columns={"choices": ("A", "B")}')
+        )
     return values

@@ -170,7 +170,7 @@ def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None =
     if idle:
         options = {"columns": "--column", "label_separator": "--label-separator"}
         words = ", ".join(asked(options.get(word, f"--{word}"), word) for word in idle)
-        raise DataError(f"{name}: the format of its rows is fixed; leave out {words}")
+        raise DataError(f"{name}: {words} would have no effect on files of this kind; leave it out")
 
 
 def _source(name_or_path, source: str, data_dir) -> str:

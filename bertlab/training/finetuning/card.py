@@ -12,6 +12,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.huggingface import CONFIG, is_next_sentence
 from bertlab.checkpoints.kinds import kind_of
 from bertlab.checkpoints.opening import find
+from bertlab.checkpoints.stored import few
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.errors import CheckpointError, asked
 from bertlab.files import write_text
@@ -30,12 +31,14 @@ _SHAPES = {
 }
 
 
-def save_finetuned(model, folder: Path, tokenizer, info: TaskInfo | dict[str, TaskInfo], format: str) -> None:
-    """Writes model, tokenizer and task.json. format: huggingface | bertlab. Raises CheckpointError.
+def save_finetuned(
+    model, folder: Path, tokenizer, info: TaskInfo | dict[str, TaskInfo], format: str, dtype: str | None = None
+) -> None:
+    """Writes model, tokenizer and task.json. format, dtype: of `checkpoints.save`. Raises CheckpointError.
 
     info: of a `MultiTaskModel`, by task.
     """
-    checkpoints.save(model, folder, tokenizer, format=format)
+    checkpoints.save(model, folder, tokenizer, format=format, dtype=dtype)
     if isinstance(info, dict):
         values = {TASKS: {name: dataclasses.asdict(own) for name, own in info.items()}}
     else:
@@ -61,7 +64,9 @@ def load_info(folder: str | Path, model) -> TaskInfo:
     """
     folder = Path(folder)
     if (folder / TASK).exists():
-        return _info_of(folder / TASK, _read_json(folder / TASK))
+        info = _info_of(folder / TASK, _read_json(folder / TASK))
+        _check_outputs(folder / TASK, info, model)
+        return info
     kind = kind_of(model)
     if kind not in _SHAPES:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
@@ -71,10 +76,36 @@ def load_info(folder: str | Path, model) -> TaskInfo:
         labels, metrics = NEXT_SENTENCE, default_metrics("pair", NEXT_SENTENCE)
         return TaskInfo(folder.name, "pair", labels, metrics, max_length, stride=min(128, max_length))
     multi_label = shape == "sentence" and values.get("problem_type") == MULTI_LABEL
-    labels = _labels_of_config(values, multi_label) if kind.endswith("classification") else ()
+    labels = _labels_of_config(values, model.num_labels, multi_label) if kind.endswith("classification") else ()
     metrics = default_metrics(shape, labels, multi_label)
     stride = min(128, max_length)
     return TaskInfo(folder.name, shape, labels, metrics, max_length, stride, multi_label=multi_label)
+
+
+def _check_outputs(path: Path, info: TaskInfo, model) -> None:
+    """Raises CheckpointError if a task.json is that of another model: its labels are not as many as the outputs."""
+    outputs, labels = getattr(model, "num_labels", None), len(info.labels) or 1  # a regression has one and no labels
+    if outputs is not None and outputs != labels:
+        raise CheckpointError(
+            f"{path}: names {labels} labels, and the model has {outputs} outputs: copy the {TASK} of this model into "
+            "the folder"
+        )
+
+
+def described_in(folder: str | Path, model) -> TaskInfo | dict[str, TaskInfo] | None:
+    """The task of a model in a folder, or of a model of several each by its name; None without a fine-tuned head."""
+    if isinstance(model, MultiTaskModel):
+        return {task: _info_of_several(Path(folder), task) for task in model.tasks}
+    return load_info(folder, model) if kind_of(model) in _SHAPES else None
+
+
+def load_written_info(folder: str | Path, model, task: str | None) -> TaskInfo:
+    """The task of a baseline or of a head on features, which only task.json tells. Raises CheckpointError.
+
+    task: the one that is expected, if any.
+    """
+    _read_json(Path(folder) / TASK)
+    return load_only_info(folder, model, task)
 
 
 def load_only_info(folder: str | Path, model, task: str | None) -> TaskInfo:
@@ -100,8 +131,7 @@ def load_task_model(path_or_name: str | Path, task: str | None = None, **options
         raise CheckpointError(
             f"{folder}: holds a model of several tasks: {names}; choose one with {chosen}, got {given}"
         )
-    described = _read_json(folder / TASK).get(TASKS, {})
-    return model.part(task), _info_of(folder / TASK, described.get(task, {}))
+    return model.part(task), _info_of_several(folder, task)
 
 
 def tasks_in(folder: str | Path) -> list[str]:
@@ -110,7 +140,16 @@ def tasks_in(folder: str | Path) -> list[str]:
     return list(_read_json(path).get(TASKS, ())) if path.exists() else []
 
 
+def _info_of_several(folder: Path, task: str) -> TaskInfo:
+    return _info_of(folder / TASK, _read_json(folder / TASK).get(TASKS, {}).get(task, {}))
+
+
 def _read_json(path: Path) -> dict:
+    if not path.exists():
+        raise CheckpointError(
+            f"{path}: this file is missing, and without it nothing tells what the model's outputs mean; copy it from "
+            "the folder that `bertlab finetune` wrote"
+        )
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -131,12 +170,19 @@ def _info_of(path: Path, values: dict) -> TaskInfo:
 
 
 def _not_a_task(path: Path, found) -> CheckpointError:
-    return CheckpointError(f"{path}: does not describe a task ({found!r}); copy it again or delete it")
+    return CheckpointError(f"{path}: does not describe a task ({found!r}); copy it again")
 
 
-def _labels_of_config(values: dict, multi_label: bool) -> tuple[str, ...]:
+def _labels_of_config(values: dict, outputs: int, multi_label: bool) -> tuple[str, ...]:
     """The labels of a config.json; () for regression, which has one output and no classes."""
+    if outputs == 1 and not multi_label:
+        return ()
     names = values.get("id2label")
     if not isinstance(names, dict):
-        return ("LABEL_0", "LABEL_1")  # what transformers assumes, too
-    return () if len(names) == 1 and not multi_label else tuple(names[str(number)] for number in range(len(names)))
+        return tuple(f"LABEL_{number}" for number in range(outputs))  # as transformers names them
+    if sorted(names) != sorted(map(str, range(outputs))):
+        raise CheckpointError(
+            f"the config.json names the labels {few(sorted(names))} in id2label, and the model has {outputs} outputs: "
+            f"expected 0 to {outputs - 1}"
+        )
+    return tuple(names[str(number)] for number in range(outputs))
