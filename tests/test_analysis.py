@@ -99,6 +99,31 @@ def test_vectors_can_be_taken_from_any_layer_and_left_unpooled(model, tokenizer)
         np.testing.assert_allclose(states, np.array(outputs["hidden_states"][layer])[0], atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "texts, options, said",
+    [
+        ("a robin", {}, "expected a list of texts, got one text, 'a robin'; put it into a list"),
+        (["a", None], {}, "text 2: expected a text, got NoneType"),
+        (["a"], {"layer": 1, "pooling": "pooler"}, "the pooler reads the last layer alone"),
+    ],
+)
+def test_what_cannot_be_encoded_is_named(model, tokenizer, texts, options, said):
+    from bertlab.analysis.vectors import encode_texts
+
+    with pytest.raises(DataError, match=said):
+        encode_texts(model.bert, tokenizer, texts, **options)
+
+
+def test_any_iterable_of_texts_is_encoded_and_the_pooler_s_own_layer_may_be_named(model, tokenizer):
+    from bertlab.analysis.vectors import encode_texts
+
+    texts = ["a robin", "the bank"]
+    expected = encode_texts(model.bert, tokenizer, texts, pooling="pooler")
+    for layer in (-1, 2):
+        found = encode_texts(model.bert, tokenizer, iter(texts), pooling="pooler", layer=layer)
+        np.testing.assert_array_equal(found, expected)
+
+
 def test_normalised_vectors_have_length_one(model, tokenizer):
     from bertlab.analysis.vectors import encode_texts
 

@@ -15,7 +15,7 @@ from autograde.cli import cli as autograde_cli
 from bertlab.cli import COMMANDS, cli
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import DataError
+from bertlab.errors import ConfigError, DataError
 from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 
@@ -123,13 +123,21 @@ def test_summary_counts_what_a_checkpoint_holds_and_no_more(checkpoint, tmp_path
 
 
 def test_an_error_inside_a_layer_stays_short_and_without_colours():
-    from bertlab.errors import ConfigError
     from bertlab.models import BertEncoder
 
     encoder = BertEncoder(BertConfig.named("tiny", vocab_size=20))
     with pytest.raises(ConfigError) as raised:
         encoder({"input_ids": np.zeros((2, 2, 2), "int32")})
     assert str(raised.value) == "input_ids has shape (2, 2, 2); expected (batch, tokens)"
+
+
+@pytest.mark.parametrize("name", ["attention_mask", "token_type_ids"])
+def test_inputs_of_different_lengths_are_named(name):
+    from bertlab.models import BertEncoder
+
+    model = BertEncoder(BertConfig.named("tiny", vocab_size=10))
+    with pytest.raises(ConfigError, match=f"{name} has 3 tokens per row, input_ids has 4; expected the same number"):
+        model({"input_ids": np.ones((2, 4), "int32"), name: np.ones((2, 3), "int32")})
     assert str(ConfigError("\x1b[1mbold\x1b[0m")) == "bold"
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -46,6 +47,16 @@ def test_a_mistake_is_one_line_and_exit_code_2(folder, command, said):
     assert (done.returncode, done.stdout) == (2, ""), done.stderr
     (line,) = done.stderr.strip().splitlines()
     assert line.startswith(f"{command.split()[0]}: ") and said in line
+
+
+@pytest.mark.parametrize("backend, said", [("foo", "expected tensorflow, jax or torch"), ("jax", "is not installed")])
+def test_a_backend_that_cannot_be_used_is_named_in_one_line(folder, monkeypatch, backend, said):
+    if backend == "jax" and find_spec("jax"):
+        pytest.skip("JAX is installed here")
+    monkeypatch.setenv("KERAS_BACKEND", backend)
+    done = run("bertlab", "fill-mask", "the [MASK]")
+    assert done.returncode == 2 and done.stderr.startswith(f"bertlab: KERAS_BACKEND={backend}: ")
+    assert said in done.stderr and done.stderr.count("\n") == 1
 
 
 @pytest.mark.parametrize("command", ["bertlab nosuch", "bertlab summary", "autograde grade --workers many"])

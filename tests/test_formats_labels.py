@@ -120,9 +120,9 @@ def test_labels_that_cannot_be_declared_are_refused(tmp_path, labels, message):
 
 
 def test_labels_are_refused_where_a_task_has_its_own_or_none(tmp_path):
-    with pytest.raises(DataError, match="package: the format of its rows is fixed; leave out labels"):
+    with pytest.raises(DataError, match="package: leave out labels; the format decides"):
         load_task("package", labels=("a", "b"))
-    with pytest.raises(DataError, match="rte: the format of its rows is fixed; leave out labels"):
+    with pytest.raises(DataError, match="rte: leave out labels; the format decides"):
         load_task("rte", data_dir=tmp_path, labels=())
     (tmp_path / "a.conll").write_text("Rome B\nwins O\n")
     with pytest.raises(DataError, match="regression is for sentences and pairs, not for a tagging task"):

@@ -156,6 +156,7 @@ def test_blimps_format_is_read_from_a_file_and_from_a_folder(file, tmp_path):
         ('{"sentence_good": 3, "sentence_bad": "a"}', 'line 2: expected a sentence in "sentence_good", got 3'),
         ("{", "line 2: expected a JSON object with sentence_good and sentence_bad ("),
         ('["a", "b"]', "line 2: expected a JSON object, got list"),
+        ('{"sentence_good": "a", "sentence_bad": "a "}', "line 2: expected two different sentences, got 'a' twice"),
         ('{"sentence_good": "a \\ud800", "sentence_bad": "a"}', "line 2: half of a surrogate pair in 'a \\ud800'"),
         ('{"sentence_good": "a", "sentence_bad": "b", "UID": "\\ud800"}', "line 2: half of a surrogate pair in"),
     ],
@@ -179,6 +180,15 @@ def test_a_file_without_pairs_and_a_missing_one_are_refused(tmp_path):
 
 
 # === Scores and results ===
+
+
+def test_sentences_with_the_same_tokens_have_the_same_score_and_are_not_right(model, tokenizer):
+    same = [MinimalPair("The bird is a robin.", "the Bird is a robin.", f"case {number}") for number in range(9)]
+    others = [MinimalPair(" ".join(["a"] * count), "the bird", "other") for count in range(1, 8)]
+    pairs = [pair for both in zip(same, [*others, *others]) for pair in both]
+    scores = score_pairs(model, tokenizer, pairs, batch_size=5)
+    assert (scores[::2, 0] == scores[::2, 1]).all() and (scores[1::2, 0] != scores[1::2, 1]).all()
+    assert all(result.right == 0 for result in group_results(same, scores[::2]))
 
 
 def test_figures_count_what_is_right(file):

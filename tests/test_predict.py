@@ -138,6 +138,12 @@ def test_an_input_of_another_form_is_named(shape, wrong):
         row_of(info_of(shape).shape, wrong, 7)
 
 
+@pytest.mark.parametrize("inputs", ["good film", {"question": "where", "context": "here"}])
+def test_one_input_in_place_of_several_is_refused(inputs):
+    with pytest.raises(DataError, match="expected a list of inputs, got one, .*; put it into a list"):
+        predictor_of("sentence")(inputs)
+
+
 def test_no_inputs_give_no_predictions():
     assert predictor_of("sentence")([]) == []
 

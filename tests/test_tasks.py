@@ -247,18 +247,18 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
 @pytest.mark.parametrize(
     "name, options, message",
     [
-        ("package", {"columns": {"text": "a"}}, "rows is fixed; leave out columns"),
+        ("package", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
         (
             "package",
             {"shape": "pair", "conll": {"tag_column": 1}},
-            "rows is fixed; leave out shape, conll",
+            "leave out shape, conll; the format decides",
         ),
-        ("rte", {"columns": {"text": "a"}}, "rows is fixed; leave out columns"),
-        ("rte", {"shape": "tagging"}, "rows is fixed; leave out shape"),
-        ("rte", {"conll": {"tag_column": 1}}, "rows is fixed; leave out conll"),
-        ("a.jsonl", {"conll": {"tag_column": 1}}, "rows is fixed; leave out conll"),
-        ("squad.json", {"columns": {"text": "a"}}, "rows is fixed; leave out columns"),
-        ("squad.json", {"shape": "pair"}, "rows is fixed; leave out shape"),
+        ("rte", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
+        ("rte", {"shape": "tagging"}, "leave out shape; the format decides"),
+        ("rte", {"conll": {"tag_column": 1}}, "leave out conll; the format decides"),
+        ("a.jsonl", {"conll": {"tag_column": 1}}, "leave out conll; the format decides"),
+        ("squad.json", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
+        ("squad.json", {"shape": "pair"}, "leave out shape; the format decides"),
     ],
 )
 def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name, options, message, tmp_path):
@@ -278,6 +278,25 @@ def test_a_squad_file_of_any_name_is_recognised(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])
     assert load_task(path).train[0].answers == ("Rome",)
+
+
+def test_choices_are_read_from_columns_and_the_message_says_how(tmp_path):
+    path = tmp_path / "train.csv"
+    path.write_text("context,choices,one,two,label\nHe,a|b,a,b,1\n")
+    task = load_task(path, columns={"choices": ("one", "two")}, validation_share=0)
+    assert task.train[0].choices == ("a", "b")
+    with pytest.raises(DataError, match="expected at least two choices.*name the columns of the choices with"):
+        load_task(path)
+
+
+def test_a_long_cell_is_read_and_lines_of_json_in_a_json_file_are_recognised(tmp_path):
+    path, text = tmp_path / "long.csv", "word " * 50_000
+    path.write_text(f"text,label\n{text},a\nshort,b\n")
+    assert len(load_task(path, validation_share=0).train[0].text) >= 249_999
+    lines = tmp_path / "lines.json"
+    lines.write_text('{"text": "a", "label": "x"}\n{"text": "b", "label": "y"}\n')
+    with pytest.raises(DataError, match="Extra data.; if each line is a JSON object, name the file .jsonl"):
+        load_task(lines)
 
 
 def test_choices_of_ones_own_have_as_many_labels_as_choices(tmp_path):

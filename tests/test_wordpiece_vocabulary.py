@@ -57,6 +57,12 @@ def test_a_bad_line_is_named(tmp_path, lines, message):
         Vocabulary.from_file(path)
 
 
+def test_a_byte_order_mark_is_no_part_of_the_first_token(tmp_path):
+    path = tmp_path / "vocab.txt"
+    path.write_bytes("\n".join(["\ufeff" + SPECIAL_TOKENS[0], *SPECIAL_TOKENS[1:], "the"]).encode())
+    assert Vocabulary.from_file(path) == Vocabulary([*SPECIAL_TOKENS, "the"])
+
+
 def test_a_file_that_is_not_utf8_is_named(tmp_path):
     path = tmp_path / "vocab.txt"
     path.write_bytes("\n".join(PIECES).encode() + b"\ncaf\xe9\n")

@@ -176,8 +176,8 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
 
 
 def _unexpected_problem(names: list[str]) -> str:
-    advice = asked("delete them from the file", "delete them from the file, or load with strict=False")
-    return f"no model of its configuration has {few(names)}: {advice}"
+    advice = asked("delete them from the file", "delete them from the file, load with strict=False")
+    return f"unexpected: {few(names)} ({advice}, or correct the configuration if it is not that of these weights)"
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:

@@ -171,8 +171,12 @@ def finetune(
     from bertlab.training.finetuning import finetune as run
     from bertlab.training.finetuning import finetune_tasks, train_baseline, train_features
 
-    axes = (PUBLISHED_GRID if grid else {}) | axes
     context = click.get_current_context()
+    for name in axes:
+        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            option = _written(name)
+            raise click.UsageError(f"{option} has no effect with --try {option.removeprefix('--')}=…; leave one out")
+    axes = (PUBLISHED_GRID if grid else {}) | axes
     common = {
         "grid": axes, "say": lambda text: click.echo(text, err=True),
         "on_begin": lambda: write_config(out, context.command, context.params | written),

@@ -102,6 +102,8 @@ def words(files, most, out):
 
     _make_folder(out)
     counts = Counter(word for text in read_texts(files) for word in text.split())
+    if not counts:
+        raise DataError(f"{', '.join(map(str, files))}: expected at least one word, got none")
     listed = WordList(word for word, _ in counts.most_common(most))
     write_text(out, "\n".join(listed.pieces) + "\n")
     click.echo(f"{out}: {len(listed):,} words, the special ones included")

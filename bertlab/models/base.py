@@ -53,6 +53,10 @@ def check_inputs(inputs, config: ModelConfig) -> None:
             f"input_ids has {shape[1]} tokens per row, but this model has only {config.max_tokens} "
             "positions: truncate the text or cut it into windows"
         )
+    for name in ("token_type_ids", "attention_mask"):
+        tokens = inputs[name].shape[-1] if inputs.get(name) is not None else shape[1]
+        if isinstance(shape[1], int) and isinstance(tokens, int) and tokens != shape[1]:
+            raise ConfigError(f"{name} has {tokens} tokens per row, input_ids has {shape[1]}; expected the same number")
 
 
 def check_memory_is_taken(encoder, config: ModelConfig) -> None:

@@ -170,7 +170,7 @@ def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None =
     if idle:
         options = {"columns": "--column", "label_separator": "--label-separator"}
         words = ", ".join(asked(options.get(word, f"--{word}"), word) for word in idle)
-        raise DataError(f"{name}: {words} would have no effect on files of this kind; leave it out")
+        raise DataError(f"{name}: leave out {words}; the format decides how these rows are read")
 
 
 def _source(name_or_path, source: str, data_dir) -> str:
