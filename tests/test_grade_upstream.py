@@ -45,6 +45,9 @@ from mybert.attention import attention_scores
 # %%
 a_drawing_of_later([[1.0]], alt="nothing").and_more()
 
+# %% [markdown]
+# ## 4.1 A toy · 2 points · ~1 minute
+
 # %% ANSWER(toy-sums)
 def score_sums(q, k):
     """The sum of each row of scores."""
@@ -54,6 +57,9 @@ def score_sums(q, k):
 
 # %% CHECK(toy-sums)
 check(score_sums)
+
+# %% [markdown]
+# ## 4.2 A toy · 2 points · ~1 minute
 
 # %% ANSWER(toy-largest)
 def largest_sum(q, k):
