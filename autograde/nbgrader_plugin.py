@@ -16,6 +16,7 @@ the course folder, so the plugins use the current folder as the course.
 import atexit
 import functools
 from pathlib import Path
+from typing import ClassVar
 
 import nbformat
 from nbconvert.exporters import HTMLExporter, NotebookExporter
@@ -30,7 +31,7 @@ from autograde.grader.group_hand_ins import copies, follow
 from autograde.grader.launcher import SharedLauncher
 from autograde.grader.repair import read_submission
 from autograde.grader.results import Result
-from autograde.release import released_checks
+from autograde.release.released_checks import warnings
 from autograde.sandbox.launchers import open_launcher
 
 
@@ -50,12 +51,13 @@ class SubmissionExporter(NotebookExporter):
 class GradeInSandbox(NbGraderPreprocessor):
     """Replaces nbgrader's Execute, SaveAutoGrades and AssignLatePenalties."""
 
+    _logged: ClassVar[set[str]] = set()
+
     def preprocess(self, nb, resources):
         """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
         named = resources["nbgrader"]
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
-        if line := _warning(assignment.course, assignment.name, tuple(assignment.templates)):
-            self.log.warning(line)
+        self._warn_once(assignment)
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
         (item,) = grading.handed_in(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
@@ -67,6 +69,13 @@ class GradeInSandbox(NbGraderPreprocessor):
             follow(assignment.course, assignment.name, assignment.templates, book, penalty)
         template = assignment.templates[path.stem].edition(one.result.variant)
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
+
+    def _warn_once(self, assignment) -> None:
+        """Logs what differs from the release; nbgrader makes an object for each submission, so the class remembers."""
+        for line in warnings(assignment.course, assignment.name, assignment.templates):
+            if line not in self._logged:
+                self._logged.add(line)
+                self.log.warning(line)
 
 
 GradeInRoom = GradeInSandbox  # its older name, in the nbgrader_config.py of courses made before
@@ -84,9 +93,6 @@ class FeedbackExporter(HTMLExporter):
         result = Result.load(record)
         given = given_by_people(course, named["assignment"], templates)
         return feedback_page(result, **given(result)), resources | {"output_extension": self.file_extension}
-
-
-_warning = functools.cache(released_checks.warning)  # nbgrader asks for every submission
 
 
 @functools.cache

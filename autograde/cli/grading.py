@@ -20,10 +20,10 @@ def seconds_text(seconds: float) -> str:
 
 
 def warn_of_changed_checks(assignment) -> None:
-    """Prints a line if exercises of an assignment have changed since its release."""
-    from autograde.release.released_checks import warning
+    """Prints a line for each notebook of an assignment that differs from its release."""
+    from autograde.release.released_checks import warnings
 
-    if line := warning(assignment.course, assignment.name, assignment.templates):
+    for line in warnings(assignment.course, assignment.name, assignment.templates):
         click.echo(f"Warning: {line}", err=True)
 
 

@@ -1,5 +1,6 @@
 """`autograde release`: solutions → student editions, fingerprints, and an assignment of a course."""
 
+import re
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -42,6 +43,8 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     from autograde.cli.grading import quiet_tensorflow
     from autograde.grader.course import set_exercises, use_exercises_of
 
+    if assignment and re.search(r"[/\\+]|^\.", assignment):
+        raise click.UsageError(f"--assignment {assignment}: expected a name without /, + and a dot at its start")
     if course:
         use_exercises_of(course)
     from autograde.exercises import catalogue

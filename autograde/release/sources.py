@@ -18,7 +18,7 @@ from pathlib import Path
 
 from autograde import exercises, syntax
 from autograde.caches import cached
-from autograde.exercises import cells, notebooks
+from autograde.exercises import cells, folders, notebooks
 from autograde.exercises.spec import Exercise
 from autograde.mybert_importer import PACKAGE, STAND_INS
 
@@ -29,21 +29,53 @@ _PLANNING = "autograde.planning"
 _WHOLE = ".*"  # behind the name of a package: all of its files count
 
 
-def hash_of(exercise: Exercise, with_machine: bool = True) -> str:
-    """The same as long as nothing changes on which the exercise's fingerprint depends.
-
-    with_machine: whether the versions of Python and of the libraries count.
-    """
+def hash_of(exercise: Exercise) -> str:
+    """The same as long as nothing changes on which the exercise's fingerprint depends."""
     facts, program = notebooks.facts_of(exercise.notebook)[exercise.id], _program(exercise)
-    module = f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
-    machine = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES]]
-    stated = [*(machine if with_machine else ()), repr(facts)]
+    module = _module_of(exercise)
+    stated = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES], repr(facts)]
     stated += [repr(exercise.variant)] if exercise.variant else []
     total = hashlib.sha256(json.dumps([*stated, program], ensure_ascii=False).encode())
     for name in sorted(_with_imports({_PLANNING, module, *_imported("\n".join(program))})):
         for path in _files_of(name):
             total.update(f"\0{name} {path.name}\0".encode() + _digest(path, path.stat().st_mtime_ns))
     return total.hexdigest()
+
+
+def hash_of_own_code(exercise: Exercise) -> str:
+    """The same as long as neither the code of the exercise's module changes, nor of those that it imports from its own
+    folder or from the instructor's, nor the code of its answer. Lines of comments and line ends do not count.
+    """
+    _, answers = cells.read(exercise.notebook, exercise.variant)
+    total = hashlib.sha256(f"{exercise.points} {_code(answers[exercise.id])}".encode())
+    for path in sorted(_own_files(_module_of(exercise))):
+        total.update(f"\0{path.name}\0{_code(path.read_text(encoding='utf-8'))}".encode())
+    return total.hexdigest()
+
+
+def _code(text: str) -> str:
+    """The lines of a program without empty ones and comments: the same for every version of Python."""
+    lines = (line.rstrip() for line in text.splitlines())
+    return "\n".join(line for line in lines if line and not line.lstrip().startswith("#"))
+
+
+def _module_of(exercise: Exercise) -> str:
+    return f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
+
+
+def _own_files(module: str) -> set[Path]:
+    """The file of an exercise's module, and those that it imports from the same folder or the instructor's own one."""
+    first = _path_of(module)
+    own = folders.own()
+    found: set[Path] = set()
+    waiting = [first]
+    while waiting:
+        path = waiting.pop()
+        near = path is not None and (path.parent == first.parent or (own and path.is_relative_to(own)))
+        if near and path not in found:
+            found.add(path)
+            waiting += map(_path_of, _imports_of(path, path.stat().st_mtime_ns))
+    return found
 
 
 def _program(exercise: Exercise) -> list[str]:
