@@ -16,7 +16,7 @@ RUN := $(VENV)/bin
 # Tests run in a process per core; four need about 12 GB.
 PARALLEL := -n auto --maxprocesses 4 --dist worksteal
 export TF_CPP_MIN_LOG_LEVEL ?= 3
-# Memory in pages of 2 MB on Linux: training is up to a quarter faster (bertlab/large_pages.py). Other systems ignore it.
+# Memory in pages of 2 MB on Linux: training is up to a quarter faster (bertlab/common/large_pages.py). Other systems ignore it.
 LARGE_PAGES := glibc.malloc.hugetlb=1
 
 .PHONY: help

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
-from bertlab.baselines.settings import FROZEN, KINDS, RECURRENT
-from bertlab.features.settings import FeatureSettings
-from bertlab.files import write_text
+from bertlab.common.backend import load_backend
+from bertlab.common.files import write_text
+from bertlab.training.baselines.settings import FROZEN, KINDS, RECURRENT
+from bertlab.training.features.settings import FeatureSettings
 
 MODEL = "bertlab-mini"
 HEADS = (("last", "linear"), ("last4-concat", "linear"), ("all-mix", "linear"), ("last4-concat", "bilstm"))

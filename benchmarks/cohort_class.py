@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.exercises import catalogue, cells
-from autograde.proofs import alternatives
+from autograde.exercises.proofs import alternatives
 from autograde.release import editions
 from autograde.sandbox import seccomp
 

@@ -14,10 +14,10 @@ import threading
 import time
 from pathlib import Path
 
-from autograde.grader.course import make_course
-from autograde.grader.grade import without_time
-from autograde.grader.gradebook import Course
-from autograde.grader.results import load_results
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.grade import without_time
+from autograde.grader.grading.results import load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.sandbox.watch import processes

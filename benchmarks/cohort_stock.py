@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from autograde.exercises import catalogue
-from autograde.grader.gradebook import Course
-from autograde.planning import write_fingerprints
+from autograde.exercises.planning.planner import write_fingerprints
+from autograde.grader.book.gradebook import Course
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from benchmarks.cohort_class import ASSIGNMENTS, ROOT, Student
 from benchmarks.cohort_course import hand_in, timed
-from bertlab.backend import load_backend
+from bertlab.common.backend import load_backend
 
 
 def stock_course(folder: Path, students: list[Student]) -> Path:

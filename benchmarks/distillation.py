@@ -14,13 +14,13 @@ from pathlib import Path
 import click
 import numpy as np
 
-from bertlab.backend import load_backend
+from bertlab.common.backend import load_backend
+from bertlab.common.files import write_atomically, write_text
+from bertlab.common.work_folder import read_json, write_json
 from bertlab.data.pretraining.records import MANIFEST
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.files import write_atomically, write_text
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.recipes.presets import PretrainingSettings
-from bertlab.work_folder import read_json, write_json
 
 TEACHER = "bertlab-mini"
 TASKS = {"package": 1500, "pairs": 1500}  # name: training rows

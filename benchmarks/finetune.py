@@ -26,10 +26,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from bertlab.common.large_pages import with_large_pages
 from bertlab.config import SIZES, BertConfig
 from bertlab.data.tasks.load import load_task
-from bertlab.large_pages import with_large_pages
-from bertlab.wordpiece.learner import learn_vocabulary
+from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 
 CONTENDERS = {
     "bertlab": "bertlab, TensorFlow + XLA",

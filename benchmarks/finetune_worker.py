@@ -73,8 +73,8 @@ def prepare(job: dict, folder: Path) -> None:
 
     from bertlab.config import BertConfig
     from bertlab.models import BertForSequenceClassification
-    from bertlab.training.finetuning.card import save_finetuned
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     keras.utils.set_random_seed(0)
     model = BertForSequenceClassification(BertConfig.load(folder / "config.json"), num_labels=len(job["labels"]))

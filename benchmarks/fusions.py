@@ -22,7 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.pretrain import add_sizes, config_of, random_rows
-from bertlab.large_pages import restart_with_large_pages
+from bertlab.common.large_pages import restart_with_large_pages
 
 STEPS = 10
 MAX_SHOWN = 20  # kernels in the second table

@@ -28,8 +28,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.files import write_text
-from bertlab.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.files import write_text
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 
 OPERATIONS = 1e15
 WEIGHT_DECAY = 0.05
@@ -111,8 +111,8 @@ class Session:
         import jax
 
         from bertlab.models import PreTrainingModel
+        from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
         from bertlab.training.recipes import optimizer
-        from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
         from scripts.make_mini import Trainer
         from scripts.mini_rows import Marks
 

@@ -18,7 +18,7 @@ from dataclasses import field as field_of
 from pathlib import Path
 
 from benchmarks.grammar_words import CLASSES, form_of
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 SLOT = re.compile(r"\{([a-z_]+)(\d?)(?:\.(\w+))?\}")
 CHOICE = re.compile(r"\[([^|\[\]]*)\|([^|\[\]]*)\]")

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.grammar_pairs import write_pairs
-from bertlab.work_folder import write_json
+from bertlab.common.work_folder import write_json
 from scripts.text_kinds import KINDS
 
 MATERIAL = Path(__file__).parent / "material"
@@ -163,7 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="JSON file with all results")
     options = parser.parse_args(arguments)
 
-    from bertlab.backend import load_backend
+    from bertlab.common.backend import load_backend
 
     load_backend()
     results = {

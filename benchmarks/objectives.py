@@ -21,14 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.backend import load_backend
+from bertlab.common.backend import load_backend
+from bertlab.common.files import write_atomically, write_text
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.families import family
-from bertlab.files import write_atomically, write_text
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
 VOCABULARY, LENGTH, BATCH = 4096, 32, 64
 TASK, TASK_ROWS, JUDGED_ROWS = "package", 2000, 1000
@@ -74,7 +74,7 @@ COLUMNS = (
 def tokenizer_in(folder: Path) -> WordPieceTokenizer:
     """A vocabulary of the corpus's training documents, learnt once."""
     from bertlab.demo.stages import sentences
-    from bertlab.wordpiece.learner import learn_vocabulary
+    from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 
     path = folder / "vocab.txt"
     if not path.exists():

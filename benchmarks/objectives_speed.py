@@ -28,9 +28,9 @@ from rich.table import Table
 from benchmarks.objectives import CONTENDERS
 from benchmarks.pretrain import random_rows
 from benchmarks.pretrain_worker import Job, fit, train_in_torch
+from bertlab.common.files import write_text
 from bertlab.data.pretraining.collators import DrawOrder
 from bertlab.families import family
-from bertlab.files import write_text
 
 STEPS = 20
 GENERATOR_WIDTH = 0.25

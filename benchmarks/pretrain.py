@@ -23,10 +23,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from bertlab.common.large_pages import with_large_pages
 from bertlab.config import SIZES, BertConfig
 from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.large_pages import with_large_pages
 
 SHORT_ROWS = 0.1
 
@@ -109,8 +109,8 @@ def rows_of_documents(source: str, length: int, packing: bool, number: int) -> t
     from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
     from bertlab.data.documents import load_documents
     from bertlab.demo.stages import sentences
-    from bertlab.wordpiece import WordPieceTokenizer
-    from bertlab.wordpiece.learner import learn_vocabulary
+    from bertlab.tokenizers.wordpiece import WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 
     path = str(ensure_corpus() / DOCUMENTS) if source == "builtin" else source
     documents = list(islice(load_documents(path), 1500))

@@ -60,8 +60,8 @@ def _published(text: Path, tokenizer, tokenize, passes: int) -> int:
 
 
 def _tokenizer(vocab: Path):
-    from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-    from bertlab.wordpiece.vocabulary import Vocabulary
+    from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
 
     return WordPieceTokenizer(Vocabulary.from_file(vocab))
 

@@ -22,8 +22,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.pretrain import add_sizes, config_of
+from bertlab.common.large_pages import restart_with_large_pages
 from bertlab.config import BertConfig
-from bertlab.large_pages import restart_with_large_pages
 from bertlab.training.devices.utilisation import last_layer_positions, measured_peak, training_flops
 
 

@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate
-from bertlab.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 from scripts.text_kinds import KINDS
 
 LEARNING_RATE = 1e-3
@@ -148,7 +148,7 @@ def examples(candidate: Candidate, phase: int, job: Job) -> Path:
     """The folder of rows for one phase of a candidate."""
     from bertlab.data.pretraining.make import make_data
     from bertlab.data.pretraining.settings import ExampleSettings
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
     tokens = candidate.phases[phase][0]
     pairs = candidate.pairs if phase == len(candidate.phases) - 1 else ""
@@ -176,8 +176,8 @@ def train(candidate: Candidate, job: Job, folder: Path) -> dict:
     """Pre-trains for the job's operations, or resumes. Returns what was spent."""
     from bertlab.families import family
     from bertlab.models.outline import parameter_count
+    from bertlab.tokenizers.wordpiece import Vocabulary
     from bertlab.training.pretraining import pretrain
-    from bertlab.wordpiece import Vocabulary
 
     pieces = len(Vocabulary.from_file(Path(job.data) / f"vocab-{candidate.vocabulary}.txt"))
     width = candidate.model["hidden_size"]
@@ -268,7 +268,7 @@ def finetuned(task: str, checkpoint: Path, job: Job, out: Path) -> float:
 
 
 def main() -> None:
-    from bertlab.backend import load_backend
+    from bertlab.common.backend import load_backend
 
     load_backend()
     name, file = sys.argv[1:]

@@ -30,9 +30,9 @@ from pathlib import Path
 
 from benchmarks.recipe_table import CANDIDATES, Candidate
 from benchmarks.recipe_worker import TASKS, Job, folder_name, text_digest
-from bertlab.files import write_text
-from bertlab.large_pages import with_large_pages
-from bertlab.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.files import write_text
+from bertlab.common.large_pages import with_large_pages
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 
 BUDGET = 1e14  # floating-point operations
 WORDS = 8_000_000

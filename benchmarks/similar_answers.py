@@ -67,8 +67,8 @@ def rows_of_class(seed: int, python: str | None) -> dict[str, str]:
     """Name of the method → its cell in the table."""
     import copying_class
 
+    from autograde.grader.reading.template import Template
     from autograde.grader.similarity import given_to_everybody
-    from autograde.grader.template import Template
 
     given = given_to_everybody([Template.read(copying_class.released(), copying_class.NOTEBOOK)])
     copying = copying_class.copying_pairs()

@@ -21,8 +21,8 @@ from pathlib import Path
 from pydoc_data.topics import topics
 
 from benchmarks.tokenizer_kinds import GREEK_CAPITALS, KINDS, make_vocabulary
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.wordpiece.characters import plain_characters
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.characters import plain_characters
 
 MINI = Path(__file__).parents[1] / "bertlab" / "pretrained" / "bertlab-mini" / "vocab.txt"
 MODULES = 120  # of Python's library

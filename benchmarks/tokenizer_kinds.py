@@ -22,7 +22,7 @@ from pathlib import Path
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 os.environ["RAYON_NUM_THREADS"] = "1"
 
-from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
 
 WORDS_PER_LINE = 20
 GREEK_CAPITALS = "Greek, capitals"  # theirs has no final sigma (ς), which the published tokenizer has: other ids

@@ -16,9 +16,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from bertlab.backend import load_backend
-from bertlab.files import write_atomically, write_text
-from bertlab.work_folder import read_json, write_json
+from bertlab.common.backend import load_backend
+from bertlab.common.files import write_atomically, write_text
+from bertlab.common.work_folder import read_json, write_json
 
 NOUNS = "dog cat bird fish girl boy king queen ship tree stone river".split()
 VERBS = "see hear find love carry follow".split()
@@ -63,7 +63,7 @@ def sentence(rng: random.Random) -> tuple[str, str]:
 
 def write_pairs(folder: Path, count: int, held_out: int) -> None:
     """train.tsv, validation.tsv and vocab.txt: no source is in both files."""
-    from bertlab.wordpiece import SPECIAL_TOKENS
+    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
 
     rng, pairs = random.Random(7), {}
     while len(pairs) < count + held_out:
@@ -126,7 +126,7 @@ def exact_matches(model, folder: Path) -> dict[str, list[float]]:
     """Length → for each held-out source of that many words 1 where the most likely target is right, else 0."""
     from bertlab.data.pretraining.pairs import read_pairs
     from bertlab.generation import TranslationSettings, translate_text
-    from bertlab.tokenizer_kinds import open_tokenizer
+    from bertlab.tokenizers.kinds import open_tokenizer
 
     pairs, tokenizer = list(read_pairs(folder / "validation.tsv")), open_tokenizer(folder / "vocab.txt")
     settings = TranslationSettings(beams=1, max_new_tokens=32, batch_size=100)
@@ -163,7 +163,7 @@ def picture(rows: list[dict]):
 def main(out: Path, steps: int, pairs: int, held_out: int) -> None:
     load_backend()
     from bertlab.data.pretraining.pairs import make_pairs, pair_settings
-    from bertlab.tokenizer_kinds import open_tokenizer
+    from bertlab.tokenizers.kinds import open_tokenizer
 
     out.mkdir(parents=True, exist_ok=True)
     write_pairs(out, pairs, held_out)

@@ -18,9 +18,9 @@ from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from bertlab.wordpiece.learner import SPECIAL_TOKENS, count_words, learn_vocabulary, read_texts
-from bertlab.wordpiece.vocabulary import Vocabulary
-from bertlab.wordpiece.vocabulary_report import measure
+from bertlab.tokenizers.wordpiece.learner import SPECIAL_TOKENS, count_words, learn_vocabulary, read_texts
+from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
+from bertlab.tokenizers.wordpiece.vocabulary_report import measure
 
 TARGET = "tensorflow_text"  # what the speed is compared with
 

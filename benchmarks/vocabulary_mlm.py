@@ -17,15 +17,15 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from bertlab.backend import load_backend
+from bertlab.common.backend import load_backend
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.demo.stages import sentences
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-from bertlab.wordpiece.learner import learn_vocabulary
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 
 BATCH_SIZE, LENGTH = 256, 16
 

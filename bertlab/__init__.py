@@ -17,8 +17,8 @@ _HOMES = {
     "BertForQuestionAnswering": "bertlab.models",
     "BertForSequenceClassification": "bertlab.models",
     "BertForTokenClassification": "bertlab.models",
-    "BytePairTokenizer": "bertlab.bpe",
-    "BytePairVocabulary": "bertlab.bpe",
+    "BytePairTokenizer": "bertlab.tokenizers.bpe",
+    "BytePairVocabulary": "bertlab.tokenizers.bpe",
     "DistilBertConfig": "bertlab.families",
     "ElectraConfig": "bertlab.families",
     "ElmoConfig": "bertlab.families",
@@ -38,8 +38,8 @@ _HOMES = {
     "SequenceToSequenceModel": "bertlab.models",
     "TokenClassifier": "bertlab.models",
     "TransformerConfig": "bertlab.families",
-    "Vocabulary": "bertlab.wordpiece",
-    "WordPieceTokenizer": "bertlab.wordpiece",
+    "Vocabulary": "bertlab.tokenizers.wordpiece",
+    "WordPieceTokenizer": "bertlab.tokenizers.wordpiece",
     "XLNetConfig": "bertlab.families",
 }
 __all__ = [*_HOMES, "__version__"]

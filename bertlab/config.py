@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-from bertlab.errors import ConfigError
-from bertlab.files import write_text
+from bertlab.common.errors import ConfigError
+from bertlab.common.files import write_text
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu", "silu")
 

@@ -36,15 +36,15 @@ import keras
 import numpy as np
 
 from bertlab import checkpoints
+from bertlab.common.files import write_atomically
+from bertlab.common.progress import track
+from bertlab.common.work_folder import read_json, write_json
 from bertlab.families import BertConfig
-from bertlab.files import write_atomically
 from bertlab.models import PreTrainingModel
-from bertlab.progress import track
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.training.objectives.losses import token_losses, weighted_mean
 from bertlab.training.recipes.optimizer import muon
 from bertlab.training.runs.curves import METRICS, read_metrics, write_metrics
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.work_folder import read_json, write_json
 from scripts.mini_rows import LONGEST, MIXES, Kind, Marks, Text, examples_of, kinds_of, rows_of
 from scripts.text_kinds import KINDS
 

@@ -27,10 +27,10 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.files import write_atomically, write_text
+from bertlab.common.work_folder import WorkFolder, read_json
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
-from bertlab.files import write_atomically, write_text
-from bertlab.work_folder import WorkFolder, read_json
 from scripts import mini_repeats as repeats
 from scripts.mini_cleaning import clean_paragraphs, join_broken_lines
 

@@ -1,4 +1,4 @@
-"""Writes bertlab/wordpiece/unicode_tables.json: the character properties that BERT's tokenizer needs, frozen at Unicode
+"""Writes bertlab/tokenizers/wordpiece/unicode_tables.json: the character properties that BERT's tokenizer needs, frozen at Unicode
 14.0.
 
 Every Python brings its own Unicode version, so `str.lower` and `unicodedata` would split the same text into other

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from bertlab.wordpiece import Vocabulary
+from bertlab.tokenizers.wordpiece import Vocabulary
 from scripts.mini_tokens import Tokens
 from scripts.text_kinds import KINDS
 

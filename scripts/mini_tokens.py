@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.files import write_atomically
-from bertlab.progress import track
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.common.files import write_atomically
+from bertlab.common.progress import track
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
 PARTS = ("train", "held_out")
 TOGETHER = 2000  # documents

@@ -41,8 +41,8 @@ from itertools import islice
 
 from autograde.student import check, colour_pieces, explain_unsolved, input_table, lines, load_backend, progress
 from bertlab.data.documents import load_documents
-from bertlab.errors import MissingDependencyError
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.common.errors import MissingDependencyError
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
 explain_unsolved()
 
@@ -659,7 +659,7 @@ colour_pieces(
 #
 # Without a limit, the ratio fills the vocabulary with the rarest neighbours. With a minimum count it learns useful
 # tokens. (The library's own algorithm starts with a high minimum count and halves it whenever no pair is left, which
-# needs no parameter: `bertlab/wordpiece/learner.py`.)
+# needs no parameter: `bertlab/tokenizers/wordpiece/learner.py`.)
 #
 # **How large should the vocabulary be?** The lecture gives 30,000 tokens for English and 110,000 for 100 languages. ⚠
 # Those are round numbers: BERT's English vocabularies have 30,522 (uncased) and 28,996 (cased) tokens, the multilingual

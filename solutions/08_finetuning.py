@@ -1098,7 +1098,7 @@ reader = fine_tune(new_bert(), SpanHead(), rows, targets, span_loss, epochs=2)
 logits = predict(reader, held_out_rows)
 
 
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
 of_the_library = WordPieceTokenizer(Vocabulary(begin.pieces), begin.lower_case)  # it knows where each token begins
 

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from once import made_once
 
-from autograde import fingerprints, planning, probe
+from autograde.boundary import call_answer, fingerprints
 from autograde.exercises import catalogue
-from autograde.judge import judge
-from autograde.proofs import Proofs
+from autograde.exercises.planning import planner
+from autograde.exercises.proofs import Proofs
+from autograde.judging.judge import judge
 
 LAYER = """
 class MultiHeadAttention(keras.layers.Layer):
@@ -45,8 +46,8 @@ def copy_fingerprints(folder: Path) -> Path:
     """All that a release puts into its folder of fingerprints; returns the folder."""
     for exercise in catalogue.EXERCISES:
         shutil.copy(fingerprint(exercise.id), folder)
-    fingerprints.save_index(planning.index(), folder)
-    fingerprints.save_index(planning.runs_of(catalogue.EXERCISES), folder, fingerprints.RUNS)
+    fingerprints.save_index(planner.index(), folder)
+    fingerprints.save_index(planner.runs_of(catalogue.EXERCISES), folder, fingerprints.RUNS)
     return folder
 
 
@@ -64,7 +65,7 @@ def visible_plan(exercise_id: str) -> dict:
 
 def asking(namespace):
     """The `ask` of a namespace in this process."""
-    return lambda questions: probe.answer(questions, namespace)
+    return lambda questions: call_answer.answer(questions, namespace)
 
 
 def written(source: str, name: str = "<cell>") -> dict:

@@ -11,7 +11,7 @@ from functools import cache
 
 from autograde.demo.sample_class import _notebook
 from autograde.exercises import catalogue, cells
-from autograde.proofs import alternatives, wrong_answers
+from autograde.exercises.proofs import alternatives, wrong_answers
 from autograde.release import editions
 
 NOTEBOOK = "03_attention"

@@ -4,8 +4,8 @@ import numpy as np
 
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 LETTERS = "abcdefghijklmnopqrst"
 WORDS = [first + second for first in LETTERS for second in LETTERS]  # 400 tokens that begin a word

@@ -1,7 +1,7 @@
 """Tiny models with a random head for every shape, as tests of prediction and export need them."""
 
 from bertlab.config import BertConfig
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = ["good", "bad", "film", "the", "was", "paris", "in", "france", "where", "is", ".", "##s", "it", "a"]
 TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))

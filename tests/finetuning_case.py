@@ -6,8 +6,8 @@ import numpy as np
 
 from bertlab.config import BertConfig
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow, TaskData
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = ["good", "bad", "film", "the", "was", "a", "city", "paris", "rome", "in", "where", "is", "not", "it", "."]
 TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))

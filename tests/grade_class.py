@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.exercises.cells import answer_cell, stub_cell
-from autograde.grader.course import make_course
-from autograde.grader.grade import Assignment, open_assignment, without_time
-from autograde.grader.gradebook import Course
-from autograde.grader.launcher import SharedLauncher
-from autograde.grader.results import Result, load_results
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.grade import Assignment, open_assignment, without_time
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.results import Result, load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 

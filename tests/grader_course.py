@@ -59,8 +59,8 @@ WORK = as_bytes(notebook(ANSWERS))  # a hand-in
 
 def make_gradebook(folder) -> None:
     """gradebook.db as `nbgrader generate_assignment` leaves it: the cells of the release, no submissions."""
-    from autograde.grader.gradebook import Course
-    from autograde.grader.template import Template
+    from autograde.grader.book.gradebook import Course
+    from autograde.grader.reading.template import Template
 
     with Course(folder) as course:
         book = course.book

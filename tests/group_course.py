@@ -11,20 +11,20 @@ from lms_files import (
 )
 
 from autograde.cli import cli
-from autograde.grader.course import SECRET
-from autograde.grader.grade import Assignment, anything_new, digest, grade_by
-from autograde.grader.gradebook import Course
-from autograde.grader.notebook_grading import Graded
-from autograde.grader.parts import parts_of
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.grader.book.course import SECRET
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.manual_points.parts import parts_of
+from autograde.grader.grading.grade import Assignment, anything_new, digest, grade_by
+from autograde.grader.grading.notebook_grading import Graded
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 
 
-RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
+RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
 
 
 OWN = "group,student\nGroup 1,ann\nGroup 1,ben\nGroup 2,cleo\nGroup 2,dora\nGroup 2,eli\n"

@@ -1,5 +1,5 @@
 """Downloads as learning-management systems write them, built step by step after their own code, which
-autograde/grader/platforms.py names: students' names and files go in, the system's zip comes out.
+autograde/grader/hand_ins/platforms.py names: students' names and files go in, the system's zip comes out.
 """
 
 import csv

@@ -6,8 +6,8 @@ from bertlab.config import BertConfig
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.runs.curves import read_metrics
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = "the a cat dog bird sees hears likes small big red old . river house tree near on under".split()
 CONFIG = BertConfig(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 from autograde.sandbox import launchers
 from autograde.sandbox.limits import Limits
 

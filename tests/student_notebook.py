@@ -4,7 +4,7 @@ import linecache
 
 import pytest
 
-from autograde import mybert_importer
+from autograde.boundary import mybert_importer
 from autograde.student import home, plans
 from autograde.student.kept_answers import gather
 

@@ -6,7 +6,7 @@ from finetuning_case import CONFIG, RECIPE, finetuned, save_checkpoint, task_of
 
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import variables_of
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.families import family, model_types
 from bertlab.training.finetuning.settings import Recipe
 

@@ -10,11 +10,11 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.examples import make_examples, tokenize_documents
 from bertlab.data.pretraining.segments import make_pairs
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import ConfigError, DataError
 from bertlab.layers import FactorisedEmbeddings, SharedEncoder
 from bertlab.training.objectives import MaskedLM, SentenceOrder, objectives_for
 from bertlab.training.pretraining import PretrainingRun

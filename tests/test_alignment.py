@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.errors import DataError
+from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 from bertlab.training.finetuning.problems import Decoded, Encoded, Tagging, TaskInfo
-from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 LABELS = ("O", "B-LOC", "I-LOC", "B-PER")
 PIECES = (*SPECIAL_TOKENS, "in", "new", "york", "geo", "##gu", "##es", "'", "s", ".")

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from bertlab import checkpoints
+from bertlab.common.errors import DataError
 from bertlab.config import BertConfig
-from bertlab.errors import DataError
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 ROOT = str(Path(__file__).parents[1])
 WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", "."]

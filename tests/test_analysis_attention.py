@@ -10,8 +10,8 @@ from tiny_model import tiny_model, tiny_tokenizer
 from bertlab.analysis.heads import DIRECTIONS, best_offset, predicted_heads, relation_scores
 from bertlab.analysis.patterns import TYPES, attention_pattern, mean_pattern, pattern_type
 from bertlab.analysis.readings import read_text, read_words, word_attention
+from bertlab.common.errors import DataError
 from bertlab.data.treebanks import ParsedSentence
-from bertlab.errors import DataError
 
 RELATIONS = ("det", "nsubj", "obj")
 

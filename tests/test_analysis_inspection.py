@@ -15,8 +15,8 @@ from bertlab.analysis.lens import logit_lens
 from bertlab.analysis.readings import read_text
 from bertlab.analysis.senses import SenseExample
 from bertlab.cli import cli
+from bertlab.common.errors import BertLabError, DataError
 from bertlab.data.treebanks import ParsedSentence
-from bertlab.errors import BertLabError, DataError
 
 TEXT = "the [MASK] of a river."
 TREEBANK = [

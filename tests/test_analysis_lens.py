@@ -7,7 +7,7 @@ import pytest
 from tiny_model import tiny_config, tiny_model, tiny_tokenizer
 
 from bertlab.analysis.lens import lens_probabilities, logit_lens
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from bertlab.analysis.diagnostics import (
 )
 from bertlab.analysis.gating import all_open, gated_heads, with_one_head, without_each_head
 from bertlab.analysis.patching import logit_difference, patch_each
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 
 @pytest.fixture(scope="module")

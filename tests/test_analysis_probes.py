@@ -16,7 +16,7 @@ from bertlab.analysis.senses import (
     sense_accuracy,
     sense_vectors,
 )
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 # === Senses ===
 

@@ -21,11 +21,11 @@ MORE = ["is the old bird", "the bird is old", "is a bank the bank", "he is she i
 def tokenizer_of(name):
     if name == "xlnet":
         pytest.importorskip("sentencepiece")
-        from bertlab.sentence_pieces import learn
+        from bertlab.tokenizers.sentence_pieces import learn
 
         return learn((TEXTS + MORE) * 4, 28, cls_last=True)
-    from bertlab.bpe.learner import learn
-    from bertlab.bpe.tokenizer import BytePairTokenizer
+    from bertlab.tokenizers.bpe.learner import learn
+    from bertlab.tokenizers.bpe.tokenizer import BytePairTokenizer
 
     return BytePairTokenizer(learn((TEXTS + MORE) * 4, 300))
 

@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograde import answers, planning
-from autograde.answers import Answer, CellOutcome, Failure, is_a, read
 from autograde.exercises import catalogue
-from autograde.judge import fault, judge
-from autograde.naming import same_outcome, without_code
+from autograde.exercises.planning import planner
+from autograde.judging import answers
+from autograde.judging.answers import Answer, CellOutcome, Failure, is_a, read
+from autograde.judging.judge import fault, judge
+from autograde.judging.match_mistake import same_outcome, without_code
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End
 
@@ -81,7 +82,7 @@ def test_for_any_answer_each_field_holds_what_is_listed(raw):
 @pytest.fixture(scope="module")
 def plans():
     exercises = [catalogue.find(name) for name in ("scores", "causal-mask", "truncate-pair", "choose-positions")]
-    return [planning.make_plan(exercise, "hidden", misconceptions=False) for exercise in exercises]
+    return [planner.make_plan(exercise, "hidden", misconceptions=False) for exercise in exercises]
 
 
 @settings(max_examples=200, deadline=None)
@@ -204,7 +205,8 @@ def test_the_code_of_a_message_does_not_depend_on_where_a_traced_function_is_ins
         'in user code:\n\n    File "{}", line 381, in None  *\n        function(batch)\n    RuntimeError: used twice'
     )
     codes = {
-        answers.digest_of(message.format(path)) for path in ("/home/ada/autograde/probe.py", "C:\\course\\probe.py")
+        answers.digest_of(message.format(path))
+        for path in ("/home/ada/autograde/boundary/call_answer.py", "C:\\course\\probe.py")
     }
     assert len(codes) == 1
     assert answers.digest_of("RuntimeError: used once") not in codes

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from autograde_case import proofs_of
 
-from autograde import planning, probe
+from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells, notebooks, runs
-from autograde.judge import judge
-from autograde.proofs import (
+from autograde.exercises.planning import planner
+from autograde.exercises.proofs import (
     ALTERNATIVES,
     PROOFS,
     WRONG_ANSWERS,
@@ -21,6 +21,7 @@ from autograde.proofs import (
     undefined_names,
     wrong_answers,
 )
+from autograde.judging.judge import judge
 
 DRAWS = 30
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
@@ -119,10 +120,10 @@ def {name}(*arguments, **keywords):
 @pytest.mark.parametrize("notebook", ["02_embeddings", "03_attention", "04_encoder_layer", "07_pretraining"])
 def test_a_function_that_remembers_its_results_by_the_shapes_of_its_arguments_fails(notebook):
     for exercise in catalogue.of_notebook(notebook):
-        plan = planning.make_plan(exercise, misconceptions=False)
+        plan = planner.make_plan(exercise, misconceptions=False)
         if exercise.probe["kind"] == "function" and any(map(holds_array, plan["questions"][0]["arguments"])):
             cell = cells.answer_cell(exercise) + REMEMBERING.format(name=exercise.names[0])
-            given = probe.answer(plan["questions"], cells.namespace(exercise, cell))
+            given = call_answer.answer(plan["questions"], cells.namespace(exercise, cell))
             assert not judge(plan, lambda questions, given=given: given).passed, exercise.id
 
 
@@ -142,7 +143,7 @@ def test_every_written_answer_is_an_answer_to_an_exercise_of_its_notebook(folder
 def test_hidden_seeds_differ_by_student_and_exercise_and_need_the_secret():
     one, two = catalogue.EXERCISES[:2]
     seeds = {
-        planning.hidden_seed(secret, student, exercise)
+        planner.hidden_seed(secret, student, exercise)
         for secret in (b"s1", b"s2")
         for student in ("ada", "bob")
         for exercise in (one, two)

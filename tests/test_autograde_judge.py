@@ -8,11 +8,12 @@ from autograde_case import LAYER, asking, verdict_on, visible_plan, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograde import planning, rendering, shortcuts
-from autograde.compare import Tolerance
 from autograde.exercises import catalogue, cells
-from autograde.judge import judge
-from autograde.verdict import Verdict
+from autograde.exercises.planning import planner
+from autograde.judging import rendering, shortcuts
+from autograde.judging.compare import Tolerance
+from autograde.judging.judge import judge
+from autograde.judging.verdict import Verdict
 
 RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
 
@@ -98,7 +99,7 @@ def test_shortcuts_are_found_in_the_text_through_any_import(source, found):
 
 
 def test_a_verdict_on_hidden_inputs_shows_neither_inputs_nor_expected_values():
-    plan = planning.make_plan(catalogue.find("scores"), "secret")
+    plan = planner.make_plan(catalogue.find("scores"), "secret")
     wrong = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"
     verdict = judge(plan, asking(written(wrong)), wrong, reveal=False)
     assert verdict.misconception == "unscaled" and verdict.picture is None and verdict.facts == ()
@@ -217,7 +218,7 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
         parts=(values(1, lambda rng: [Case(("the  robin",)), Case((" ".join(rng.choice(["a", "b"], 3)),))]),),
         hints=(), misconceptions=(),
     )  # fmt: skip
-    plan = planning.make_plan(words, "s", misconceptions=False)
+    plan = planner.make_plan(words, "s", misconceptions=False)
     assert judge(plan, asking(written("def words(text):\n    return text.split()"))).passed
     wrong = judge(plan, asking(written("def words(text):\n    return text.split(' ')")))
     assert "at [1]: yours ''   expected 'robin'" in str(wrong)
@@ -236,7 +237,7 @@ def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
     [
         ("from mybert.wordpiece import wordpiece as cut", "mybert.wordpiece"),
         ("import autograde.student.stand_ins.wordpiece as ready\ncut = ready.wordpiece", "autograde.student.stand_ins"),
-        ("from bertlab.wordpiece import WordPieceTokenizer", "bertlab.wordpiece"),
+        ("from bertlab.tokenizers.wordpiece import WordPieceTokenizer", "bertlab.tokenizers.wordpiece"),
     ],
 )
 def test_ones_own_exercise_cannot_be_imported_ready_made(source, found):
@@ -245,7 +246,7 @@ def test_ones_own_exercise_cannot_be_imported_ready_made(source, found):
 
 
 def test_the_librarys_tokenizer_is_noticed_when_it_runs_though_the_answer_does_not_name_its_module():
-    import bertlab.wordpiece as library
+    import bertlab.tokenizers.wordpiece as library
 
     tokenizer = library.WordPieceTokenizer(library.Vocabulary([*library.SPECIAL_TOKENS, "a"]))
     namespace = {"wordpiece": lambda word, vocabulary: tokenizer.split_word(word)}
@@ -254,7 +255,7 @@ def test_the_librarys_tokenizer_is_noticed_when_it_runs_though_the_answer_does_n
 
 def test_a_failed_submission_can_be_named_afterwards_without_asking_again():
     exercise = catalogue.find("scores")
-    plan = planning.make_plan(exercise, "later", misconceptions=False)
+    plan = planner.make_plan(exercise, "later", misconceptions=False)
     answers = asking(written("def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2)"))(plan["questions"])
     assert judge(plan, lambda questions: answers).misconception is None
-    assert judge(planning.with_misconceptions(exercise, plan), lambda questions: answers).misconception == "unscaled"
+    assert judge(planner.with_misconceptions(exercise, plan), lambda questions: answers).misconception == "unscaled"

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from autograde_case import written
 
-from autograde.compare import exactly_same
-from autograde.probe import answer
-from autograde.values import Limits
+from autograde.boundary.call_answer import answer
+from autograde.boundary.values import Limits
+from autograde.judging.compare import exactly_same
 
 X = np.arange(6, dtype="float32").reshape(2, 3)
 

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from autograde_case import asking, visible_plan, written
 
-from autograde import planning, probe, random_claims
-from autograde.chances import FALSE_ALARM, bounds
-from autograde.compare import Difference
+from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells
-from autograde.judge import judge
-from autograde.rules import RULES
+from autograde.exercises.planning import planner
+from autograde.judging import random_claims
+from autograde.judging.binomial_bounds import FALSE_ALARM, bounds
+from autograde.judging.compare import Difference
+from autograde.judging.judge import judge
+from autograde.judging.rules import RULES
 
 NOTEBOOK = "06_pretraining_data"
 CHANCY = [exercise for exercise in catalogue.EXERCISES if exercise.probe["kind"] == "seeded"]
@@ -40,7 +42,7 @@ def _outside(n, p, low, high) -> Fraction:
 
 
 def _rates(exercise, seed="chances"):
-    plan = planning.make_plan(exercise, seed, misconceptions=False)
+    plan = planner.make_plan(exercise, seed, misconceptions=False)
     return [claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] == "rates"]
 
 
@@ -213,9 +215,7 @@ NONSENSE = [
 @functools.cache
 def _given():
     """The arguments of one question under each rule."""
-    plans = [
-        planning.make_plan(exercise, "given", misconceptions=False) for exercise in catalogue.of_notebook(NOTEBOOK)
-    ]
+    plans = [planner.make_plan(exercise, "given", misconceptions=False) for exercise in catalogue.of_notebook(NOTEBOOK)]
     claims = [claim for plan in plans for part in plan["parts"] for claim in part["claims"] if "rule" in claim]
     return {claim["rule"]: claim["given"] for claim in reversed(claims)}  # the first of each rule
 
@@ -234,7 +234,7 @@ def test_a_rule_answers_any_plain_value_with_events_or_a_difference(rule, nonsen
 def test_an_answer_that_is_no_list_of_results_is_refused(value):
     for exercise in CHANCY:
         plan = visible_plan(exercise.id)
-        answers = probe.answer(plan["questions"], {})
+        answers = call_answer.answer(plan["questions"], {})
         answers = [
             answer | {"status": "ok", "value": value, "notes": {"returned": exercise.returns}} for answer in answers
         ]
@@ -244,7 +244,7 @@ def test_an_answer_that_is_no_list_of_results_is_refused(value):
 
 def test_a_plan_of_calls_that_never_repeat_a_seed_but_the_first():
     for exercise in CHANCY:
-        for question in planning.make_plan(exercise, "seeds", misconceptions=False)["questions"]:
+        for question in planner.make_plan(exercise, "seeds", misconceptions=False)["questions"]:
             *seeds, again = question["probe"].get("of", question["probe"])["seeds"]
             assert again == seeds[0] and len(set(seeds)) == len(seeds)
 
@@ -254,7 +254,7 @@ def test_two_rates_are_alike_only_within_chance():
 
 
 def test_a_thousand_results_fit_into_one_frame_also_when_they_are_numpys_numbers():
-    from autograde.values import ANSWERS, encode
+    from autograde.boundary.values import ANSWERS, encode
 
     numpys = "def choose_positions(ids, special, count, rng):\n    allowed = np.flatnonzero(~np.isin(ids, special))\n"
     numpys += "    return sorted(rng.permutation(allowed)[:count])"
@@ -262,7 +262,7 @@ def test_a_thousand_results_fit_into_one_frame_also_when_they_are_numpys_numbers
     assert judge(plan, asking(written(numpys))).passed
     for exercise in CHANCY:
         questions = visible_plan(exercise.id)["questions"]
-        answers = probe.answer(questions, cells.namespace(exercise))
+        answers = call_answer.answer(questions, cells.namespace(exercise))
         encode(answers, ANSWERS)
         assert sum(len(str(answer["value"])) for answer in answers) < 1_000_000
 
@@ -274,7 +274,7 @@ def test_what_asks_in_the_sandbox_needs_no_module_that_is_kept_out_of_it():
     from autograde.sandbox.bubblewrap import SHARED_MODULES
 
     for name in SHARED_MODULES:
-        tree = ast.parse(Path(probe.__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
+        tree = ast.parse(Path(call_answer.__file__).with_name(f"{name}.py").read_text(encoding="utf-8"))
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom) and node.module == "autograde":
                 assert {alias.name for alias in node.names} <= set(SHARED_MODULES)

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 from autograde_case import LAYER, asking, verdict_on, visible_plan
 
-from autograde import planning, rendering
-from autograde.call_texts import small_picture
-from autograde.compare import Tolerance, compare
 from autograde.exercises import catalogue, cells
-from autograde.judge import judge
-from autograde.verdict import Picture, Verdict
+from autograde.exercises.planning import planner
+from autograde.judging import rendering
+from autograde.judging.call_texts import small_picture
+from autograde.judging.compare import Tolerance, compare
+from autograde.judging.judge import judge
+from autograde.judging.verdict import Picture, Verdict
 
 
 def _scores(body: str):
@@ -184,7 +185,7 @@ def test_a_weight_of_another_shape_is_named_where_a_tuple_is_expected():
         "intermediate_size, max_positions, dropout,", "intermediate_size, max_positions + 1, dropout,"
     )
     assert wide != source
-    plan = planning.make_plan(exercise, misconceptions=False)
+    plan = planner.make_plan(exercise, misconceptions=False)
     first = plan["parts"][0] | {"claims": plan["parts"][0]["claims"][:1]}
     verdict = judge(
         plan | {"questions": plan["questions"][:1], "parts": [first]}, asking(cells.namespace(exercise, wide)), wide
@@ -295,7 +296,7 @@ def test_a_layer_that_leaves_the_tensors_gets_its_values_but_not_its_gradients()
     exercise = catalogue.find("multi-head-layer")
     mistake = next(known for known in exercise.misconceptions if known.id == "out-of-the-graph")
     namespace = cells.namespace(exercise, cells.patched_cell(exercise, mistake))
-    verdict = judge(planning.make_plan(exercise, "g", misconceptions=False), asking(namespace))
+    verdict = judge(planner.make_plan(exercise, "g", misconceptions=False), asking(namespace))
     assert (verdict.status, verdict.points) == ("partly", 5)
     assert "no gradient reaches self." in str(verdict) and "A gradient is missing" in str(verdict)
 

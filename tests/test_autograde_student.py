@@ -14,10 +14,11 @@ import pytest
 from autograde_case import fingerprint, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from autograde import fingerprints, planning
+from autograde.boundary import fingerprints
 from autograde.exercises import catalogue, cells
-from autograde.grader.course import make_course
-from autograde.grader.gradebook import Course
+from autograde.exercises.planning import planner
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import Course
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.student import drawings_data, pictures, plans, progress_file
@@ -34,7 +35,7 @@ def fingerprint_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fingerprints")
     for exercise in EXERCISES:
         shutil.copy(fingerprint(exercise.id), folder)
-    planning.write_indexes(EXERCISES, folder)
+    planner.write_indexes(EXERCISES, folder)
     return folder
 
 
@@ -137,7 +138,7 @@ def test_fingerprints_hold_no_code(fingerprint_folder):
 
 
 def test_the_same_exercise_gives_the_same_fingerprint_bytes(fingerprint_folder, tmp_path):
-    planning.write_fingerprints(EXERCISES[:1], tmp_path)
+    planner.write_fingerprints(EXERCISES[:1], tmp_path)
     assert (tmp_path / "scores.npz").read_bytes() == (fingerprint_folder / "scores.npz").read_bytes()
 
 
@@ -217,7 +218,7 @@ def test_progress_shows_points_in_text_and_html_without_colour():
 
 
 def test_progress_has_the_notebooks_titles_and_its_bars_in_a_column():
-    rows = [(facts, 0.0, "not attempted") for facts in planning.index()]
+    rows = [(facts, 0.0, "not attempted") for facts in planner.index()]
     lines = [line for line in repr(Overview(rows)).splitlines() if "points" in line]
     assert len(lines) == 10
     assert lines[3].startswith("03 · Attention ") and lines[9].startswith("the whole course ")
@@ -237,8 +238,8 @@ def test_progress_notebooks_and_gradebook_agree_on_the_points(tmp_path, monkeypa
         for name, those in cells_of.items()
     }
     shown = dict.fromkeys(names, 0)
-    fingerprints.save_index(planning.index(), tmp_path / "all")
-    fingerprints.save_index(planning.runs_of(catalogue.EXERCISES), tmp_path / "all", fingerprints.RUNS)
+    fingerprints.save_index(planner.index(), tmp_path / "all")
+    fingerprints.save_index(planner.runs_of(catalogue.EXERCISES), tmp_path / "all", fingerprints.RUNS)
     monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(tmp_path / "all"))
     plans.index.cache_clear()
     for facts, _, _ in progress().rows:
@@ -266,7 +267,7 @@ def test_a_check_from_fingerprints_loads_nothing_of_the_instructors_side(fingerp
     program = (
         "import sys\nfrom autograde.student import check\nassert 'keras' not in sys.modules\n"
         "print(repr(check('attention_scores')))\n"
-        "assert not any(name.startswith(('autograde.exercises', 'autograde.planning')) for name in sys.modules)"
+        "assert not any(name.startswith(('autograde.exercises', 'autograde.exercises.planning.planner')) for name in sys.modules)"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograde import syntax
+from autograde.common import syntax
 
 
 @pytest.fixture

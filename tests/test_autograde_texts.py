@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from autograde.compare import compare
-from autograde.texts import LONGEST_TEXT, around, article, first_difference, row, short, visible
+from autograde.common.texts import LONGEST_TEXT, around, article, first_difference, row, short, visible
+from autograde.judging.compare import compare
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_numpy
 
-from autograde.values import DTYPES, Limits, ValueTreeError, decode, encode
+from autograde.boundary.values import DTYPES, Limits, ValueTreeError, decode, encode
 
 _text = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 _arrays = st.sampled_from([name for name in DTYPES if name != "bfloat16"]).flatmap(

@@ -34,7 +34,7 @@ def test_layers_and_models_import_no_backend(path):
     assert not imported_packages(path.read_text(encoding="utf-8")) & BACKENDS
 
 
-@pytest.mark.parametrize("module", ["bertlab", "bertlab.config", "bertlab.errors", "bertlab.cli"])
+@pytest.mark.parametrize("module", ["bertlab", "bertlab.config", "bertlab.common.errors", "bertlab.cli"])
 def test_importing_loads_no_backend(module):
     report = "import sys; print(*{name.split('.')[0] for name in sys.modules})"
     command = [sys.executable, "-c", f"import {module}; {report}"]

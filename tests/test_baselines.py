@@ -8,9 +8,9 @@ import pytest
 from finetuning_case import TOKENIZER, task_of, words
 from layer_case import CHECKS, LayerCase, compiled_training_moves_every_weight, half_precision_is_close
 
-from bertlab.baselines.settings import KINDS, RECURRENT, BaselineConfig, BaselineSettings, settings_read
+from bertlab.common.errors import ConfigError
 from bertlab.data.tasks.rows import PairRow, TaggingRow, TaskData
-from bertlab.errors import ConfigError
+from bertlab.training.baselines.settings import KINDS, RECURRENT, BaselineConfig, BaselineSettings, settings_read
 from bertlab.training.finetuning.settings import Recipe
 
 SIZES = BaselineSettings(word_size=8, units=8, head_dropout=0.0, min_count=1)
@@ -33,7 +33,7 @@ def trained(kind, task, out, recipe=RECIPE, settings=SIZES, **options):
 
 
 def case(kind, shape, **changes):
-    from bertlab.baselines.models import make_baseline
+    from bertlab.training.baselines.models import make_baseline
 
     def make(dropout, dtype):
         return make_baseline(config_of(kind, head_dropout=dropout, **changes), dtype=dtype)
@@ -62,7 +62,7 @@ def test_a_baseline_is_a_keras_model_like_the_others(kind, shape, changes, check
 
 
 def test_a_bag_of_words_is_a_linear_model_of_counts():
-    from bertlab.baselines.bags import BagOfWords
+    from bertlab.training.baselines.bags import BagOfWords
 
     bag, rng = BagOfWords(11, 3), np.random.default_rng(1)
     table, bias = rng.normal(size=(11, 1, 3)), rng.normal(size=3)
@@ -74,7 +74,7 @@ def test_a_bag_of_words_is_a_linear_model_of_counts():
 
 
 def test_tfidf_weighs_rare_words_more_and_scales_a_text_to_length_1():
-    from bertlab.baselines.bags import BagOfWords
+    from bertlab.training.baselines.bags import BagOfWords
 
     bag, rng = BagOfWords(11, 3, tfidf=True), np.random.default_rng(1)
     table, idf = rng.normal(size=(11, 1, 3)), rng.uniform(1, 3, 11)
@@ -88,7 +88,7 @@ def test_tfidf_weighs_rare_words_more_and_scales_a_text_to_length_1():
 
 
 def test_a_bag_of_a_pair_has_four_features_for_each_word():
-    from bertlab.baselines.bags import BagOfWords
+    from bertlab.training.baselines.bags import BagOfWords
 
     bag, table = BagOfWords(11, 3, pair=True), np.random.default_rng(1).normal(size=(11, 4, 3))
     bag.table.assign(table)
@@ -103,7 +103,7 @@ def test_a_bag_of_a_pair_has_four_features_for_each_word():
 def test_padding_special_tokens_and_segments_leave_each_text_as_it_is(kind):
     import keras
 
-    from bertlab.baselines.models import make_baseline
+    from bertlab.training.baselines.models import make_baseline
 
     keras.utils.set_random_seed(1)
     model = make_baseline(config_of(kind, pair=True))
@@ -119,7 +119,7 @@ def test_padding_special_tokens_and_segments_leave_each_text_as_it_is(kind):
 
 
 def test_a_text_without_words_has_finite_outputs():
-    from bertlab.baselines.models import make_baseline
+    from bertlab.training.baselines.models import make_baseline
 
     empty = {name: array[:, :3] for name, array in INPUTS.items()} | {"input_ids": np.array([[2, 3, 0], [2, 3, 0]])}
     for kind in KINDS:
@@ -127,8 +127,8 @@ def test_a_text_without_words_has_finite_outputs():
 
 
 def test_idf_is_the_logarithm_of_how_few_texts_have_a_word():
-    from bertlab.baselines.words import inverse_document_frequencies
-    from bertlab.wordpiece.encoding import Ragged
+    from bertlab.tokenizers.wordpiece.encoding import Ragged
+    from bertlab.training.baselines.words import inverse_document_frequencies
 
     texts = Ragged(np.array([4, 5, 5, 4], "int32"), np.array([0, 3, 4]))
     expected = np.log(3 / np.array([1, 3, 2])) + 1  # in no text, in both, in one
@@ -244,9 +244,9 @@ def test_what_a_baseline_cannot_do_is_one_clear_line(kind, shape, changes, messa
 
 def test_a_command_that_needs_a_transformer_says_that_it_got_a_baseline(tmp_path):
     from bertlab import checkpoints
-    from bertlab.baselines.models import make_baseline
-    from bertlab.baselines.storage import save_baseline
-    from bertlab.errors import CheckpointError
+    from bertlab.common.errors import CheckpointError
+    from bertlab.training.baselines.models import make_baseline
+    from bertlab.training.baselines.storage import save_baseline
 
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
     with pytest.raises(CheckpointError, match="expected a transformer, got a baseline"):
@@ -254,9 +254,9 @@ def test_a_command_that_needs_a_transformer_says_that_it_got_a_baseline(tmp_path
 
 
 def test_a_damaged_folder_is_named(tmp_path):
-    from bertlab.baselines.models import make_baseline
-    from bertlab.baselines.storage import load_baseline, save_baseline
-    from bertlab.errors import CheckpointError
+    from bertlab.common.errors import CheckpointError
+    from bertlab.training.baselines.models import make_baseline
+    from bertlab.training.baselines.storage import load_baseline, save_baseline
 
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
     (tmp_path / "baseline.json").write_text('{"kind": "cbow"}', encoding="utf-8")
@@ -333,7 +333,7 @@ def test_states_are_those_of_the_published_formulas(kind):
     import keras
     from keras import ops
 
-    from bertlab.baselines.recurrent import RecurrentStack
+    from bertlab.training.baselines.recurrent import RecurrentStack
 
     keras.utils.set_random_seed(2)
     stack = RecurrentStack(kind, input_size=3, units=4)
@@ -365,7 +365,7 @@ def test_a_row_without_tokens_has_a_vector_of_zeros(kind):
     """Its first position is read, since cuDNN refuses a row without any; nothing of it reaches the vector."""
     from keras import ops
 
-    from bertlab.baselines.recurrent import RecurrentStack
+    from bertlab.training.baselines.recurrent import RecurrentStack
 
     stack = RecurrentStack(kind, input_size=3, units=4)
     is_real = np.array([[1, 1, 0], [0, 0, 0]], "float32")

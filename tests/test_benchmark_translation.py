@@ -4,7 +4,7 @@ import random
 
 from benchmarks.translation import LENGTHS, sentence, write_pairs
 from bertlab.data.pretraining.pairs import pair_rows, pair_settings, read_pairs
-from bertlab.tokenizer_kinds import open_tokenizer
+from bertlab.tokenizers.kinds import open_tokenizer
 
 
 def test_the_pairs_are_the_same_every_time_and_the_held_out_ones_are_new(tmp_path):

@@ -18,11 +18,8 @@ from hypothesis import strategies as st
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.fill_mask import fill_mask
-from bertlab.bpe import BytePairTokenizer, BytePairVocabulary, SpecialTokens
-from bertlab.bpe.chunks import byte_characters, split_chunks, to_characters
-from bertlab.bpe.learner import count_chunks, learn, learn_from_counts
-from bertlab.bpe.merging import Merges
 from bertlab.cli import cli
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, VocabularyError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.examples import make_examples, tokenize_documents
 from bertlab.data.pretraining.masking import PieceTable
@@ -31,10 +28,13 @@ from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.rows import PairRow, QuestionRow, TaggingRow
 from bertlab.data.tasks.windows import make_windows
-from bertlab.errors import CheckpointError, ConfigError, DataError, VocabularyError
 from bertlab.predict.windows import text_windows
-from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import open_tokenizer
+from bertlab.tokenizers.bpe import BytePairTokenizer, BytePairVocabulary, SpecialTokens
+from bertlab.tokenizers.bpe.chunks import byte_characters, split_chunks, to_characters
+from bertlab.tokenizers.bpe.learner import count_chunks, learn, learn_from_counts
+from bertlab.tokenizers.bpe.merging import Merges
+from bertlab.tokenizers.kinds import open_tokenizer
+from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import PretrainingRun
 

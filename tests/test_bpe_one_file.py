@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.bpe import BytePairTokenizer
-from bertlab.bpe.chunks import byte_characters
-from bertlab.bpe.normalization import nfc_with_spans
-from bertlab.errors import VocabularyError
+from bertlab.common.errors import VocabularyError
+from bertlab.tokenizers.bpe import BytePairTokenizer
+from bertlab.tokenizers.bpe.chunks import byte_characters
+from bertlab.tokenizers.bpe.normalization import nfc_with_spans
 
 PIECES = ["|||IP_ADDRESS|||", "<|padding|>", *byte_characters(), "th", "the", "Ġthe", "Ã©"]
 MERGES = [["t", "h"], ["th", "e"], ["Ġ", "the"], ["Ã", "©"]]

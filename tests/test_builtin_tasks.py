@@ -5,6 +5,7 @@ from collections import Counter
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.corpus import sources as corpus_sources
 from bertlab.data.corpus.build import ensure_corpus
 from bertlab.data.corpus.repeats import masked_form
@@ -17,7 +18,6 @@ from bertlab.data.tasks.builtin import (
     majority_baseline,
     tag_code,
 )
-from bertlab.errors import DataError
 
 FUNCTION = '''
 def turn{number}(key{number}, slowly):

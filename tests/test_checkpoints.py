@@ -21,8 +21,8 @@ from checkpoint_files import (
 
 from bertlab.checkpoints import has_tokenizer, load, load_into, load_tokenizer, read_config, save
 from bertlab.checkpoints.kinds import KINDS, model_class
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.config import BertConfig
-from bertlab.errors import CheckpointError, ConfigError
 from bertlab.models import BertEncoder, BertForPreTraining, BertForSequenceClassification
 
 SMALL = BertConfig(

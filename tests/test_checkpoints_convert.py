@@ -12,7 +12,7 @@ from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
 from bertlab.checkpoints import load, load_tokenizer
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 
 
 def convert(*arguments):
@@ -64,7 +64,7 @@ def test_another_vocabulary_keeps_known_tokens_and_starts_others_with_the_mean_o
     from tiny_model import tiny_model, tiny_tokenizer
 
     from bertlab.checkpoints import save
-    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
+    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
 
     model, old = tiny_model(), tiny_tokenizer()
     save(model, tmp_path / "old", old)
@@ -90,7 +90,7 @@ def test_a_vocabulary_of_the_same_size_is_changed_too():
     from tiny_model import tiny_model, tiny_tokenizer
 
     from bertlab.checkpoints.other_vocabulary import with_vocabulary
-    from bertlab.wordpiece import Vocabulary
+    from bertlab.tokenizers.wordpiece import Vocabulary
 
     model, old = tiny_model(), tiny_tokenizer()
     turned = Vocabulary(old.vocabulary.pieces[::-1])
@@ -113,7 +113,7 @@ def test_a_vocabulary_needs_a_model_that_reads_wordpiece(tmp_path):
 
 def finetuned(shape, folder, **changes):
     """A folder as `bertlab finetune` leaves it, and its task."""
-    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     info = dataclasses.replace(info_of(shape), **changes)
     save_finetuned(model_of(shape), folder, TOKENIZER, info, "huggingface")
@@ -143,7 +143,7 @@ def test_a_fine_tuned_model_keeps_its_task(shape, format, tmp_path):
 
 
 def test_names_of_labels_from_another_program_are_kept(tmp_path):
-    from bertlab.training.finetuning.card import load_info
+    from bertlab.training.finetuning.task_info import load_info
 
     finetuned("tagging", tmp_path / "source")
     (tmp_path / "source/task.json").unlink()
@@ -162,7 +162,7 @@ def test_names_of_labels_from_another_program_are_kept(tmp_path):
 def test_a_model_of_several_tasks_keeps_them(tmp_path):
     from bertlab.models import MultiTaskModel
     from bertlab.predict import Predictor
-    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     tasks = {
         "mood": {"kind": "sequence_classification", "num_labels": 3},

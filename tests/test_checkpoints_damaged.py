@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bertlab.checkpoints import load, load_into, read_config, save
-from bertlab.errors import BertLabError, CheckpointError, ConfigError, MissingDependencyError, in_shell
+from bertlab.common.errors import BertLabError, CheckpointError, ConfigError, MissingDependencyError, in_shell
 from bertlab.models import BertForPreTraining
 
 WORDS = "bert.embeddings.word_embeddings.weight"

@@ -7,7 +7,7 @@ import pytest
 from checkpoint_files import GOLDEN, expected, golden_inputs, same_weights, tensors, tokenizer, weights
 
 from bertlab.checkpoints import load, load_into, load_tokenizer, read_config
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.models import BertForPreTraining, BertForQuestionAnswering, BertForSequenceClassification
 
 CONFIG = {  # what a bert_config.json of google-research/bert has in it, for the size of golden/gelu

@@ -13,10 +13,10 @@ from warm import run_module
 
 from autograde.cli import cli as autograde_cli
 from bertlab.cli import COMMANDS, cli
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 
 import pytest
 
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
 
 TOKENIZE = [sys.executable, "-m", "bertlab", "tokenize", "--vocab", "vocab.txt"]
 

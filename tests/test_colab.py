@@ -9,10 +9,10 @@ from colab_machine import as_colab_saves, environment, installed, new_machine, r
 
 from autograde.cli import cli
 from autograde.exercises import catalogue
-from autograde.grader.course import make_course
-from autograde.grader.grade import grade, open_assignment
-from autograde.grader.results import load_results
-from autograde.planning import write_fingerprints
+from autograde.exercises.planning.planner import write_fingerprints
+from autograde.grader.book.course import make_course
+from autograde.grader.grading.grade import grade, open_assignment
+from autograde.grader.grading.results import load_results
 from autograde.release import editions, student_wheel
 from autograde.release.assignment import write_assignment
 from tests.grade_class import open_shared_launcher

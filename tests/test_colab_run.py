@@ -6,8 +6,8 @@ import time
 import pytest
 from colab_machine import Machine, solved
 
+from autograde.boundary.weights_file import WEIGHTS, read_weights
 from autograde.release import editions
-from autograde.weights_file import WEIGHTS, read_weights
 
 pytestmark = pytest.mark.exhaustive
 STEPS, INTERVAL = 24, 8

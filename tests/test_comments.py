@@ -5,14 +5,14 @@ from click.testing import CliRunner
 from grader_course import make_gradebook, released
 
 from autograde.cli import cli
-from autograde.grader.comments import CommentsError, filled_in, read_comments
-from autograde.grader.feedback import feedback_page
-from autograde.grader.feedback_texts import feedback_html
-from autograde.grader.given import given_by_people
-from autograde.grader.gradebook import Course
-from autograde.grader.results import Result, load_results
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.grader.book.comments import CommentsError, filled_in, read_comments
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.exports.feedback_texts import feedback_html
+from autograde.grader.grading.results import Result, load_results
+from autograde.grader.pages.feedback import feedback_page
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 FILE = 'shape = "State the shape: `# (B, T)`."\nno-loop = "Use one product <instead> of a loop."\n'

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.common.errors import BertLabError, ConfigError
 from bertlab.config import ACTIVATIONS, POSITION_EMBEDDINGS, SIZES, BertConfig
-from bertlab.errors import BertLabError, ConfigError
 
 configs = st.builds(
     lambda heads, head_size, **rest: BertConfig(num_heads=heads, hidden_size=2 * heads * head_size, **rest),

@@ -12,7 +12,7 @@ from bertlab.cli import cli
 from bertlab.cli.config_file import WRITTEN, config_option, write_config
 from bertlab.cli.settings_options import settings_options
 from bertlab.cli.task import task_options
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.recipes.presets import PretrainingSettings
 

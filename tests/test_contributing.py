@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from autograde import exercises, proofs
+from autograde import exercises
 from autograde.cli import cli
-from autograde.exercises import catalogue, notebooks, scaffold
+from autograde.exercises import catalogue, notebooks, proofs, scaffold
 from autograde.release import editions
 
 TEXT = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")

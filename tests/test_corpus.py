@@ -7,9 +7,9 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli.corpus import corpus as corpus_command
+from bertlab.common.errors import DataError
 from bertlab.data.corpus import sources as corpus_sources
 from bertlab.data.corpus.build import build_corpus, ensure_corpus
-from bertlab.errors import DataError
 
 MODULE = '''"""Tools that open the gates of number {number} for those who ask."""
 

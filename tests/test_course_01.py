@@ -7,8 +7,8 @@ import pytest
 
 from autograde.exercises import catalogue, cells
 from autograde.student import colour_pieces, input_table
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.wordpiece.learner import learn_from_counts
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.learner import learn_from_counts
 
 SPECIAL = "[PAD] [UNK] [CLS] [SEP] [MASK]".split()
 ENGLISH = "my dog is cute he likes play run ##ing ##ning ##s un ##aff ##able".split()

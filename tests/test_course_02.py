@@ -5,9 +5,10 @@ import pytest
 from autograde_case import asking, verdict_on, visible_plan
 from keras import ops
 
-from autograde import mybert_importer, planning
+from autograde.boundary import mybert_importer
 from autograde.exercises import catalogue, cells
-from autograde.judge import judge
+from autograde.exercises.planning import planner
+from autograde.judging.judge import judge
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +105,13 @@ def test_dropout_is_judged_by_its_share_and_by_what_it_leaves(change, said):
 
 
 def test_a_seeded_question_is_answered_alike_every_time_and_differently_for_another_seed():
-    from autograde import probe
+    from autograde.boundary import call_answer
 
     exercise = catalogue.find("bert-embeddings")
-    plan = planning.make_plan(exercise, "seeds", misconceptions=False)
+    plan = planner.make_plan(exercise, "seeds", misconceptions=False)
     question = next(question for question in plan["questions"] if question["keywords"].get("training"))
     first, again, other = (
-        probe.answer([question | {"seed": seed}], cells.namespace(exercise))[0]["value"] for seed in (1, 1, 2)
+        call_answer.answer([question | {"seed": seed}], cells.namespace(exercise))[0]["value"] for seed in (1, 1, 2)
     )
     assert np.array_equal(first, again) and not np.array_equal(first, other)
 

@@ -7,7 +7,7 @@ from autograde_case import asking, verdict_on, visible_plan
 from keras import ops
 
 from autograde.exercises import catalogue, cells, notebooks
-from autograde.judge import judge
+from autograde.judging.judge import judge
 
 SOURCE = (notebooks.SOLUTIONS / "04_encoder_layer.py").read_text(encoding="utf-8")
 

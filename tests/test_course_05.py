@@ -7,10 +7,11 @@ from checkpoint_files import GOLDEN, VOCAB_SIZE, expected, golden_copy, golden_i
 from keras import ops
 from notebook_loading import loaded, run_cells
 
-from autograde import planning, probe
+from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells, notebooks
-from autograde.judge import judge
-from bertlab.wordpiece import SPECIAL_TOKENS
+from autograde.exercises.planning import planner
+from autograde.judging.judge import judge
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
 
 BASE = dict(vocab_size=30522, hidden_size=768, num_layers=12, num_heads=12, intermediate_size=3072)
 LARGE = dict(vocab_size=30522, hidden_size=1024, num_layers=24, num_heads=16, intermediate_size=4096)
@@ -125,7 +126,7 @@ def test_the_probe_that_fills_variables_shows_what_is_in_them_afterwards():
 
     start = {"a": np.zeros(2, "float32"), "b": np.zeros(2, "float32")}
     question = {"probe": {"kind": "fill", "name": "load"}, "arguments": [start, {"A": np.ones(2, "float32")}]}
-    answer = probe.answer([question], {"load": load})[0]
+    answer = call_answer.answer([question], {"load": load})[0]
     assert answer["status"] == "ok" and answer["notes"]["returned"] == "list"
     assert answer["value"]["returned"] == ["done"]
     assert answer["value"]["variables"]["a"].tolist() == [1, 1]
@@ -136,5 +137,5 @@ def test_a_difference_inside_the_second_of_two_tensors_is_shown_where_it_is():
     exercise = catalogue.find("bert")
     wrong = next(known for known in exercise.misconceptions if known.id == "pooled-embeddings")
     names = cells.namespace(exercise, cells.patched_cell(exercise, wrong))
-    verdict = judge(planning.make_plan(exercise, misconceptions=False), asking(names))
+    verdict = judge(planner.make_plan(exercise, misconceptions=False), asking(names))
     assert "at [1]: first difference at [0, 0]" in str(verdict) and verdict.picture is not None

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from autograde import mybert_importer
+from autograde.boundary import mybert_importer
 from autograde.exercises import catalogue, cells
 
 

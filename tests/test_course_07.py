@@ -11,13 +11,14 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from autograde import planning, probe
+from autograde.boundary import call_answer
+from autograde.boundary.roles import model_roles, weight_shapes
+from autograde.boundary.weights_file import LARGEST_FILE, WeightsError, read_weights
 from autograde.exercises import catalogue, cells, notebooks, runs
 from autograde.exercises.n07_pretraining import pretraining_model, train_step
-from autograde.grader import training_runs
-from autograde.roles import model_roles, weight_shapes
+from autograde.exercises.planning import planner
+from autograde.grader.grading import training_runs
 from autograde.student import saving, time_left, trained_weights, training_run
-from autograde.weights_file import LARGEST_FILE, WeightsError, read_weights
 from bertlab.config import BertConfig
 from bertlab.data.corpus.build import default_corpus_dir
 from bertlab.training.devices.utilisation import training_flops
@@ -97,9 +98,9 @@ def test_checking_a_step_logs_no_warning_of_tensorflow():
     level = logger.level
     logger.addHandler(handler)
     try:
-        questions = planning.make_plan(exercise, misconceptions=False)["questions"]
+        questions = planner.make_plan(exercise, misconceptions=False)["questions"]
         compiled = [question for question in questions if question["keywords"].get("compiled")]
-        assert all(one["status"] == "ok" for one in probe.answer(6 * compiled, cells.namespace(exercise)))
+        assert all(one["status"] == "ok" for one in call_answer.answer(6 * compiled, cells.namespace(exercise)))
     finally:
         logger.removeHandler(handler)
     assert compiled and logged == [] and logger.level == level

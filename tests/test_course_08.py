@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from autograde import mybert_importer
+from autograde.boundary import mybert_importer
 from autograde.exercises import catalogue, cells, notebooks
 
 NOTEBOOK = "08_finetuning"
@@ -139,7 +139,7 @@ def checkpoint(tmp_path):
         from bertlab.checkpoints import save
         from bertlab.config import BertConfig
         from bertlab.models import BertForPreTraining
-        from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+        from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
         pieces = [*SPECIAL_TOKENS, *"abcdefgh", *pieces]
         model = BertForPreTraining(BertConfig(len(pieces), 8, 2, 2, 16, max_position_embeddings=12, hidden_act="gelu"))
@@ -196,7 +196,7 @@ def test_an_untrained_start_has_the_same_sizes_and_tokens_and_other_weights(chec
 
 def test_a_folder_without_weights_is_refused_with_what_was_expected(tmp_path):
     from autograde.student.starting_points import published
-    from bertlab.errors import CheckpointError
+    from bertlab.common.errors import CheckpointError
 
     with pytest.raises(CheckpointError, match="config.json"):
         published(tmp_path)
@@ -207,7 +207,7 @@ def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path
 
     from safetensors.numpy import save_file
 
-    from autograde.roles import model_roles, roles_by_path
+    from autograde.boundary.roles import model_roles, roles_by_path
     from autograde.student.starting_points import from_notebook_07
 
     sizes = dict(vocab_size=4096, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16, max_positions=12)

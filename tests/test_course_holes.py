@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from colab_machine import solved
 
-from autograde.dependencies import names_of
+from autograde.common.dependencies import names_of
 from autograde.exercises import notebooks
 from autograde.release import editions
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograde.dependencies import cells_for, names_of, read_cell
+from autograde.common.dependencies import cells_for, names_of, read_cell
 
 
 def _chosen(names, *program):

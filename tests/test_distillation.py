@@ -9,8 +9,8 @@ import pytest
 from keras import ops
 from pretraining_case import CONFIG, curve, make_examples
 
+from bertlab.common.errors import BertLabError, CheckpointError
 from bertlab.config import BertConfig
-from bertlab.errors import BertLabError, CheckpointError
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.recipes.presets import PretrainingSettings
 

@@ -5,8 +5,8 @@ import pytest
 from keras import ops
 from pretraining_case import CONFIG
 
+from bertlab.common.errors import BertLabError
 from bertlab.config import BertConfig
-from bertlab.errors import BertLabError
 from bertlab.training.distillation import losses
 from bertlab.training.distillation.student import (
     Size,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
 
-from bertlab.errors import BertLabError
+from bertlab.common.errors import BertLabError
 from bertlab.training.distillation.settings import DistillationSettings
 
 DEEP = CONFIG.replace(num_layers=2)
@@ -93,8 +93,8 @@ def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
 def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path):
     from bertlab import checkpoints
     from bertlab.training.distillation.kept import NEVER, teacher_outputs, with_outputs
-    from bertlab.training.finetuning.card import load_info
     from bertlab.training.finetuning.problems import problem_for
+    from bertlab.training.finetuning.task_info import load_info
 
     folder, task = teachers("tagging"), task_of("tagging")
     model = checkpoints.load(folder)
@@ -226,7 +226,7 @@ def test_stopped_and_started_again_the_student_has_the_same_bytes(losses, teache
 def test_what_a_teacher_cannot_teach_is_refused_in_one_line(teachers, tmp_path):
     from bertlab import checkpoints
     from bertlab.models import PreTrainingModel
-    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
     task, teacher = task_of("sentence"), teachers("sentence")
     other = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *(f"word{number}" for number in range(15))]))

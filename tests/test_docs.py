@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde.rendering import MARKS
+from autograde.judging.rendering import MARKS
 from scripts.docs_pages import COPIES, copied_pictures, site_links
 from scripts.docs_pictures import MAX_BYTES
 

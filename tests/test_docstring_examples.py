@@ -14,24 +14,11 @@ import keras
 import numpy as np
 import pytest
 
-import bertlab.tokenizer
-from bertlab import (
-    analysis,
-    baselines,
-    bpe,
-    checkpoints,
-    export,
-    families,
-    features,
-    generation,
-    layers,
-    minimal,
-    models,
-    predict,
-    wordpiece,
-)
+import bertlab.tokenizers.protocol
+from bertlab import analysis, checkpoints, export, families, generation, layers, minimal, models, predict
 from bertlab.models import outline
-from bertlab.training import finetuning, objectives, word2vec
+from bertlab.tokenizers import bpe, wordpiece
+from bertlab.training import baselines, features, finetuning, objectives, word2vec
 
 # Packages whose public classes and functions all have an example: one that is run, or one of either kind.
 RUN = (layers, models, checkpoints)
@@ -58,7 +45,7 @@ MODULES = [
     minimal,
     objectives,
     outline,
-    bertlab.tokenizer,
+    bertlab.tokenizers.protocol,
 ]
 TESTS = [
     test

@@ -6,9 +6,9 @@ from collections import Counter
 
 import pytest
 
+from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.documents import Document, is_validation, load_documents, split_paragraphs
 from bertlab.data.documents_hub import parse_hub_name
-from bertlab.errors import DataError, MissingDependencyError
 
 
 def write(path, content):

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from autograde_case import written
 
-from autograde import planning, probe
-from autograde.answers import Answer
-from autograde.drawn_numbers import drawn_together, initial
+from autograde.boundary import call_answer
 from autograde.exercises import catalogue
-from autograde.judge import judge
+from autograde.exercises.planning import planner
+from autograde.judging.answers import Answer
+from autograde.judging.drawn_numbers import drawn_together, initial
+from autograde.judging.judge import judge
 
 RNG = np.random.default_rng(5)
 SHAPES = ((1500,), (4, 500), (6, 8, 40), (60, 60))
@@ -57,9 +58,9 @@ class LayerNorm(keras.layers.Layer):
     ],
 )
 def test_a_constructor_that_forgets_its_arguments_is_noticed(handed, trained, answers):
-    plan = planning.make_plan(catalogue.find("layer-norm-layer"), misconceptions=False)
+    plan = planner.make_plan(catalogue.find("layer-norm-layer"), misconceptions=False)
     asked = [question for question in plan["questions"] if question["probe"]["kind"] == "made"]
-    got = probe.answer(asked, written(LAYER.format(handed=handed, trained=trained)))
+    got = call_answer.answer(asked, written(LAYER.format(handed=handed, trained=trained)))
     assert [tuple(answer["value"].values()) for answer in got] == answers
 
 
@@ -80,18 +81,18 @@ def test_tables_with_the_same_numbers_or_another_spread_are_found():
 
 def test_hidden_inputs_have_further_cases():
     exercise = catalogue.find("scores")
-    visible, hidden = (planning.make_plan(exercise, seed, misconceptions=False) for seed in (None, "hidden"))
+    visible, hidden = (planner.make_plan(exercise, seed, misconceptions=False) for seed in (None, "hidden"))
     assert len(hidden["questions"]) > len(visible["questions"]) and len(hidden["parts"]) == len(visible["parts"])
 
 
 def test_scores_that_are_divided_twice_differ_in_their_last_digit_and_are_refused():
-    plan = planning.make_plan(catalogue.find("pair-scores"), misconceptions=False)
+    plan = planner.make_plan(catalogue.find("pair-scores"), misconceptions=False)
     twice = "def pair_scores(spelled):\n    n = {{}}\n    m = {{}}\n    for word, k in spelled:\n"
     twice += "        for a in word:\n            n[a] = n.get(a, 0) + k\n"
     twice += "        for p in zip(word, word[1:]):\n            m[p] = m.get(p, 0) + k\n"
     twice += "    return {{(a, b): {} for (a, b), k in m.items()}}"
     verdicts = [
-        judge(plan, lambda questions, code=code: probe.answer(questions, written(twice.format(code))))
+        judge(plan, lambda questions, code=code: call_answer.answer(questions, written(twice.format(code))))
         for code in ("k / (n[a] * n[b])", "k / n[a] / n[b]")
     ]
     assert [verdict.passed for verdict in verdicts] == [True, False]

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=32)
 IDS = np.array([[2, 17, 40, 9, 3], [2, 8, 3, 0, 0]], "int32")

@@ -10,7 +10,7 @@ from pretraining_case import CONFIG, WORDS, curve, make_examples
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.training.presets import preset
 
 ELECTRA = families.family("electra").config(

@@ -13,7 +13,7 @@ from layer_case import randomise
 from tiny_model import tiny_tokenizer
 
 from bertlab import checkpoints, families, layers, models
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.layers.characters import characters_of_vocabulary
 from bertlab.models.outline import outline
 

@@ -17,8 +17,8 @@ from bertlab.analysis.readings import read_text
 from bertlab.analysis.senses import SenseExample
 from bertlab.analysis.sentence_likelihood import directions_log_likelihood, sentence_scores
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.treebanks import ParsedSentence
-from bertlab.errors import ConfigError, DataError
 
 TEXTS = ["the bank of a river.", "banks", "a robineds is a birds.", "the river"]
 TREEBANK = [ParsedSentence(("the", "bank"), ("DET", "NOUN"), (1, -1), ("det", "root"))]

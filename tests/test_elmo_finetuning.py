@@ -13,9 +13,9 @@ from click.testing import CliRunner
 from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
 
 from bertlab import checkpoints, families, models
-from bertlab.baselines.settings import BaselineSettings
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
+from bertlab.training.baselines.settings import BaselineSettings
 
 CONFIG = families.family("elmo").config(
     vocab_size=20, hidden_size=16, num_layers=2, intermediate_size=12, max_position_embeddings=32,

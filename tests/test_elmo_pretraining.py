@@ -7,8 +7,8 @@ from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import NextAndPreviousTokens
-from bertlab.errors import ConfigError
 from bertlab.layers.characters import characters_of_vocabulary
 from bertlab.training.presets import preset
 

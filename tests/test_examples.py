@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertlab.common.errors import DataError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.examples import examples_from_tokens, make_examples, tokenize_documents
 from bertlab.data.pretraining.segments import Pairs, make_pairs, truncate, without_outer_separators
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
 from tests.example_text import SMALL, make_documents, make_tokenizer
 
 TOKENIZER = make_tokenizer()

@@ -13,13 +13,13 @@ from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
 from autograde.cli import cli
-from autograde.grader.autograded import write_autograded
-from autograde.grader.course import make_course
-from autograde.grader.gradebook import Course
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 NOTEBOOK = "03_attention"
 TEMPLATE = Template.read(released(), NOTEBOOK)

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from finetuned_models import CONFIG, TOKENIZER, info_of, model_of, predictor_of
 
-from bertlab.errors import ConfigError, MissingDependencyError
-from bertlab.wordpiece import WordPieceTokenizer
+from bertlab.common.errors import ConfigError, MissingDependencyError
+from bertlab.tokenizers.wordpiece import WordPieceTokenizer
 
 pytest.importorskip("tensorflow_text")
 TEXTS = ["good film .", "", "the film was bad in paris is it", "Paris is IN france"]
@@ -199,10 +199,10 @@ def test_a_classifier_of_any_family_on_wordpieces_is_served_from_strings(name, t
 
 
 def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_path):
-    from bertlab.bpe import BytePairTokenizer
-    from bertlab.bpe.learner import learn
     from bertlab.export import export_saved_model
     from bertlab.predict import Predictor
+    from bertlab.tokenizers.bpe import BytePairTokenizer
+    from bertlab.tokenizers.bpe.learner import learn
 
     predictor = Predictor(model_of("sentence"), TOKENIZER, info_of("sentence"))
     predictor.tokenizer = BytePairTokenizer(learn(["the film was good"], 270))

@@ -16,10 +16,10 @@ from checkpoint_files import same_weights, tokenizer, weights
 import bertlab
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import KINDS
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.models.outline import outline
-from bertlab.tokenizer import Tokenizer
-from bertlab.wordpiece import WordPieceTokenizer
+from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece import WordPieceTokenizer
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=12)
 every_family = pytest.mark.parametrize("name", families.model_types())

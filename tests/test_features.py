@@ -10,8 +10,8 @@ import pytest
 from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
 from layer_case import CHECKS, LayerCase
 
-from bertlab.errors import ConfigError, DataError
-from bertlab.features.settings import FeatureConfig, FeatureSettings, layers_of
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.training.features.settings import FeatureConfig, FeatureSettings, layers_of
 
 SIZES = FeatureSettings(units=8, head_dropout=0.0)
 HEADS = RECIPE.replace(learning_rate=3e-2, epochs=20)
@@ -71,7 +71,7 @@ def test_the_vectors_are_the_models_own_hidden_states(combine, checkpoint):
 
     from bertlab import checkpoints
     from bertlab.analysis.layers import LayerChoice
-    from bertlab.features.models import VectorReader
+    from bertlab.training.features.models import VectorReader
 
     backbone = checkpoints.load(checkpoint, "encoder")
     inputs = {"input_ids": np.array([[2, 7, 8, 3]])}
@@ -94,7 +94,7 @@ ROWS = {
 
 
 def head_of(head, combine, dropout=0.0, dtype="float32", **changes):
-    from bertlab.features.models import FeatureHead
+    from bertlab.training.features.models import FeatureHead
 
     layers = (1, 2, 3) if combine == "mix" else (1,)
     width = 4 if combine == "mix" else 12
@@ -195,9 +195,9 @@ def test_a_bilstm_on_a_model_that_reads_from_left_to_right(tmp_path):
     import keras
 
     from bertlab import checkpoints, families, models
-    from bertlab.bpe import BytePairTokenizer
-    from bertlab.bpe.learner import learn
     from bertlab.predict import Predictor
+    from bertlab.tokenizers.bpe import BytePairTokenizer
+    from bertlab.tokenizers.bpe.learner import learn
 
     keras.utils.set_random_seed(1)
     task = task_of("tagging")
@@ -239,7 +239,7 @@ def test_the_encoder_of_a_translation_model_is_saved(frozen, tmp_path):
 
 
 def test_a_second_run_reads_the_kept_vectors_and_another_model_is_refused(checkpoint, tmp_path, monkeypatch):
-    from bertlab.training.finetuning import kept_vectors
+    from bertlab.training.features import kept_vectors
 
     task, vectors = task_of("sentence"), tmp_path / "vectors"
     trained(checkpoint, task, tmp_path / "one", vectors=vectors, recipe=HEADS.replace(epochs=1))
@@ -260,8 +260,8 @@ def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkey
     from bertlab import checkpoints
     from bertlab.analysis.layers import LayerChoice
     from bertlab.data.tasks.features import encode_rows
-    from bertlab.features.models import VectorReader
-    from bertlab.training.finetuning import kept_vectors
+    from bertlab.training.features import kept_vectors
+    from bertlab.training.features.models import VectorReader
 
     monkeypatch.setattr(kept_vectors, "TOGETHER", 4)
     monkeypatch.setattr(kept_vectors, "_SAVE_EVERY", 2)
@@ -294,8 +294,8 @@ def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkey
 def vectors_of(rows, folder, source=None):
     """A folder for vectors of 4 numbers, of some texts of 4 tokens."""
     from bertlab.data.tasks.features import Features
-    from bertlab.training.finetuning.kept_vectors import VectorFolder
-    from bertlab.wordpiece.encoding import Ragged
+    from bertlab.tokenizers.wordpiece.encoding import Ragged
+    from bertlab.training.features.kept_vectors import VectorFolder
 
     texts = Ragged(np.full(4 * rows, 7, "int32"), np.arange(0, 4 * rows + 1, 4))
     return VectorFolder(folder, source or {}, {"train": Features(TOKENIZER.vocabulary, texts)}, 4, 16)
@@ -331,7 +331,7 @@ def test_vectors_of_an_unknown_model_are_refused(name, tmp_path):
 def test_a_part_that_is_there_needs_no_more_disk_space(tmp_path, monkeypatch):
     import shutil
 
-    from bertlab.training.finetuning import kept_vectors
+    from bertlab.training.features import kept_vectors
 
     monkeypatch.setattr(kept_vectors, "_SAVE_EVERY", 1)
     calls = []
@@ -377,7 +377,7 @@ def test_what_features_cannot_do_is_one_clear_line(shape, changes, message, chec
 
 
 def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
-    from bertlab.features.storage import save_head
+    from bertlab.training.features.storage import save_head
 
     out, inside = tmp_path / "out", save_checkpoint(tmp_path / "out" / "encoder", num_layers=2)
     before = {file: file.read_bytes() for file in inside.iterdir()}
@@ -394,7 +394,7 @@ def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
 
 @pytest.mark.parametrize("kind", ["head", "baseline"])
 def test_a_task_that_the_folder_does_not_have_is_refused(kind, checkpoint, tmp_path):
-    from bertlab.errors import CheckpointError
+    from bertlab.common.errors import CheckpointError
     from bertlab.predict import Predictor
     from bertlab.training.finetuning import baseline_recipe, train_baseline
 
@@ -410,8 +410,8 @@ def test_a_task_that_the_folder_does_not_have_is_refused(kind, checkpoint, tmp_p
 
 def test_a_command_that_needs_a_transformer_names_the_frozen_one(tmp_path):
     from bertlab import checkpoints
-    from bertlab.errors import CheckpointError
-    from bertlab.features.storage import save_head
+    from bertlab.common.errors import CheckpointError
+    from bertlab.training.features.storage import save_head
 
     save_head(head_of("linear", "sum"), tmp_path)
     with pytest.raises(CheckpointError, match="got a head on vectors of a frozen one.*the frozen model is .*encoder"):

@@ -4,8 +4,8 @@ import os
 
 import pytest
 
-from bertlab.errors import CheckpointError, DataError, VocabularyError
-from bertlab.files import remove_files, write_atomically, write_text
+from bertlab.common.errors import CheckpointError, DataError, VocabularyError
+from bertlab.common.files import remove_files, write_atomically, write_text
 
 
 def test_the_earlier_file_stays_when_writing_fails(tmp_path):
@@ -42,7 +42,7 @@ def test_a_file_is_synced_through_a_descriptor_that_can_write(tmp_path, monkeypa
 
 
 def test_a_vocabulary_that_cannot_be_written_is_reported_in_one_line(tmp_path):
-    from bertlab.wordpiece import Vocabulary
+    from bertlab.tokenizers.wordpiece import Vocabulary
 
     vocabulary = Vocabulary(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a"])
     with pytest.raises(VocabularyError, match="cannot be written"):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, of_two_lengths, save_checkpoint, sentences, task_of
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import SentenceRow, TaskData
-from bertlab.errors import ConfigError, DataError
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
 
 

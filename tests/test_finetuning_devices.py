@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning import experiment, trainer
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe

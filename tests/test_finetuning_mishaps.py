@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.data.tasks.rows import SentenceRow
-from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.training.finetuning.settings import STARTS
 
 SHORT = dataclasses.replace(RECIPE, epochs=1)

@@ -2,9 +2,9 @@
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_conll import conll_options, read_conll
-from bertlab.errors import DataError
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, SentenceRow, TaggingRow
-from bertlab.errors import DataError
 
 
 def table(path, *labels):

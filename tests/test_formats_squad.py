@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_squad import read_squad
 from bertlab.data.tasks.rows import QuestionRow
-from bertlab.errors import DataError
 
 CONTEXT = "The café 😀 opened in Łódź."  # an emoji counts as one character
 

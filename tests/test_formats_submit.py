@@ -5,12 +5,12 @@ import json
 import numpy as np
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_conll import read_conll
 from bertlab.data.tasks.formats_published import TASKS
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_squad
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.errors import DataError
 
 
 def submitted(tmp_path, task, first, fill=0):

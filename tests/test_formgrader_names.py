@@ -16,14 +16,14 @@ import pytest
 from click.testing import CliRunner
 from grader_course import make_gradebook, released
 
-from autograde import formgrader_names
 from autograde.cli import cli
-from autograde.grader.course import make_course
-from autograde.grader.gradebook import Course
-from autograde.grader.results import Result
-from autograde.grader.shares import read_shares
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.manual_points.graders import read_shares
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
+from autograde.nbgrader_plugin import formgrader_names
 
 NOTEBOOK = "03_attention"
 TEMPLATE = Template.read(released(), NOTEBOOK)

@@ -14,7 +14,7 @@ from keras import ops
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.generation import GenerationSettings, beam_search, compiling, generate, generate_text, program
 from bertlab.generation.beams import _largest
 from bertlab.generation.choosing import choose, keep_nucleus, keep_top, log_softmax

@@ -12,9 +12,9 @@ import pytest
 from grade_class import LAYER, NAME, NOTEBOOK, answer, hand_in, opened, released_course, result_of, solved
 
 from autograde.exercises.cells import stub_cell
-from autograde.grader.feedback import feedback_page
-from autograde.grader.grade import grade
-from autograde.grader.report import report_page
+from autograde.grader.grading.grade import grade
+from autograde.grader.pages.feedback import feedback_page
+from autograde.grader.pages.report import report_page
 
 NOTEBOOKS = Path(__file__).parent / "hostile/notebooks"
 WORD, NUMBER, NAMED = b"CANARY", b"987654", rb"secret_\d"

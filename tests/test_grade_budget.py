@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from autograde.exercises import catalogue
-from autograde.grader.budget import MAX_SANDBOXES, Budget
-from autograde.grader.course import make_course
-from autograde.grader.grade import MAX_TRIES, anything_new, counted, digest, grade, open_assignment
-from autograde.grader.results import Result, load_results
-from autograde.grader.submission import LIMITS
+from autograde.grader.book.course import make_course
+from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
+from autograde.grader.grading.grade import MAX_TRIES, anything_new, counted, digest, grade, open_assignment
+from autograde.grader.grading.results import Result, load_results
+from autograde.grader.grading.submission import LIMITS
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from tests.grade_class import NAME, NOTEBOOK, hand_in, opened, released_course, result_of, solved

@@ -6,10 +6,10 @@ from dataclasses import replace
 import pytest
 
 from autograde.exercises import catalogue
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 from tests.grade_class import NOTEBOOK, POINTS, answer
 
@@ -34,7 +34,7 @@ CHEATS = {
     "patched comparisons": "import builtins, numpy as np\nnp.allclose = np.array_equal = lambda *a, **k: True\n"
     "builtins.all = builtins.any = lambda *a: True\n"
     + ALL_OF.format(names=NAMES, value="lambda *a, **k: np.zeros((1,), 'float32')"),
-    "a patched judge": "import sys, types\nfor name in ('autograde.judge', 'autograde.compare', 'autograde.verdict'):\n"
+    "a patched judge": "import sys, types\nfor name in ('autograde.judging.judge', 'autograde.judging.compare', 'autograde.judging.verdict'):\n"
     "    sys.modules[name] = types.ModuleType(name)\n    sys.modules[name].compare = lambda *a: None\n"
     "    sys.modules[name].judge = lambda *a, **k: None",
     "a probe that always answers ok": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
@@ -110,8 +110,8 @@ def test_an_answer_copied_from_another_exercise_earns_nothing_there(launcher, te
 
 
 def test_seeds_and_inputs_stay_out_of_what_students_see(launcher, template, tmp_path):
-    from autograde.grader.autograded import autograded
-    from autograde.grader.repair import read_submission
+    from autograde.grader.grading.autograded import autograded
+    from autograde.grader.reading.repair import read_submission
 
     content = json.loads(editions.make(NOTEBOOK).source)
     result = _graded(launcher, template, tmp_path, content)

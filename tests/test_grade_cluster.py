@@ -15,14 +15,14 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
-from autograde.grader import cluster
-from autograde.grader.grade import Assignment, grade
-from autograde.grader.launcher import SharedLauncher
-from autograde.grader.regrade import regrade
-from autograde.grader.results import Result
-from autograde.grader.template import Template
+from autograde.grader.grading import cluster
+from autograde.grader.grading.grade import Assignment, grade
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.regrade import regrade
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 from tests.grade_class import (
     EXPECTED,

@@ -6,21 +6,22 @@ from dataclasses import replace
 
 import pytest
 
-from autograde import compositions, planning, probe
-from autograde.advice import ONLY_TOGETHER
+from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells
+from autograde.exercises.planning import chained_calls, planner
+from autograde.exercises.proofs import COMPOSED, wrong_answers
 from autograde.exercises.spec import Case, composed, result_of, values
-from autograde.grader.budget import MAX_SANDBOXES, Budget
-from autograde.grader.carry_forward import NOT_REACHED, carry_forward
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.reasons import with_reasons
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS, plan_task
-from autograde.grader.template import Template
-from autograde.grader.walk import run_program
-from autograde.judge import judge
-from autograde.proofs import COMPOSED, wrong_answers
+from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
+from autograde.grader.grading.carry_forward import NOT_REACHED, carry_forward
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.reasons import with_reasons
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.run_cells import run_program
+from autograde.grader.grading.submission import LIMITS, plan_task
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.advice import ONLY_TOGETHER
+from autograde.judging.judge import judge
 from autograde.release import editions
 from tests.grade_class import answer, solved
 
@@ -38,7 +39,7 @@ WRONG_COUNTS = answer("count-pairs").replace("+ count", "+ 1")
 
 
 def _passes(plan, exercise, cell):
-    return judge(plan, lambda questions: probe.answer(questions, cells.namespace(exercise, cell)), cell).passed
+    return judge(plan, lambda questions: call_answer.answer(questions, cells.namespace(exercise, cell)), cell).passed
 
 
 def test_answers_that_are_right_only_alone_are_known_in_three_notebooks():
@@ -48,29 +49,29 @@ def test_answers_that_are_right_only_alone_are_known_in_three_notebooks():
 @pytest.mark.parametrize("name", WRONG)
 def test_an_answer_that_is_right_only_alone_is_refused_beside_others(name):
     exercise, cell = WRONG[name]
-    plan = planning.make_plan(exercise, "beside others", misconceptions=False)
-    assert _passes(compositions.without(planning.make_plan(exercise, misconceptions=False)), exercise, cell)
-    assert _passes(compositions.without(plan), exercise, cell)
+    plan = planner.make_plan(exercise, "beside others", misconceptions=False)
+    assert _passes(chained_calls.without(planner.make_plan(exercise, misconceptions=False)), exercise, cell)
+    assert _passes(chained_calls.without(plan), exercise, cell)
     assert not _passes(plan, exercise, cell)
 
 
 def test_compositions_with_others_are_asked_last_and_only_of_hidden_inputs():
     exercise = catalogue.find("tokenize")
-    assert compositions.names_in(planning.make_plan(exercise, misconceptions=False)) == {"tokenize"}
-    plan = planning.make_plan(exercise, "hidden", misconceptions=False)
-    assert compositions.names_in(plan) == {"strip_accents", "tokenize"}
+    assert chained_calls.names_in(planner.make_plan(exercise, misconceptions=False)) == {"tokenize"}
+    plan = planner.make_plan(exercise, "hidden", misconceptions=False)
+    assert chained_calls.names_in(plan) == {"strip_accents", "tokenize"}
     composed_ones = ["calls" in question for question in plan["questions"]]
     assert composed_ones == sorted(composed_ones) and composed_ones[-1]
-    alone = compositions.without(plan)
+    alone = chained_calls.without(plan)
     assert len(alone["questions"]) == composed_ones.count(False)
     asked_about = {claim["answer"] for part in alone["parts"] for claim in part["claims"]}
     assert asked_about == set(range(len(alone["questions"])))
 
 
 def test_compositions_of_its_own_calls_meet_no_others():
-    plans = {name: planning.make_plan(catalogue.find(name), "hidden") for name in ("f1-matthews", "merge-pair")}
-    assert compositions.names_in(plans["f1-matthews"]) and not compositions.meets_others(plans["f1-matthews"])
-    assert compositions.meets_others(plans["merge-pair"])
+    plans = {name: planner.make_plan(catalogue.find(name), "hidden") for name in ("f1-matthews", "merge-pair")}
+    assert chained_calls.names_in(plans["f1-matthews"]) and not chained_calls.meets_others(plans["f1-matthews"])
+    assert chained_calls.meets_others(plans["merge-pair"])
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_compositions_of_its_own_calls_meet_no_others():
 )
 def test_each_draw_has_two_calls_of_a_function_that_returns_lists_or_dicts(name):
     for seed in (None, "hidden"):
-        plan = planning.make_plan(catalogue.find(name), seed, misconceptions=False)
+        plan = planner.make_plan(catalogue.find(name), seed, misconceptions=False)
         calls = [question["calls"] for question in plan["questions"] if "calls" in question]
         assert calls and len(calls[-1]) == 2
         assert [claim["expected"][0] != claim["expected"][1] for claim in plan["parts"][-1]["claims"][-1:]] == [True]
@@ -86,7 +87,7 @@ def test_each_draw_has_two_calls_of_a_function_that_returns_lists_or_dicts(name)
 
 @pytest.mark.parametrize("name", ["sentence-vector", "clean-text", "number-of-predictions", "f1-matthews", "bert"])
 def test_what_no_later_call_can_change_is_asked_once(name):
-    plan = planning.make_plan(catalogue.find(name), misconceptions=False)
+    plan = planner.make_plan(catalogue.find(name), misconceptions=False)
     assert all(len(question.get("calls", ())) < 2 for question in plan["questions"])
 
 
@@ -94,7 +95,7 @@ def test_a_later_exercise_is_refused_because_nothing_could_replace_it():
     call = ("pack", Case((["a"], None, {}, 5)))
     exercise = replace(catalogue.find("tokenize"), parts=(values(2, lambda rng: [composed(call)]),))
     with pytest.raises(ValueError, match="tokenize: expected a composition with exercises of 01_wordpiece up to this"):
-        planning.make_plan(exercise, "hidden", misconceptions=False)
+        planner.make_plan(exercise, "hidden", misconceptions=False)
 
 
 def test_a_result_is_handed_on_as_it_is_also_inside_of_lists_and_as_one_item():
@@ -106,7 +107,7 @@ def test_a_result_is_handed_on_as_it_is_also_inside_of_lists_and_as_one_item():
         "calls": [{"probe": {"kind": "function", "name": name}, "arguments": list(arguments), "keywords": keywords}
                   for name, arguments, keywords in calls],
     }  # fmt: skip
-    [found] = probe.answer([question], names)
+    [found] = call_answer.answer([question], names)
     assert found["value"] == [(["a"], "b"), None]
     [((both, [first]), more)] = given
     assert both[0] is first and more == "b"
@@ -185,7 +186,7 @@ def test_an_answer_judged_alone_shows_where_it_differs_alone(launcher, template)
     plan = task.plans["merge-pair"]
     outcome = carry_forward(task, run_program(task, launcher, Budget.of(LIMITS)), launcher, Budget(0, 0))
     judged = outcome.judged["merge-pair"]
-    given = judged.answers[: len(compositions.without(plan)["questions"])]
+    given = judged.answers[: len(chained_calls.without(plan)["questions"])]
     outcome = outcome.with_judged(exercise, replace(judged, answers=given))
     advice = with_reasons(task, outcome).verdict(exercise).advice
     assert NOT_REACHED in advice and any("differs" in sentence or "expected" in sentence for sentence in advice)

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
-from autograde.grader.course import CourseFolderError, make_course, read_secret
+from autograde.grader.book.course import CourseFolderError, make_course, read_secret
 
 
 def test_a_course_is_made_once_and_left_alone_afterwards(tmp_path):
@@ -96,7 +96,7 @@ def test_nbgrader_reads_the_settings_and_has_no_kernel_left(tmp_path):
     from nbgrader.preprocessors import Execute
     from traitlets.config.loader import PyFileConfigLoader
 
-    from autograde.nbgrader_exchange import CollectSafely, ReleaseSafely
+    from autograde.nbgrader_plugin.exchange import CollectSafely, ReleaseSafely
 
     make_course(tmp_path, course_id="bert 'n' co")
     config = PyFileConfigLoader("nbgrader_config.py", path=str(tmp_path)).load_config()

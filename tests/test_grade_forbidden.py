@@ -9,10 +9,10 @@ import pytest
 from grade_class import NOTEBOOK, POINTS, answer, solved
 
 from autograde.exercises import catalogue
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 
 _, *_parts = re.split(r"^# %% (.*)\n", (Path(__file__).parent / "hostile/forbidden.py").read_text(), flags=re.M)

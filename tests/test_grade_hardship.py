@@ -12,8 +12,8 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from autograde.grader.grade import grade
-from autograde.grader.gradebook import Course
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.grade import grade
 from tests.grade_class import EXPECTED, NAME, copied, opened, outcome, small_class
 
 pytestmark = pytest.mark.exhaustive

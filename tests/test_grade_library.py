@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 import bertlab
-from autograde import mybert_importer, planning
+from autograde.boundary import mybert_importer
 from autograde.exercises import catalogue, cells, ready_made
+from autograde.exercises.planning import planner
 from autograde.exercises.spec import Forbidden
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
-from autograde.judge import judge
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.template import Template
+from autograde.judging.judge import judge
 from autograde.release import editions
 from tests.autograde_case import asking
 from tests.grade_class import solved
@@ -99,7 +100,7 @@ def test_a_ready_made_answer_would_earn_points_if_nothing_were_forbidden(way):
     exercise = catalogue.find(way.split()[0])
     namespace = cells.namespace(exercise, READY[way])
     allowed = dataclasses.replace(exercise, forbidden=Forbidden(), in_graph=False)  # an optimizer is made outside of it
-    plan = planning.make_plan(allowed, "ready", misconceptions=False)
+    plan = planner.make_plan(allowed, "ready", misconceptions=False)
     assert judge(plan, asking(namespace), "").points > 0
 
 

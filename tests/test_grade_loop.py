@@ -13,18 +13,18 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
-from autograde.grader.digests import digest
-from autograde.grader.grade import GradeError, anything_new, grade, handed_in
-from autograde.grader.gradebook import Course
-from autograde.grader.launcher import SharedLauncher
-from autograde.grader.notebook_grading import Graded
-from autograde.grader.regrade import regrade
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.grade import GradeError, anything_new, grade, handed_in
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.notebook_grading import Graded
+from autograde.grader.grading.regrade import regrade
+from autograde.grader.grading.results import Result
+from autograde.grader.hand_ins.digests import digest
+from autograde.grader.reading.repair import read_submission
+from autograde.judging.verdict import Verdict
 from autograde.release import editions
-from autograde.verdict import Verdict
 from tests.grade_class import (
     EXPECTED,
     NAME,
@@ -87,7 +87,7 @@ def test_a_notebook_under_another_name_is_listed(course, launcher):
 
 
 def test_a_fault_in_one_submission_is_listed_and_the_others_are_graded(course, launcher, monkeypatch):
-    from autograde.grader import grade as module
+    from autograde.grader.grading import grade as module
 
     real = module.grade_file
 

@@ -7,13 +7,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from autograde.grader.budget import Budget
-from autograde.grader.mistakes import name_mistakes
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS, plan_task
-from autograde.grader.template import Template
-from autograde.grader.walk import run_program
+from autograde.grader.grading.budget import Budget
+from autograde.grader.grading.mistakes import name_mistakes
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.run_cells import run_program
+from autograde.grader.grading.submission import LIMITS, plan_task
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 from tests.grade_class import FUNCTIONS as EXERCISES
 from tests.grade_class import NOTEBOOK, answer, solved
@@ -70,6 +70,6 @@ def _all_spent(budget: Budget) -> Budget:
 
 
 def test_grading_needs_no_tensorflow_outside_its_sandboxes():
-    modules = "autograde.grader.grade, autograde.grader.notebook_grading, autograde.grader.training_runs"
+    modules = "autograde.grader.grading.grade, autograde.grader.grading.notebook_grading, autograde.grader.grading.training_runs"
     script = f"import sys, {modules}\nassert 'tensorflow' not in sys.modules and 'keras' not in sys.modules"
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

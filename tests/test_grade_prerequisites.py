@@ -1,9 +1,9 @@
 """Which cells run: all that a student wrote, and of the release what that needs."""
 
-from autograde.dependencies import names_of
-from autograde.grader.notebook import Cell
-from autograde.grader.prerequisites import cells_to_run
-from autograde.grader.template import Template, TemplateCell
+from autograde.common.dependencies import names_of
+from autograde.grader.reading.notebook import Cell
+from autograde.grader.reading.prerequisites import cells_to_run
+from autograde.grader.reading.template import Template, TemplateCell
 
 
 def _template(*shown):
@@ -42,7 +42,9 @@ def test_text_that_is_no_program_needs_nothing_and_runs():
 
 
 def test_of_a_released_cell_that_does_not_run_the_imports_that_an_answer_uses_do():
-    shown = "import time\nfrom collections import Counter\nfrom bertlab.wordpiece import Vocabulary\nstart = 0"
+    shown = (
+        "import time\nfrom collections import Counter\nfrom bertlab.tokenizers.wordpiece import Vocabulary\nstart = 0"
+    )
     answer = "def f(words):\n    return Counter(words), Vocabulary"
     assert _needed([shown, answer], shown) == ["from collections import Counter", answer]
     assert _needed([shown, "def f():\n    return start"], shown)[0] == shown

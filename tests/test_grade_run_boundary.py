@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from autograde.exercises import catalogue
-from autograde.grader.course import make_course
-from autograde.grader.feedback import feedback_page
-from autograde.grader.grade import grade, open_assignment
-from autograde.grader.report import report_page
-from autograde.grader.results import Result
+from autograde.grader.book.course import make_course
+from autograde.grader.grading.grade import grade, open_assignment
+from autograde.grader.grading.results import Result
+from autograde.grader.pages.feedback import feedback_page
+from autograde.grader.pages.report import report_page
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from tests.grade_class import answer, solved

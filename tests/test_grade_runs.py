@@ -6,18 +6,18 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from autograde.boundary.roles import weight_shapes
+from autograde.boundary.weights_file import Weights, WeightsError
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells, runs
-from autograde.grader import training_runs
-from autograde.grader.course import make_course
-from autograde.grader.grade import digest, grade, handed_in, is_up_to_date, open_assignment
-from autograde.grader.report import report_page
-from autograde.grader.results import Result
+from autograde.grader.book.course import make_course
+from autograde.grader.grading import training_runs
+from autograde.grader.grading.grade import digest, grade, handed_in, is_up_to_date, open_assignment
+from autograde.grader.grading.results import Result
+from autograde.grader.pages.report import report_page
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
-from autograde.roles import weight_shapes
 from autograde.student import training_run
-from autograde.weights_file import Weights, WeightsError
 
 NOTEBOOK, NAME = "07_pretraining", "ps7"
 (RUN,) = runs.of_notebook(NOTEBOOK)
@@ -103,7 +103,7 @@ def hidden():
     """The rows of one attempt, what a model sees at the predicted positions, and the tokens of the training text."""
     from bertlab.data.documents import is_validation
     from bertlab.data.pretraining.examples import tokenize_documents
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
     rows = training_runs.hidden_rows(RUN, b"s" * 32, "ada")
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(training_run.VOCABULARY))
@@ -219,7 +219,7 @@ def test_a_run_is_judged_by_the_students_own_model_or_refused_with_the_reason(tm
     assert found["cyd"].status == "refused" and "truncated" in found["cyd"].advice[0]
     assert found["dan"].points == 2 and "the course's own PreTrainingModel" in found["dan"].notes[0]
 
-    from autograde.grader.gradebook import Course
+    from autograde.grader.book.gradebook import Course
 
     with Course(tmp_path) as book:
         grades = book.book.find_submission_notebook(NOTEBOOK, NAME, "ada").grades

@@ -7,12 +7,12 @@ import pytest
 
 from autograde.exercises import catalogue
 from autograde.exercises.cells import stub_cell
-from autograde.grader import walk
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
-from autograde.proofs import alternatives
+from autograde.exercises.proofs import alternatives
+from autograde.grader.grading import run_cells
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 from tests.grade_class import FUNCTIONS, LAYER, NOTEBOOK, POINTS_OF_FUNCTIONS, answer, solved
 from tests.grade_class import POINTS as POINTS_OF_ALL
@@ -214,7 +214,7 @@ def test_a_file_that_cannot_be_read_is_a_verdict_for_the_student(graded, content
 
 
 def test_a_part_that_was_lost_to_the_clock_says_so(graded, monkeypatch):
-    monkeypatch.setattr(walk, "QUESTION_SECONDS", 3.0)
+    monkeypatch.setattr(run_cells, "QUESTION_SECONDS", 3.0)
     wait = "__import__('time').sleep(0.1)"  # in the last part only
     endless = f"    while tuple(k.shape) == (1, 5, 4): {wait}\n    scores = attention_scores"
     slow = answer("masked-attention").replace("    scores = attention_scores", endless)

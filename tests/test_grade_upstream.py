@@ -15,11 +15,11 @@ import pytest
 
 from autograde.exercises import catalogue, notebooks
 from autograde.exercises.spec import Case, Exercise, Misconception, function, named, values
-from autograde.grader import cluster, upstream
-from autograde.grader.course import make_course
-from autograde.grader.grade import grade, open_assignment, without_time
-from autograde.grader.regrade import regrade
-from autograde.grader.results import Result, load_results
+from autograde.grader.book.course import make_course
+from autograde.grader.grading import cluster, upstream
+from autograde.grader.grading.grade import grade, open_assignment, without_time
+from autograde.grader.grading.regrade import regrade
+from autograde.grader.grading.results import Result, load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from tests.grade_class import SECRET, answer, copied

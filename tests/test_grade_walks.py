@@ -10,18 +10,18 @@ from dataclasses import replace
 
 import pytest
 
-from autograde import planning
-from autograde.dependencies import names_of
-from autograde.errors import SandboxEnded
+from autograde.common.dependencies import names_of
+from autograde.common.errors import SandboxEnded
 from autograde.exercises import catalogue, cells
-from autograde.grader.budget import Budget, BudgetSpent
-from autograde.grader.carry_forward import NOT_REACHED, STILL_WRONG
-from autograde.grader.grade import anything_new, digest
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
+from autograde.exercises.planning import planner
+from autograde.grader.grading.budget import Budget, BudgetSpent
+from autograde.grader.grading.carry_forward import NOT_REACHED, STILL_WRONG
+from autograde.grader.grading.grade import anything_new, digest
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 from autograde.sandbox.client import _end_of
 from tests.grade_class import FUNCTIONS as EXERCISES
@@ -267,7 +267,7 @@ def test_another_file_is_tested_on_other_inputs_and_the_same_file_on_the_same(la
         return [verdict.seed for verdict in result.verdicts]
 
     assert seeds("one") == seeds("one") and not set(seeds("one")) & set(seeds("two"))
-    again = [planning.hidden_seed(b"s" * 32, "jane", exercise, "one") for exercise in EXERCISES]
+    again = [planner.hidden_seed(b"s" * 32, "jane", exercise, "one") for exercise in EXERCISES]
     assert seeds("one") == again  # as an instructor can compute it from the record
 
 

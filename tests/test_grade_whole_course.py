@@ -3,9 +3,9 @@
 import pytest
 
 from autograde.exercises import catalogue, runs
-from autograde.grader.course import make_course
-from autograde.grader.grade import grade, open_assignment
-from autograde.grader.results import load_results
+from autograde.grader.book.course import make_course
+from autograde.grader.grading.grade import grade, open_assignment
+from autograde.grader.grading.results import load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from tests.grade_class import open_shared_launcher

@@ -14,14 +14,14 @@ from click.testing import CliRunner
 from grader_course import ANSWERS, STUBS, as_bytes, make_gradebook, notebook, released
 
 from autograde.cli import COMMANDS, cli
-from autograde.errors import AutogradeError
-from autograde.grader.autograded import write_autograded
-from autograde.grader.course import make_course
-from autograde.grader.gradebook import Course
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 _NAME = re.compile(rb"mark(?!down|s_|up)")
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}

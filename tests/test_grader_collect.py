@@ -16,12 +16,12 @@ from grader_course import ANSWERS, as_bytes, notebook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograde.grader.archives import CollectError, Limits, entries
-from autograde.grader.collect import collect
-from autograde.grader.filenames import notebook_of, safe_name
-from autograde.grader.groups import Groups
-from autograde.grader.platforms import CHOICES, Reader, choose
-from autograde.grader.roster import read_roster
+from autograde.grader.book.groups import Groups
+from autograde.grader.hand_ins.archives import CollectError, Limits, entries
+from autograde.grader.hand_ins.collect import collect
+from autograde.grader.hand_ins.filenames import notebook_of, safe_name
+from autograde.grader.hand_ins.platforms import CHOICES, Reader, choose
+from autograde.grader.hand_ins.roster import read_roster
 
 NOTEBOOKS = ["03_attention"]
 WORK = as_bytes(notebook(ANSWERS))
@@ -404,7 +404,7 @@ def test_damaged_archives_never_raise(tmp_path_factory, data):
     assert set(manifest.students) == {one.name for one in (folder / "submitted").glob("*") if one.is_dir()}
 
 
-_COLLECT = "from autograde.grader.collect import collect; collect({!r}, {!r}, 'ps3', ['03_attention'])"
+_COLLECT = "from autograde.grader.hand_ins.collect import collect; collect({!r}, {!r}, 'ps3', ['03_attention'])"
 
 
 @pytest.mark.exhaustive

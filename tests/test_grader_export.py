@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from autograde.grader.export import export
-from autograde.grader.tables import ExportError, cell, plain
+from autograde.grader.exports.grades import export
+from autograde.grader.exports.tables import ExportError, cell, plain
 
 PERSON = {"name": "Jané Doe", "last_name": "Doe", "first_name": "Jané", "email": "jane@x.org", "login": "",
           "lms_user_id": "4711", "participant": ""}  # fmt: skip

@@ -11,9 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_grader_repair import TEMPLATE, assert_all_answers, plain, read, strip_metadata
 
-from autograde.grader.notebook import read_notebook
-from autograde.grader.repair import read_submission
-from autograde.grader.scan import without_outputs
+from autograde.grader.reading.notebook import read_notebook
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.scan import without_outputs
 
 
 def nbformat_3(content):

@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 
-from autograde.grader.autograded import inert_markdown, write_autograded
-from autograde.grader.gradebook import Course, GradebookError, configured_penalty
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result, ResultError, load_results
-from autograde.grader.template import Template
-from autograde.verdict import PartResult, Verdict
+from autograde.grader.book.gradebook import Course, GradebookError, configured_penalty
+from autograde.grader.grading.autograded import inert_markdown, write_autograded
+from autograde.grader.grading.results import Result, ResultError, load_results
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import PartResult, Verdict
 
 TEMPLATE = Template.read(released(), "03_attention")
 TEMPLATES = {"03_attention": TEMPLATE}
@@ -192,7 +192,7 @@ def test_an_extension_counts_before_a_late_penalty(folder):
 
 def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extension_changes(folder):
     (folder / "nbgrader_config.py").write_text(
-        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\n'
+        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\n'
         "c.PerDay.percent = 10\nc.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n"
     )
     penalty = configured_penalty(folder)

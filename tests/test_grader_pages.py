@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograde.grader.feedback import ByHand, feedback_page, write_feedback
-from autograde.grader.report import ReportError, report_page
-from autograde.grader.results import Result
-from autograde.verdict import PartResult, Picture, Verdict
+from autograde.grader.grading.results import Result
+from autograde.grader.pages.feedback import ByHand, feedback_page, write_feedback
+from autograde.grader.pages.report import ReportError, report_page
+from autograde.judging.verdict import PartResult, Picture, Verdict
 
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}{% raw %}&lt;"
 

@@ -8,12 +8,12 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
-from autograde.grader.autograded import write_autograded
-from autograde.grader.gradebook import Course
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 SOLUTION = Path(__file__).parents[1] / "solutions" / "03_attention.py"
 

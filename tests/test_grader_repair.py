@@ -8,12 +8,12 @@ import re
 import pytest
 from grader_course import ANSWERS, NAMES, STUBS, as_bytes, cell, notebook, released
 
-from autograde.grader.lacking_modules import without_lacking_modules
-from autograde.grader.notebook import MAX_CELLS, read_notebook
-from autograde.grader.repair import read_submission
-from autograde.grader.source import called_names, defined_names, without_commands
-from autograde.grader.template import Template, TemplateError
-from autograde.syntax import LARGEST, is_program
+from autograde.common.syntax import LARGEST, is_program
+from autograde.grader.reading.lacking_modules import without_lacking_modules
+from autograde.grader.reading.notebook import MAX_CELLS, read_notebook
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.source import called_names, defined_names, without_commands
+from autograde.grader.reading.template import Template, TemplateError
 
 TEMPLATE = Template.read(released(), "03_attention")
 

@@ -30,14 +30,14 @@ from lms_files import (
     moodle_zip,
 )
 
-from autograde.errors import AutogradeError
-from autograde.grader.course import SECRET
-from autograde.grader.forget import forget
-from autograde.grader.gradebook import Course
-from autograde.grader.group_hand_ins import copies
-from autograde.grader.groups import Groups, read_groups
-from autograde.grader.hand_ins import hand_in
-from autograde.grader.results import load_results
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.course import SECRET
+from autograde.grader.book.forget import forget
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.group_hand_ins import copies
+from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.grading.results import load_results
+from autograde.grader.hand_ins.hand_in import hand_in
 
 
 def test_one_hand_in_is_run_once_and_is_everybodys_grade(course):

@@ -10,8 +10,8 @@ from lms_files import (
     make_zip,
 )
 
-from autograde.grader.group_hand_ins import copies
-from autograde.grader.hand_ins import hand_in
+from autograde.grader.book.group_hand_ins import copies
+from autograde.grader.hand_ins.hand_in import hand_in
 
 BLUE = as_bytes(notebook(ANSWERS | {"why": "Blue's reason."}))
 SETS = (

@@ -17,7 +17,7 @@ import pytest
 from warm import run_module
 
 from bertlab.config import BertConfig
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 DOCS = Path(__file__).parents[1] / "docs"
 SHORTER = {

@@ -11,9 +11,9 @@ from finetuned_models import TOKENIZER, info_of, model_of, predictor_of
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
 from bertlab.cli import cli
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.class_report import averages, calibration, class_scores, confusion_counts
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.errors import DataError
 from bertlab.predict.evaluation import decoded_predictions, evaluate, load_labelled
 
 TEXTS = ["good film .", "the film was bad", "it is in paris", "a film", "not where it was", "bad bad film"]
@@ -119,7 +119,7 @@ def test_rows_without_labels_are_refused_with_their_number():
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     folder = tmp_path_factory.mktemp("tuned") / "model"
     save_finetuned(model_of("sentence"), folder, TOKENIZER, info_of("sentence"), "huggingface")

@@ -5,9 +5,9 @@ import functools
 import numpy as np
 import pytest
 
-from autograde import probe
+from autograde.boundary import call_answer
+from autograde.boundary.values import encode
 from autograde.exercises import kept_layers
-from autograde.values import encode
 
 SCALE = {"kind": "layer", "name": "Scale", "config": {}, "roles": {"gamma": ["gamma"]}}
 
@@ -39,7 +39,7 @@ def _question(asked, shape, gamma):
 
 def test_a_kept_layer_is_built_once_for_calls_of_one_shape_and_answers_as_a_new_one_does():
     asked = [_question(SCALE, shape, gamma) for shape, gamma in (((2, 3), 1), ((2, 3), 5), ((4, 3), 7))]
-    fresh = probe.answer(asked, {"Scale": Counted})
+    fresh = call_answer.answer(asked, {"Scale": Counted})
     Counted.made = Counted.calls = 0
     kept = kept_layers.answers(asked, {"Scale": Counted})
     assert encode([one["value"] for one in kept]) == encode([one["value"] for one in fresh])
@@ -50,7 +50,7 @@ def test_training_and_counting_weights_need_no_layer_of_their_own():
     asked = [_question(SCALE, (2, 3), gamma) | {"keywords": more} for gamma, more in ((1, {}), (2, {"training": True}))]
     counted = _question({"kind": "trainable", "of": SCALE}, (2, 3), 1)
     del counted["weights"]
-    fresh = probe.answer([*asked, counted], {"Scale": Counted})
+    fresh = call_answer.answer([*asked, counted], {"Scale": Counted})
     Counted.made = 0
     kept = kept_layers.answers([*asked, counted], {"Scale": Counted})
     assert encode([one["value"] for one in kept]) == encode([one["value"] for one in fresh])
@@ -70,7 +70,7 @@ def test_questions_about_initial_weights_get_a_new_layer():
     made = _question({"kind": "made", "of": SCALE, "values": True}, (2, 3), 9) | {"seed": 1}
     asked = [_question(SCALE, (2, 3), 9), made]
     *_, kept = kept_layers.answers(asked, {"Scale": Counted})
-    assert encode(kept["value"]) == encode(probe.answer(asked[1:], {"Scale": Counted})[0]["value"])
+    assert encode(kept["value"]) == encode(call_answer.answer(asked[1:], {"Scale": Counted})[0]["value"])
 
 
 def test_what_was_drawn_before_does_not_change_the_answers_of_a_kept_layer():
@@ -103,7 +103,7 @@ def test_a_seed_acts_on_kernels_that_count_what_they_have_drawn(seed):
     asked = [{"probe": DRAWING, "arguments": [], "keywords": {}, "seed": one} for one in (1, 2, 1, 1)]
     namespace = {"draw": functools.partial(_drawn, seed)}
     kept = [one["value"] for one in kept_layers.answers(asked, namespace)]
-    assert encode(kept) == encode([one["value"] for one in probe.answer(asked, namespace)])
+    assert encode(kept) == encode([one["value"] for one in call_answer.answer(asked, namespace)])
     assert encode(kept[0]) == encode(kept[2]) == encode(kept[3]) and encode(kept[0]) != encode(kept[1])
 
 

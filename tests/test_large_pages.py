@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertlab import large_pages
+from bertlab.common import large_pages
 
 ASKED = "glibc.malloc.hugetlb=1"
 

@@ -8,28 +8,28 @@ import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 
-from autograde.errors import AutogradeError
-from autograde.grader.by_hand import read_sheet
-from autograde.grader.collect import collect
-from autograde.grader.course import set_zone
-from autograde.grader.delimited import LONGEST_CELL, read_table
-from autograde.grader.given import given_by_people
-from autograde.grader.gradebook import Course
-from autograde.grader.groups import groups_of
-from autograde.grader.hand_in_times import TimesError, read_times
-from autograde.grader.hand_ins import hand_in
-from autograde.grader.moodle import fill_worksheet
-from autograde.grader.people import People
-from autograde.grader.policy import read_policy
-from autograde.grader.results import Result
-from autograde.grader.roster import roster_of
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.common.delimited import LONGEST_CELL, read_table
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.course import set_zone
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.groups import groups_of
+from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.manual_points.sheets import read_sheet
+from autograde.grader.book.people import People
+from autograde.grader.book.policy import read_policy
+from autograde.grader.exports.moodle import fill_worksheet
+from autograde.grader.grading.results import Result
+from autograde.grader.hand_ins.collect import collect
+from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in_times import TimesError, read_times
+from autograde.grader.hand_ins.roster import roster_of
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 NB = ["03_attention"]
 WORK = as_bytes(notebook(ANSWERS))
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
-RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
+RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
 TIMES = [
     {"user_id": 1, "submitted_at": "2026-01-30T12:00:00Z", "late": False},
     {"user_id": 2, "submitted_at": "2026-02-03T11:00:00Z", "late": True},  # the second day

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from keras import ops
 
-from bertlab import devices
-from bertlab.errors import ConfigError
+from bertlab.common import devices
+from bertlab.common.errors import ConfigError
 from bertlab.layers import (
     MultiHeadAttention,
     arbitrary_mask,

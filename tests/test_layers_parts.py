@@ -12,7 +12,7 @@ from keras import ops
 from layer_case import randomise
 
 from bertlab import layers
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 
 CLOSE = dict(rtol=1e-5, atol=1e-5)
 X = np.random.default_rng(0).normal(size=(2, 5, 8)).astype("float32")

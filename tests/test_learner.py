@@ -10,8 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.learner import SPECIAL_TOKENS, count_words, learn_from_counts, learn_pieces, learn_vocabulary
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.tokenizers.wordpiece.learner import (
+    SPECIAL_TOKENS,
+    count_words,
+    learn_from_counts,
+    learn_pieces,
+    learn_vocabulary,
+)
 
 ENGLISH = (
     "It was the best of times, it was the worst of times, it was the age of wisdom, it was the age of foolishness, "

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece import learner_counting
-from bertlab.wordpiece.basic import BasicTokenizer
-from bertlab.wordpiece.learner_counting import count_words, read_texts
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.tokenizers.wordpiece import learner_counting
+from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
+from bertlab.tokenizers.wordpiece.learner_counting import count_words, read_texts
 
 awkward = st.sampled_from(list(" \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u2028\u2029\u3000\x00\x7f\xad"))
 anything = st.text(st.one_of(st.characters(codec="utf-8"), awkward, st.sampled_from("aBcÉß東σΣ'-,.")), max_size=60)

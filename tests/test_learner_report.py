@@ -6,10 +6,10 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli.vocab import vocab
-from bertlab.errors import DataError
-from bertlab.wordpiece.learner import SPECIAL_TOKENS, learn_pieces
-from bertlab.wordpiece.vocabulary import Vocabulary
-from bertlab.wordpiece.vocabulary_report import measure, measure_sizes, plot_sizes, spread_sizes
+from bertlab.common.errors import DataError
+from bertlab.tokenizers.wordpiece.learner import SPECIAL_TOKENS, learn_pieces
+from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
+from bertlab.tokenizers.wordpiece.vocabulary_report import measure, measure_sizes, plot_sizes, spread_sizes
 
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 

@@ -28,14 +28,14 @@ from lms_files import (
 )
 
 from autograde.cli import cli
-from autograde.errors import AutogradeError
-from autograde.grader.gradebook import Course
-from autograde.grader.hand_ins import hand_in
-from autograde.grader.people import namer
-from autograde.grader.policy import read_policy
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.people import namer
+from autograde.grader.book.policy import read_policy
+from autograde.grader.grading.results import Result
+from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 SORTABLE = [
@@ -378,7 +378,7 @@ def test_a_due_date_with_an_offset_is_that_moment(course):
 def test_extensions_late_days_dropping_and_weights_make_a_course_grade(course):
     """Two assignments; jane is two days late in the first; 10 % a day."""
     (course / "nbgrader_config.py").write_text(
-        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.late_penalty.PerDay"\n'
+        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\n'
         "c.PerDay.percent = 10\n"
     )
     with Course(course) as book:

@@ -10,16 +10,16 @@ from grader_course import NB, WORK
 from lms_files import Handed, canvas_gradebook, canvas_zip, make_zip, moodle_zip
 from test_lms import TEMPLATES, course, grade, gradebook, rows, run  # noqa: F401 (fixtures)
 
-from autograde.grader.course import make_course
-from autograde.grader.feedback_texts import feedback_html
-from autograde.grader.forget import ForgetError
-from autograde.grader.grade import grade as grade_all
-from autograde.grader.grade import open_assignment
-from autograde.grader.gradebook import Course, GradebookError
-from autograde.grader.hand_ins import hand_in
-from autograde.grader.people import namer, two_names
-from autograde.grader.results import Result
-from autograde.verdict import Verdict
+from autograde.grader.book.course import make_course
+from autograde.grader.book.forget import ForgetError
+from autograde.grader.book.gradebook import Course, GradebookError
+from autograde.grader.book.people import namer, two_names
+from autograde.grader.exports.feedback_texts import feedback_html
+from autograde.grader.grading.grade import grade as grade_all
+from autograde.grader.grading.grade import open_assignment
+from autograde.grader.grading.results import Result
+from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.judging.verdict import Verdict
 
 ACCOUNTS = [
     Handed("Roe, Mark", 4713, NB, WORK, 503),

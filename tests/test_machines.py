@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from pretraining_case import CONFIG, curve, make_examples
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.training.devices.machines import Machine, this_machine
 
 ROOT = Path(__file__).parent.parent

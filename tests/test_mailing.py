@@ -14,14 +14,14 @@ from grader_course import make_gradebook, released
 from smtp_server import Box, MailServer
 
 from autograde.cli import cli
-from autograde.errors import AutogradeError
-from autograde.grader.forget import forget
-from autograde.grader.gradebook import Course
-from autograde.grader.mailing import MailError, _address
-from autograde.grader.people import People
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.forget import forget
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.people import People
+from autograde.grader.exports.mailing import MailError, _address
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 STUDENTS = ("ada", "ben", "cleo")

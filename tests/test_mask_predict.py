@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.generation import GenerationSettings, generate_text, mask_predict
 from bertlab.generation.filling import masked_count
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertlab.common.errors import ConfigError, VocabularyError
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import ConfigError, VocabularyError
-from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 from tests.example_text import PIECES
 
 TABLE = PieceTable.of(Vocabulary(PIECES))

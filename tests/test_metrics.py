@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.metrics import (
     accuracy,
     default_metrics,
@@ -20,7 +21,6 @@ from bertlab.data.tasks.metrics import (
     spearman,
 )
 from bertlab.data.tasks.rows import PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.errors import DataError
 
 # 12 rows: of class 1, three found (TP), two missed (FN); of class 0, six kept (TN), one claimed (FP).
 GOLD = [1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0]

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.metrics_entities import entities, entity_scores
-from bertlab.errors import DataError
 
 tag_rows = st.lists(st.sampled_from(["O", "B-X", "I-X", "B-Y", "I-Y"]), max_size=12)
 

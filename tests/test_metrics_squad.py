@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.metrics_squad import best_threshold, exact_match, normalize, squad_scores, token_f1
-from bertlab.errors import DataError
 
 
 @pytest.mark.parametrize(

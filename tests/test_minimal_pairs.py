@@ -17,9 +17,9 @@ from bertlab.analysis.minimal_pairs import (
     wilson_interval,
 )
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.config import BertConfig
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", ".", "##s", "##ed", "are"]
 TEXTS = ["the bank of a river .", "banks", "a robineds is a birds .", "the river"]

@@ -17,8 +17,8 @@ from layer_case import (
 )
 
 from bertlab import models
+from bertlab.common.errors import ConfigError
 from bertlab.config import SIZES, BertConfig
-from bertlab.errors import ConfigError
 from bertlab.families import TransformerConfig
 from bertlab.models import BertEncoder, BertForMultipleChoice, BertForPreTraining
 from bertlab.models.outline import outline

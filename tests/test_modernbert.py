@@ -13,7 +13,7 @@ from keras import ops
 
 from bertlab import checkpoints, families, layers, models
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families import config_from_huggingface
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=4, num_heads=2, intermediate_size=24, max_position_embeddings=40,

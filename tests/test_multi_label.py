@@ -8,10 +8,10 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import RECIPE, TOKENIZER, finetuned, save_checkpoint
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.metrics import multi_label_scores
 from bertlab.data.tasks.rows import SentenceRow, TaskData
-from bertlab.errors import ConfigError, DataError
 
 LABELS = ("bad", "city", "good")
 

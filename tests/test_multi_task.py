@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import CONFIG, RECIPE, save_checkpoint, task_of
 
-from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.common.errors import CheckpointError, ConfigError, DataError
 
 FAMILIES = ("bert", "albert", "modernbert", "xlnet")
 INPUTS = {"input_ids": np.array([[2, 7, 4, 3], [2, 9, 3, 0]]), "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 1, 0]])}

@@ -5,9 +5,9 @@ import importlib
 import pytest
 from autograde_case import visible_plan
 
-from autograde import mybert_importer
+from autograde.boundary import mybert_importer
 from autograde.exercises import catalogue, kept_layers
-from autograde.judge import judge
+from autograde.judging.judge import judge
 
 
 @pytest.fixture

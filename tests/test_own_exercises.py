@@ -14,14 +14,14 @@ from click.testing import CliRunner
 from own_folder import NAME, NOTEBOOK, own_folder, run
 
 from autograde import exercises as package
-from autograde import fingerprints, proofs
+from autograde.boundary import fingerprints
 from autograde.cli import cli
-from autograde.exercises import catalogue, cells, folders, notebooks
+from autograde.exercises import catalogue, cells, folders, notebooks, proofs
 from autograde.exercises.notebooks import SolutionError
-from autograde.grader import forbidden
-from autograde.grader.forbidden import stand_ins_of
-from autograde.grader.grade import grade, open_assignment
-from autograde.grader.results import load_results
+from autograde.grader.grading import forbidden
+from autograde.grader.grading.forbidden import stand_ins_of
+from autograde.grader.grading.grade import grade, open_assignment
+from autograde.grader.grading.results import load_results
 from autograde.release import editions, sources
 from autograde.student import plans
 
@@ -67,7 +67,7 @@ def test_it_is_released_and_graded_and_the_course_remembers_the_folder(own, tmp_
     verdicts = {result.student: result.verdicts[0] for result in load_results(course, "ps9")}
     assert (verdicts["right"].points, verdicts["wrong"].misconception) == (2, "squared")
     script = (
-        f"from autograde.grader.grade import open_assignment\nopen_assignment({str(course)!r}, 'ps9')\n"
+        f"from autograde.grader.grading.grade import open_assignment\nopen_assignment({str(course)!r}, 'ps9')\n"
         f"from autograde.exercises import catalogue\nprint(catalogue.find({NAME!r}).notebook, len(catalogue.EXERCISES))"
     )
     clean = {name: value for name, value in os.environ.items() if name != folders.VARIABLE}
@@ -146,7 +146,7 @@ def test_every_cache_of_the_folder_is_cleared_with_it():
     for module in (cells, notebooks, sources, proofs, forbidden, plans):
         text = Path(module.__file__).read_text(encoding="utf-8")
         for name in re.findall(r"@functools\.(?:lru_)?cache[^\n]*\ndef (\w+)", text):
-            assert name == "_digest", f"{module.__name__}.{name}: use `autograde.caches.cached`"
+            assert name == "_digest", f"{module.__name__}.{name}: use `autograde.common.caches.cached`"
 
 
 @pytest.mark.parametrize(

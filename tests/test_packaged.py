@@ -9,7 +9,7 @@ import pytest
 
 from bertlab import checkpoints
 from bertlab.analysis.fill_mask import fill_mask
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 
 FOLDER = checkpoints.packaged("bertlab-mini")
 

@@ -8,7 +8,7 @@ import pytest
 from lms_files import canvas_gradebook
 from test_lms import ALL, NB, SORTABLE, WORK, course, grade, gradebook, rows, run  # noqa: F401 (fixtures)
 
-from autograde.grader.hand_ins import hand_in
+from autograde.grader.hand_ins.hand_in import hand_in
 
 ROOT = Path(__file__).parents[1]
 PAGE = (ROOT / "docs/platforms.md").read_text(encoding="utf-8")

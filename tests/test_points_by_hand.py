@@ -10,16 +10,16 @@ from click.testing import CliRunner
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 
 from autograde.cli import cli
-from autograde.errors import AutogradeError
-from autograde.grader.autograded import write_autograded
-from autograde.grader.forget import forget
-from autograde.grader.gradebook import Course
-from autograde.grader.parts import parts_of
-from autograde.grader.repair import read_submission
-from autograde.grader.results import Result
-from autograde.grader.shares import read_shares
-from autograde.grader.template import Template
-from autograde.verdict import Verdict
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.forget import forget
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.manual_points.graders import read_shares
+from autograde.grader.book.manual_points.parts import parts_of
+from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 TEMPLATE = Template.read(released(), "03_attention")
 STUDENTS = ("ada", "cleo", "dora", "eli", "fay")
@@ -80,7 +80,7 @@ def mine(course, grader) -> list[str]:
         return [row["student"] for row in csv.DictReader(file)]
 
 
-def by_hand(course) -> dict[str, tuple]:
+def sheets(course) -> dict[str, tuple]:
     with Course(course) as book:
         parts = parts_of(book, "ps3", {"03_attention": TEMPLATE})
     return {part.student: (part.points, part.comment) for part in parts if part.exercise == "why"}
@@ -123,7 +123,7 @@ def test_filled_sheets_go_into_the_gradebook_and_the_graders_are_known(course, s
     first, second = mine(course, "ann")[:2]
     sheet = filled(course, "ann", separator, **{first: ("1,5" if separator == ";" else "1.5", "=Good."), second: "0"})
     assert "2 entered, 1 unchanged" in run(course, "points", "ps3", sheet)
-    assert by_hand(course)[first] == (1.5, "=Good.") and by_hand(course)[second] == (0, "")
+    assert sheets(course)[first] == (1.5, "=Good.") and sheets(course)[second] == (0, "")
     assert "0 entered, 3 unchanged" in run(course, "points", "ps3", sheet)
     said = run(course, "points", "ps3")
     assert ["ann", "3", "2", "1"] in [line.split() for line in said.splitlines()]
@@ -141,9 +141,9 @@ def test_points_that_changed_since_a_sheet_was_written_are_not_overwritten(cours
     run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
     said = run(course, "points", "ps3", sheet, code=1)
     assert f"{student}, why: since the sheet was written ben gave 1 point; the sheet says 2 points" in said
-    assert by_hand(course)[student] == (1, "")
+    assert sheets(course)[student] == (1, "")
     assert "1 entered" in run(course, "points", "ps3", sheet, "--replace")
-    assert by_hand(course)[student] == (2, "Fine.")
+    assert sheets(course)[student] == (2, "Fine.")
     run(course, "report", "ps3")
     assert "<h2>Points by hand</h2>" in (course / "reports/ps3.html").read_text(encoding="utf-8")
     with Course(course) as book:  # as formgrader does
@@ -170,7 +170,7 @@ def test_points_with_many_decimals_can_be_changed(course):
     assert "1 entered, 2 unchanged" in run(course, "points", "ps3", sheet)
     arguments = ("--exercise", "why", "--score", "1", "--grader", "ben")
     assert "1 entered" in run(course, "points", "ps3", "--student", second, *arguments)
-    assert (by_hand(course)[first], by_hand(course)[second]) == ((2, ""), (1, ""))
+    assert (sheets(course)[first], sheets(course)[second]) == ((2, ""), (1, ""))
 
 
 def test_rows_that_cannot_be_entered_are_listed_and_the_others_are_entered(course):
@@ -178,13 +178,13 @@ def test_rows_that_cannot_be_entered_are_listed_and_the_others_are_entered(cours
     first, second, third = mine(course, "ann")
     sheet = filled(course, "ann", **{first: "3", second: "many", third: "2"})
     said = run(course, "points", "ps3", sheet, code=1)
-    assert "1 entered" in said and by_hand(course)[third] == (2, "")
+    assert "1 entered" in said and sheets(course)[third] == (2, "")
     assert f"{first}, why: expected a number from 0 to 2, got '3'" in said and "got 'many'" in said
     split(course)
     said = run(course, "points", "ps3", filled(course, "ann", **{third: ""}), code=1)
     assert f"{third}, why: expected points, or - to take back those by hand, got nothing" in said
     run(course, "points", "ps3", filled(course, "ann", **{third: "-"}))
-    assert by_hand(course)[third] == (None, "")
+    assert sheets(course)[third] == (None, "")
     (course / "other.csv").write_text("student,points\nada,1\n")
     with pytest.raises(AutogradeError, match="expected the columns grader, student"):
         run(course, "points", "ps3", course / "other.csv")
@@ -194,7 +194,7 @@ def test_a_comment_alone_leaves_a_part_waiting(course):
     split(course)
     (student, *_) = mine(course, "ann")
     run(course, "points", "ps3", filled(course, "ann", **{student: ("", "Later.")}))
-    assert by_hand(course)[student] == (None, "Later.")
+    assert sheets(course)[student] == (None, "Later.")
     assert "ann: 3 parts, 3 without points" in split(course)
 
 
@@ -231,20 +231,20 @@ def test_replace_leaves_rows_alone_that_the_grader_did_not_touch(course):
         run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
     said = run(course, "points", "ps3", filled(course, "ann", **{first: "2"}), "--replace")
     assert "1 entered, 2 unchanged" in said
-    assert by_hand(course)[first] == (2, "") and by_hand(course)[second] == (1, "")
+    assert sheets(course)[first] == (2, "") and sheets(course)[second] == (1, "")
 
 
 def test_what_another_grader_enters_meanwhile_is_kept_too(course, monkeypatch):
-    from autograde.grader import by_hand
+    from autograde.grader.book.manual_points import sheets
 
-    give, arguments = by_hand.give, ("--exercise", "why", "--score", "1", "--grader")
+    give, arguments = sheets.give, ("--exercise", "why", "--score", "1", "--grader")
 
     def meanwhile(*given):  # between the reading of a part and its writing
-        monkeypatch.setattr(by_hand, "give", give)
+        monkeypatch.setattr(sheets, "give", give)
         run(course, "points", "ps3", "--student", "cleo", *arguments, "ben")
         return give(*given)
 
-    monkeypatch.setattr(by_hand, "give", meanwhile)
+    monkeypatch.setattr(sheets, "give", meanwhile)
     run(course, "points", "ps3", "--student", "ada", *arguments, "ann")
     assert {key.split("/")[0]: one.grader for key, one in read_shares(course, "ps3").last().items()} == {
         "ada": "ann", "cleo": "ben",

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warm import run_module
 
-from bertlab.errors import CheckpointError, DataError
+from bertlab.common.errors import CheckpointError, DataError
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
-from bertlab.wordpiece import Vocabulary
-from bertlab.wordpiece.encoding import Ragged
+from bertlab.tokenizers.wordpiece import Vocabulary
+from bertlab.tokenizers.wordpiece.encoding import Ragged
 
 LONG = "the film was good in paris is bad where the it a " * 4  # 48 tokens, three times what the model reads
 
@@ -153,7 +153,7 @@ def test_no_inputs_give_no_predictions():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     folder = tmp_path_factory.mktemp("predict") / "model"
     save_finetuned(model_of("sentence"), folder, TOKENIZER, info_of("sentence"), "huggingface")
@@ -256,8 +256,8 @@ def nli_folder(tmp_path_factory):
 
     from bertlab.checkpoints.kinds import model_class
     from bertlab.data.tasks.formats_published import NLI
-    from bertlab.training.finetuning.card import save_finetuned
     from bertlab.training.finetuning.problems import problem_for
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
     problem = problem_for(info, TOKENIZER)

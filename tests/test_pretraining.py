@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from pretraining_case import CONFIG, WORDS, documents, make_examples
 
+from bertlab.common.errors import CheckpointError, ConfigError, DataError
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import CheckpointError, ConfigError, DataError
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.presets import PRESETS, PretrainingSettings, preset
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 
 def settings(**changes):
@@ -343,9 +343,9 @@ def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_name
 def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):
     from bertlab import checkpoints
     from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
     from bertlab.training.pretraining import PretrainingRun
     from bertlab.training.runs.vocabularies import tokenizer_of
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     with pytest.raises(ConfigError, match="exists or a checkpoint$"):
         PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from pretraining_case import CONFIG, make_examples
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import DataError
 from bertlab.models import BertForPreTraining
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.training.objectives import MaskedLM
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.evaluation import evaluate, fixed_batches
 from bertlab.training.runs.vocabularies import tokenizer_of
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
 
 def test_the_unigram_baseline_is_the_entropy_of_the_targets():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pretraining_case import CONFIG, make_examples
 
-from bertlab.errors import CheckpointError, DataError, TrainingError
+from bertlab.common.errors import CheckpointError, DataError, TrainingError
 
 ROOT = Path(__file__).parent.parent
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from pretraining_case import CONFIG, make_examples
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.training.devices import free_memory
 from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.memory import GIB

@@ -14,8 +14,8 @@ from pretraining_case import CONFIG, make_examples
 from test_training import CONFIG as DROPOUT_CONFIG
 from test_training import examples, weights_of
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import SIZES, BertConfig
-from bertlab.errors import ConfigError
 from bertlab.families import GptConfig
 
 ROOT = Path(__file__).parent.parent

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from bertlab import progress
+from bertlab.common import progress
 
 
 def test_a_pipe_gets_a_line_every_ten_seconds_and_one_at_the_end(monkeypatch, capsys):

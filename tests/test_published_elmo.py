@@ -10,9 +10,9 @@ from published_language_model import OPTIONS, arrays, write
 
 from bertlab import checkpoints
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, VocabularyError
-from bertlab.tokenizer import Tokenizer
-from bertlab.whole_words import WordList, WordTokenizer
+from bertlab.common.errors import CheckpointError, VocabularyError
+from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.whole_words import WordList, WordTokenizer
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "river", "Bank"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bertlab.config import BertConfig
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
 MAKEFILE = (Path(__file__).parent.parent / "Makefile").read_text(encoding="utf-8")

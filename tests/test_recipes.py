@@ -14,9 +14,9 @@ import pytest
 from benchmarks import mini, recipe_worker, recipes
 from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate, shape
 from bertlab.analysis.minimal_pairs import read_pairs
-from bertlab.errors import ConfigError
-from bertlab.wordpiece.learner import learn_vocabulary
-from bertlab.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.errors import ConfigError
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 from scripts.text_kinds import KINDS
 
 TINY = shape(1, 16, 2)

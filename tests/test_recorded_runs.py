@@ -2,7 +2,7 @@
 
 import pytest
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.training.runs.recorded import RECORDED, recorded_names, recorded_runs
 
 

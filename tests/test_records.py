@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.batches import Batches, ExampleArrays
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.datasets import batches_of, read_examples, seconds_waited
@@ -16,7 +17,6 @@ from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c
 from bertlab.data.pretraining.shuffling import permuted
-from bertlab.errors import DataError
 from tests.example_text import SMALL, make_documents, make_tokenizer
 
 TOKENIZER = make_tokenizer()

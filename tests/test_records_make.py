@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from bertlab.common.errors import DataError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import cut_into_units, make_data
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
 from tests.example_text import SMALL, as_text, make_documents, make_tokenizer
 
 TOKENIZER = make_tokenizer()

@@ -9,10 +9,12 @@ import pytest
 from autograde_case import fingerprint
 from click.testing import CliRunner
 
-from autograde import fingerprints, planning
+from autograde.boundary import fingerprints
+from autograde.boundary.values import encode
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells, ready_made
-from autograde.grader.template import Template
+from autograde.exercises.planning import planner
+from autograde.grader.reading.template import Template
 from autograde.release import assignment, editions, made_before, sources
 from autograde.release.assignment import (
     refuse_leaks,
@@ -24,7 +26,6 @@ from autograde.release.assignment import (
 from autograde.release.editions import ReleaseError
 from autograde.release.leaks import leaks, secret_lines
 from autograde.student import plans
-from autograde.values import encode
 
 NOTEBOOKS = [name for name in editions.notebooks() if catalogue.of_notebook(name)]
 
@@ -168,7 +169,7 @@ def _in_time(exercise):
 @pytest.mark.parametrize("exercise", [_in_time(exercise) for exercise in catalogue.EXERCISES])
 def test_a_fingerprint_is_the_same_bytes_every_time_and_holds_no_code(exercise, tmp_path):
     path = fingerprint(exercise.id)
-    fingerprints.save(planning.make_plan(exercise), tmp_path / path.name)
+    fingerprints.save(planner.make_plan(exercise), tmp_path / path.name)
     assert (tmp_path / path.name).read_bytes() == path.read_bytes()
     strings = json.dumps(encode(fingerprints.load(path), fingerprints.LIMITS)[0])
     answer_lines = [line for line in secret_lines((exercise,)) if json.dumps(line)[1:-1] in strings]

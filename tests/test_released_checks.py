@@ -11,7 +11,7 @@ from own_folder import NOTEBOOK as OWN_NOTEBOOK
 from own_folder import own_folder
 
 from autograde.cli import cli
-from autograde.grader.course import make_course
+from autograde.grader.book.course import make_course
 from autograde.release import released_checks, sources
 from autograde.release.released_checks import warnings, write_record
 

@@ -9,14 +9,14 @@ import pytest
 from keras import ops
 
 from bertlab import families, layers
+from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import ConfigError
 from bertlab.models import GeneratorAndDiscriminator
 from bertlab.models.replaced_tokens import generator_config_of
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
 from bertlab.training.objectives import MaskedLM, ReplacedToken, objectives_of
 from bertlab.training.runs.pretrainer import PreTrainer
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
 
 ELECTRA = families.family("electra").config
 CONFIG = ELECTRA(

@@ -6,9 +6,9 @@ import types
 import numpy as np
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import SentenceRow, TaggingRow
-from bertlab.errors import DataError
 
 ROWS = [
     {"text": "It works.", "label": "good"},

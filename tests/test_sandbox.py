@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from sandbox_case import QUICK, SMALL, sandbox, zygote  # noqa: F401 (fixtures)
 
-from autograde.errors import SandboxEnded
+from autograde.common.errors import SandboxEnded
 from autograde.sandbox import bubblewrap, seccomp
 
 ROOT = Path(__file__).parents[1]
@@ -134,14 +134,14 @@ def test_a_question_that_takes_too_long_does_not_cost_the_answers_before_it(sand
     ],
 )
 def test_answers_that_are_not_answers_end_the_sandbox(sandbox, forged):
-    sandbox.run_cell(f"import autograde.probe\nautograde.probe.answer = lambda *a, **k: {forged}")
+    sandbox.run_cell(f"import autograde.boundary.call_answer\nautograde.probe.answer = lambda *a, **k: {forged}")
     with pytest.raises(SandboxEnded, match="protocol"):
         sandbox.ask([_function("anything")])
 
 
 def test_object_arrays_cannot_come_out(sandbox):
     sandbox.run_cell(
-        "import autograde.values as v\n"
+        "import autograde.boundary.values as v\n"
         "v.encode = lambda *a: (['array', {'dtype': 'object', 'shape': [1], 'buffer': 0}], [b'12345678'])"
     )
     with pytest.raises(SandboxEnded, match="protocol"):

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograde.channel import Channel, FrameLimits, parse_header
-from autograde.errors import ChannelClosed, DeadlinePassed, ProtocolError
+from autograde.boundary.channel import Channel, FrameLimits, parse_header
+from autograde.common.errors import ChannelClosed, DeadlinePassed, ProtocolError
 
 SMALL = FrameLimits(header=1000, buffers=1000, count=4)
 

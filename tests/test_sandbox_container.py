@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autograde.errors import SandboxEnded, SandboxError
+from autograde.common.errors import SandboxEnded, SandboxError
 from autograde.sandbox import bubblewrap, container, doctor, launchers
 from autograde.sandbox.limits import Limits
 

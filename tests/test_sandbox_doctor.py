@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from sandbox_case import QUICK, SMALL, sandbox, zygote  # noqa: F401 (fixtures)
 
-from autograde.errors import SandboxEnded, SandboxError
+from autograde.common.errors import SandboxEnded, SandboxError
 from autograde.sandbox import bubblewrap, cgroups, doctor, launchers
 from autograde.sandbox.limits import FROM_OUTSIDE, MEMORY, Limits
 

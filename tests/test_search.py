@@ -10,7 +10,7 @@ from finetuned_models import CONFIG, TOKENIZER
 from bertlab import checkpoints
 from bertlab.analysis.search import VectorFile, nearest, unit
 from bertlab.cli import cli
-from bertlab.errors import DataError, MissingDependencyError
+from bertlab.common.errors import DataError, MissingDependencyError
 
 LINES = ["good film .", "the film was bad", "paris is in france", "where is paris", "it was good", "a film in france"]
 

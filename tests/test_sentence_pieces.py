@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab import checkpoints, families, models
-from bertlab.errors import MissingDependencyError
-from bertlab.sentence_pieces import prepared
+from bertlab.common.errors import MissingDependencyError
+from bertlab.tokenizers.sentence_pieces import prepared
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from safetensors.numpy import load_file, save_file
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
+from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import MarianConfig, TransformerConfig
 from bertlab.layers import ScaledEmbeddings, sinusoids
 from bertlab.models.outline import outline

@@ -9,9 +9,9 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli.settings_options import given, settings_options
+from bertlab.common.errors import ConfigError
+from bertlab.common.settings import Settings, setting
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import ConfigError
-from bertlab.settings import Settings, setting
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.presets import PretrainingSettings
 

@@ -14,11 +14,11 @@ from test_grader_pages import ATTACK, Page, assert_harmless
 
 from autograde.cli import cli
 from autograde.exercises import catalogue
-from autograde.grader.course import make_course
-from autograde.grader.repair import read_submission
+from autograde.grader.book.course import make_course
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
 from autograde.grader.similarity import answer_of, answers_of, compare, given_to_everybody, similarity_page
 from autograde.grader.similarity.programs import K, hidden_ways, passages_of, tokens_of
-from autograde.grader.template import Template
 
 TEMPLATE = Template.read(released(), "03_attention")
 LONG = '''

@@ -4,9 +4,9 @@ from collections import Counter
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow, TaskData
 from bertlab.data.tasks.splits import hold_out
-from bertlab.errors import DataError
 
 SEEDS = range(20)
 

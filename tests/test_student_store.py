@@ -10,8 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograde import planning
 from autograde.exercises import catalogue, cells
+from autograde.exercises.planning import planner
 from autograde.student import home, load_state, plans, progress_file, store, time_limit
 from autograde.student.kept_answers import KeptAnswer, NotKept, gather
 from autograde.student.package_files import module_text
@@ -332,7 +332,7 @@ def test_the_package_can_be_installed_and_used_without_the_course(course, tmp_pa
 
 
 def test_the_tests_in_the_package_are_its_checks(course, tmp_path):
-    planning.write_fingerprints([catalogue.find(name) for name in ("scores", "add-to-rows")], tmp_path / "fingerprints")
+    planner.write_fingerprints([catalogue.find(name) for name in ("scores", "add-to-rows")], tmp_path / "fingerprints")
     notebook = Notebook().run(SCORES).run(ROWS)
     notebook.check("attention_scores"), notebook.check("add_to_rows")
     path = course / "mybert/attention.py"

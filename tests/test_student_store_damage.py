@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde import mybert_importer
+from autograde.boundary import mybert_importer
 from autograde.student import home, store
 from autograde.student.kept_answers import KeptAnswer
 from autograde.student.notebook import activate_mybert

@@ -7,11 +7,11 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli.task import task as task_command
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_published import TASKS, find_task
 from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.errors import DataError
 
 MNLI_HEADER = (
     "index promptID pairID genre sentence1_binary_parse sentence2_binary_parse sentence1_parse sentence2_parse "

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.features import LENGTH_STEP, encode_rows
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 LETTERS = "abcdefghij"
 TOKENIZER = WordPieceTokenizer(Vocabulary((*SPECIAL_TOKENS, *LETTERS)))  # a letter is a word; a is 5, b is 6 …

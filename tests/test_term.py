@@ -7,13 +7,13 @@ from click.testing import CliRunner
 from grader_course import released
 
 from autograde.cli import cli
-from autograde.errors import AutogradeError
-from autograde.grader.forget import kept_about
-from autograde.grader.gradebook import Course
-from autograde.grader.results import Result
-from autograde.grader.template import Template
-from autograde.grader.term import exercise_rows, student_rows, wilson
-from autograde.verdict import Verdict
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.forget import kept_about
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.term import exercise_rows, student_rows, wilson
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
 
 TEMPLATE = Template.read(released(), "03_attention")
 

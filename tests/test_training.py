@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertlab.common.errors import CheckpointError
 from bertlab.config import BertConfig
-from bertlab.errors import CheckpointError
 
 CONFIG = BertConfig(
     vocab_size=50, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32, max_position_embeddings=16
@@ -110,7 +110,7 @@ def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
 
 
 def test_a_recipe_whose_learning_rate_never_falls_is_refused():
-    from bertlab.errors import ConfigError
+    from bertlab.common.errors import ConfigError
     from bertlab.training.presets import PretrainingSettings
 
     recipe = PretrainingSettings(steps=100, warmup_share=0.1, stable_share=0.7)
@@ -198,7 +198,7 @@ def test_a_row_that_is_read_several_times_has_one_gradient(name):
 
 
 def test_muon_is_a_choice_of_the_recipe():
-    from bertlab.errors import ConfigError
+    from bertlab.common.errors import ConfigError
     from bertlab.training.presets import PretrainingSettings
     from bertlab.training.recipes.optimizer import optimizer_of
 
@@ -299,8 +299,8 @@ def test_rows_without_pairs_leave_the_next_sentence_head_as_it_is_and_its_metric
 
 
 def test_rows_without_masks_need_a_collator_that_draws_them():
+    from bertlab.common.errors import DataError
     from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.errors import DataError
 
     rows = {name: values for name, values in examples().items() if not name.startswith("masked_lm")}
     with pytest.raises(DataError, match="masked_lm_ids.* pass collators= .*MaskTokens"):

@@ -13,7 +13,7 @@ from translation_model import END, SOURCES, START, TOKENIZER, random_model
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
-from bertlab.errors import ConfigError, DataError, VocabularyError
+from bertlab.common.errors import ConfigError, DataError, VocabularyError
 from bertlab.families import BertConfig, MarianConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
 from bertlab.generation.choosing import log_softmax

@@ -7,12 +7,13 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.pretraining.collators import ShiftRight
 from bertlab.data.pretraining.pairs import make_pairs, pair_settings, read_pairs
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import ConfigError, DataError
 from bertlab.families import BertConfig, MarianConfig, TransformerConfig
 from bertlab.models.outline import parameter_count
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.devices.memory import memory_needs
 from bertlab.training.devices.utilisation import forward_flops
 from bertlab.training.objectives import SequenceToSequence, objectives_for
@@ -20,7 +21,6 @@ from bertlab.training.objectives.losses import smoothed_losses, token_losses
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import PretrainingRun
 from bertlab.training.recipes.schedule import InverseRoot
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = "one two three four five six a b c d e f".split()
 TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))

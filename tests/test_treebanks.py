@@ -2,8 +2,8 @@
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.treebanks import ParsedSentence, read_conllu
-from bertlab.errors import DataError
 
 DOG = [
     "1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_",

@@ -13,16 +13,16 @@ from own_folder import NAME, NOTEBOOK, own_folder, run
 
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells, variants
-from autograde.grader.course import read_secret
-from autograde.grader.forget import forget
-from autograde.grader.grade import grade, open_assignment
-from autograde.grader.gradebook import Course
-from autograde.grader.groups import Groups
-from autograde.grader.hand_ins import hand_in
-from autograde.grader.regrade import regrade
-from autograde.grader.results import load_results
-from autograde.grader.template import Template, TemplateError
-from autograde.grader.variants import VariantsError, hand_out, numbers_of, of_hand_in, write_editions
+from autograde.grader.book.course import read_secret
+from autograde.grader.book.forget import forget
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.groups import Groups
+from autograde.grader.book.variants import VariantsError, hand_out, numbers_of, of_hand_in, write_editions
+from autograde.grader.grading.grade import grade, open_assignment
+from autograde.grader.grading.regrade import regrade
+from autograde.grader.grading.results import load_results
+from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.reading.template import Template, TemplateError
 from autograde.student import check, plans
 
 CELL = """

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.data.tasks.windows import make_windows
 from bertlab.data.tasks.windows_decode import answer_texts, best_answers, no_answer_scores
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.tokenizer import WordPieceTokenizer
-from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 TOKENIZER = WordPieceTokenizer(Vocabulary((*SPECIAL_TOKENS, *LETTERS, *(f"##{letter}" for letter in LETTERS))))

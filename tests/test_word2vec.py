@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.documents import Document
-from bertlab.errors import ConfigError, DataError
 from bertlab.training.word2vec.settings import KINDS, Word2VecSettings
 
 SHORT = Word2VecSettings(word_size=8, window=2, negatives=3, min_count=1, subsampling=0.0, epochs=3, batch_size=64)
@@ -251,7 +251,7 @@ def test_a_seed_that_is_no_seed_of_keras_is_refused():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_of_two_topics_come_apart(kind, text_file, tmp_path):
-    from bertlab.baselines.word_vectors import read_word_vectors
+    from bertlab.training.baselines.word_vectors import read_word_vectors
 
     settings = SHORT.replace(kind=kind, epochs=20, learning_rate=0.1)
     result = learned(text_file, tmp_path / "out", settings)

@@ -5,10 +5,10 @@ import json
 import pytest
 
 from bertlab import checkpoints, families
-from bertlab.bpe import WordPairTokenizer, WordVocabulary
-from bertlab.errors import VocabularyError
-from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import kind_in, open_tokenizer
+from bertlab.common.errors import VocabularyError
+from bertlab.tokenizers.bpe import WordPairTokenizer, WordVocabulary
+from bertlab.tokenizers.kinds import kind_in, open_tokenizer
+from bertlab.tokenizers.protocol import Tokenizer
 
 PIECES = ["<unk>", *"lowests", "w</w>", "t</w>", ",</w>", "lo", "low", "low</w>", "es", "est</w>"]
 PIECES = list(dict.fromkeys(PIECES))

@@ -5,10 +5,10 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import task_of
 
-from bertlab.baselines.settings import BaselineSettings
-from bertlab.baselines.word_vectors import WordVectors, read_word_vectors, write_word_vectors
 from bertlab.cli import cli
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.training.baselines.settings import BaselineSettings
+from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors, write_word_vectors
 from bertlab.training.finetuning.settings import Recipe
 
 SIZES = BaselineSettings(units=8, head_dropout=0.0, min_count=1)
@@ -124,7 +124,7 @@ def first_table(vectors, freeze=False, seed=1):
     """The words' vectors of a fresh model, the vocabulary, and the experiment."""
     import keras
 
-    from bertlab.training.finetuning.baselines import BaselineExperiment, BeginningWords
+    from bertlab.training.baselines.training import BaselineExperiment, BeginningWords
 
     arguments = ("lstm", SIZES, None, task_of("sentence"), vectors.parent / "run", RECIPE, {}, print)
     experiment = BaselineExperiment(*arguments, words=BeginningWords(vectors, freeze))

@@ -17,12 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wordpiece_texts import GLUE, random_lines, real_lines, vocabulary_of
 
-import bertlab.wordpiece.batch as batch
-import bertlab.wordpiece.chunk_tables as chunk_tables
-import bertlab.wordpiece.few_texts as few_texts
-import bertlab.wordpiece.many_words as many_words
-from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
-from bertlab.wordpiece.unicode import UNICODE_VERSION
+import bertlab.tokenizers.wordpiece.batch as batch
+import bertlab.tokenizers.wordpiece.chunk_tables as chunk_tables
+import bertlab.tokenizers.wordpiece.few_texts as few_texts
+import bertlab.tokenizers.wordpiece.many_words as many_words
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.unicode import UNICODE_VERSION
 
 pytest.importorskip("tensorflow_text", reason="the in-graph form needs TensorFlow Text")
 

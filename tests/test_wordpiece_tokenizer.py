@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyzABCσςαß中文國한국"]
 PIECES = [*SPECIAL_TOKENS, *LETTERS, *("##" + letter for letter in LETTERS), *".,!?'()[]-/@",
@@ -235,7 +235,7 @@ def test_a_worker_process_gets_the_same_tokenizer():
 
 
 def test_importing_the_tokenizer_does_not_load_tensorflow():
-    code = "import sys, bertlab.wordpiece; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
+    code = "import sys, bertlab.tokenizers.wordpiece; sys.exit('tensorflow' in sys.modules or 'keras' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
 
 
@@ -244,9 +244,9 @@ def test_importing_the_tokenizer_does_not_load_tensorflow():
 
 @pytest.mark.parametrize("few_chars", [0, 1 << 11])
 def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch, few_chars):
-    import bertlab.wordpiece.batch as batch
-    import bertlab.wordpiece.chunk_tables as chunk_tables
-    import bertlab.wordpiece.few_texts as few_texts
+    import bertlab.tokenizers.wordpiece.batch as batch
+    import bertlab.tokenizers.wordpiece.chunk_tables as chunk_tables
+    import bertlab.tokenizers.wordpiece.few_texts as few_texts
 
     monkeypatch.setattr(chunk_tables, "TABLE_CHUNKS", 10)
     monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 0)
@@ -325,7 +325,7 @@ def test_words_are_cut_the_same_by_beginnings_and_by_the_trie_however_often_they
     monkeypatch, most_nodes, first_chars
 ):
     """Tokens within tokens, so that what is complete is known late; words that have no tokens at their end only."""
-    import bertlab.wordpiece.longest_match as longest_match
+    import bertlab.tokenizers.wordpiece.longest_match as longest_match
 
     monkeypatch.setattr(longest_match, "MAX_NODES", most_nodes)
     monkeypatch.setattr(longest_match, "FIRST_CHARS", first_chars)
@@ -341,7 +341,7 @@ def test_words_are_cut_the_same_by_beginnings_and_by_the_trie_however_often_they
 
 
 def test_an_interrupt_while_the_trie_grows_leaves_nothing_behind(monkeypatch):
-    import bertlab.wordpiece.longest_match as longest_match
+    import bertlab.tokenizers.wordpiece.longest_match as longest_match
 
     monkeypatch.setattr(longest_match, "FIRST_CHARS", 0)
     tokenizer, words = WordPieceTokenizer(TOKENIZER.vocabulary), "unhello helloing xhellon abcab"
@@ -370,9 +370,9 @@ def test_a_short_text_of_any_characters_is_the_same_as_in_the_readable_form():
 
 def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
     """Short words, long ones, too long ones, Σ everywhere, marks out of order, special tokens, in slices and in one."""
-    import bertlab.wordpiece.chunk_tables as chunk_tables
-    import bertlab.wordpiece.few_texts as few_texts
-    import bertlab.wordpiece.many_words as many_words
+    import bertlab.tokenizers.wordpiece.chunk_tables as chunk_tables
+    import bertlab.tokenizers.wordpiece.few_texts as few_texts
+    import bertlab.tokenizers.wordpiece.many_words as many_words
 
     monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 0)
     monkeypatch.setattr(few_texts, "FEW_CHARS", 0)
@@ -400,8 +400,8 @@ def test_texts_that_are_cut_all_at_once_are_the_same_as_one_by_one(monkeypatch):
 @pytest.mark.parametrize("as_an_iterable", [list, tuple, iter])
 def test_calls_of_any_length_are_the_same_on_a_new_tokenizer_and_later(monkeypatch, as_an_iterable):
     """First all are cut word by word, then the long ones by NumPy: before, at and behind the change."""
-    import bertlab.wordpiece.chunk_tables as chunk_tables
-    import bertlab.wordpiece.few_texts as few_texts
+    import bertlab.tokenizers.wordpiece.chunk_tables as chunk_tables
+    import bertlab.tokenizers.wordpiece.few_texts as few_texts
 
     monkeypatch.setattr(chunk_tables, "FEW_CHUNKS", 20)
     monkeypatch.setattr(few_texts, "FEW_CHARS", 100)
@@ -415,7 +415,7 @@ def test_calls_of_any_length_are_the_same_on_a_new_tokenizer_and_later(monkeypat
 
 
 def test_an_interrupt_while_words_are_cut_all_at_once_leaves_nothing_behind(monkeypatch):
-    import bertlab.wordpiece.many_words as many_words
+    import bertlab.tokenizers.wordpiece.many_words as many_words
 
     tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
     texts = [f"hello {'ab' * (n % 9)}{n}" for n in range(1000)]

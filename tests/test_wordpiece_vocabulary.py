@@ -2,8 +2,8 @@
 
 import pytest
 
-from bertlab.errors import VocabularyError
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
+from bertlab.common.errors import VocabularyError
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
 
 PIECES = (*SPECIAL_TOKENS, "a", "##a", "b")
 

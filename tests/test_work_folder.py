@@ -15,8 +15,8 @@ import pytest
 from finetuning_case import RECIPE, task_of
 from pretraining_case import CONFIG, WORDS, documents
 
-from bertlab.errors import ConfigError, DataError
-from bertlab.work_folder import WorkFolder, differences, read_json, write_json
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.work_folder import WorkFolder, differences, read_json, write_json
 
 OLD = Path(__file__).parent / "golden" / "work_folders"
 
@@ -81,7 +81,7 @@ def test_json_is_written_as_text_that_people_can_read(tmp_path):
 def make_old_data(folder):
     from bertlab.data.pretraining.make import make_data
     from bertlab.data.pretraining.settings import ExampleSettings
-    from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))
     settings = ExampleSettings(sequence_length=32, duplicate_factor=1, seed=3)

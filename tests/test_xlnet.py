@@ -12,10 +12,10 @@ from keras import ops
 
 from bertlab import checkpoints, families, layers, models
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.errors import CheckpointError, ConfigError
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=32)
 IDS = np.array([[17, 40, 9, 12, 4, 3]], "int32")

@@ -7,9 +7,9 @@ from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
+from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import DrawOrder
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import ConfigError
 from bertlab.training.presets import preset
 
 XLNET = families.family("xlnet").config(

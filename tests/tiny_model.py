@@ -1,7 +1,7 @@
 """A random model of 2 layers of 16 with a vocabulary of 12 words, for tests of the analysis."""
 
 from bertlab.config import BertConfig
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", ".", "##s", "##ed", "are"]
 SIZES = dict(

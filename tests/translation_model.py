@@ -4,7 +4,7 @@ import numpy as np
 
 from bertlab import models
 from bertlab.families import TransformerConfig
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 TOKENIZER = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *"a b c d e f g h".split()]))
 START, END = TOKENIZER.vocabulary.cls_id, TOKENIZER.vocabulary.sep_id

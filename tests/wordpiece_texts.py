@@ -4,7 +4,7 @@ import random
 import sysconfig
 from pathlib import Path
 
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
 
 SCRIPTS = {
     "Latin": (0x20, 0x24F), "Greek": (0x370, 0x3FF), "Cyrillic": (0x400, 0x52F), "Hebrew": (0x590, 0x5FF),

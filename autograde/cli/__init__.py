@@ -2,7 +2,7 @@
 
 import click
 
-from autograde.errors import AutogradeError
+from autograde.common.errors import AutogradeError
 from bertlab.cli.lazy import LazyGroup, run
 
 # command: (module in autograde.cli, its click object, one line of help)

@@ -5,8 +5,8 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import course_option, released_notebooks, zone_of_course
-from autograde.grader.platforms import CHOICES
-from autograde.texts import one_line
+from autograde.common.texts import one_line
+from autograde.grader.hand_ins.platforms import CHOICES
 
 
 @click.command()
@@ -34,10 +34,10 @@ def collect(assignment, source, course, platform, students, times, timezone, as_
     The newest upload of each student counts; earlier ones and the list of all files are in collected/ASSIGNMENT/.
     Running it twice changes nothing. Exit code 1: some files were refused or are disputed, or there was no submission.
     """
-    from autograde.grader.collect import collect as collect_files
-    from autograde.grader.hand_in_times import read_times
-    from autograde.grader.roster import roster_of
-    from bertlab.progress import track
+    from autograde.grader.hand_ins.collect import collect as collect_files
+    from autograde.grader.hand_ins.hand_in_times import read_times
+    from autograde.grader.hand_ins.roster import roster_of
+    from bertlab.common.progress import track
 
     notebooks = [path.stem for path in released_notebooks(course, assignment)]
     manifest = collect_files(

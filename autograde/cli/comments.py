@@ -21,7 +21,7 @@ def comments(course):
     comment by hand, #state-the-shape stands for the text. Exit code 1: a comment by hand uses an id that is not in the
     file; they are listed.
     """
-    from autograde.grader.comments import FILE, read_comments, used
+    from autograde.grader.book.comments import FILE, read_comments, used
 
     known, by_hand = read_comments(course), _by_hand(course)
     counts = Counter(name for *_, text in by_hand for name in set(used(text)))
@@ -38,7 +38,7 @@ def comments(course):
 
 def unknown_ids(course: Path, assignment: str | None = None) -> list[str]:
     """A sentence for each id in a comment by hand that comments.toml does not have; students would see the id."""
-    from autograde.grader.comments import FILE, read_comments, used
+    from autograde.grader.book.comments import FILE, read_comments, used
 
     known = read_comments(course)
     return [
@@ -51,7 +51,7 @@ def unknown_ids(course: Path, assignment: str | None = None) -> list[str]:
 
 def _by_hand(course: Path) -> list[tuple[str, str, str, str]]:
     """(assignment, student, exercise, text) of the comments by hand."""
-    from autograde.grader.gradebook import Course
+    from autograde.grader.book.gradebook import Course
 
     if not (course / "gradebook.db").is_file():
         return []

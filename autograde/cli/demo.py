@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from autograde.cli.grading import make_launcher, progress_bar, quiet_tensorflow, seconds_text
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 
 
 @click.command()
@@ -22,7 +22,7 @@ def demo(out):
     An interrupted run resumes when you start it again. Without a sandbox it prints what is missing and grades nothing.
     """
     quiet_tensorflow()
-    from bertlab.backend import load_backend
+    from bertlab.common.backend import load_backend
 
     load_backend()
     from autograde.demo.run import grade_sample_class, summary_lines

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of, templates_of, zone_of_course
-from autograde.grader import export as grades
-from autograde.grader.people import People
-from bertlab.files import write_text
+from autograde.grader.book.people import People
+from autograde.grader.exports import grades
+from bertlab.common.files import write_text
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _LISTED = 20
@@ -99,7 +99,7 @@ def _columns(pairs) -> dict[str, str]:
 
 
 def _feedback(course: Path, rows: list[dict]) -> dict[str, str]:
-    from autograde.grader.feedback_texts import feedback_html
+    from autograde.grader.exports.feedback_texts import feedback_html
 
     assignment = rows[0]["assignment"]
     return feedback_html(course, assignment, templates_of(course, assignment))

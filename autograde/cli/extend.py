@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of
-from autograde.grader.policy import MAX_DAYS, read_policy
+from autograde.grader.book.policy import MAX_DAYS, read_policy
 
 
 @click.command()
@@ -31,7 +31,7 @@ def extend(assignment, student, course, days, until):
     """
     if (days is None) == (until is None):
         raise click.UsageError("expected --days or --until, one of them")
-    from autograde.grader.people import People
+    from autograde.grader.book.people import People
 
     with gradebook_of(course) as book:
         released = _assignment(book, course, assignment)
@@ -50,7 +50,7 @@ def extend(assignment, student, course, days, until):
 
 
 def _days_until(course: Path, assignment: str, duedate, until: str) -> float:
-    from autograde.grader.course import to_utc, zone_of
+    from autograde.grader.book.course import to_utc, zone_of
 
     if duedate is None:
         raise CourseError(f"{course}: {assignment} has no due date; set one with `autograde due {assignment} TIME`")
@@ -71,7 +71,7 @@ def due(assignment, time, course):
     Example:
       autograde due ps3 "2026-11-30 23:59"
     """
-    from autograde.grader.course import local_time, to_utc, zone_of
+    from autograde.grader.book.course import local_time, to_utc, zone_of
 
     zone = zone_of(course)
     with gradebook_of(course) as book:

@@ -30,9 +30,9 @@ def feedback(assignment, course, students, system, path):
     """
     if path and not system:
         raise click.UsageError("--to names the zip; add --zip canvas or --zip moodle")
-    from autograde.grader.feedback import write_feedback
-    from autograde.grader.given import given_by_people
-    from bertlab.progress import track
+    from autograde.grader.book.manual_points.for_feedback import given_by_people
+    from autograde.grader.pages.feedback import write_feedback
+    from bertlab.common.progress import track
 
     results, templates = results_of(course, assignment, students), templates_of(course, assignment)
     given = given_by_people(course, assignment, templates)
@@ -47,8 +47,8 @@ def feedback(assignment, course, students, system, path):
 
 def _write_zip(course: Path, assignment: str, system: str, templates, path: Path | None) -> bool:
     """Whether somebody's feedback is not in the zip."""
-    from autograde.grader.feedback_texts import feedback_zip
-    from bertlab.files import write_bytes
+    from autograde.grader.exports.feedback_texts import feedback_zip
+    from bertlab.common.files import write_bytes
 
     packed = feedback_zip(course, assignment, system, templates)
     path = path or course / "feedback" / f"{assignment}-{system}.zip"

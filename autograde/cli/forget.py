@@ -21,8 +21,8 @@ def forget(student, course, assignment, yes):
     The LMS, its downloads, the exchange and your backups are not changed. Class reports that name the student are
     deleted too; write them again with `autograde report`.
     """
-    from autograde.grader.forget import forget as forget_student
-    from autograde.grader.forget import forget_assignment, is_known, kept_about, unknown
+    from autograde.grader.book.forget import forget as forget_student
+    from autograde.grader.book.forget import forget_assignment, is_known, kept_about, unknown
 
     if not is_known(course, student):
         raise unknown(course, student)

@@ -20,7 +20,7 @@ from autograde.cli.grading import (
     warn_of_changed_checks,
 )
 from autograde.cli.options import CourseError, course_option, exercises_option
-from autograde.texts import one_line
+from autograde.common.texts import one_line
 
 
 @click.command()
@@ -44,7 +44,7 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
     again. Exit code 1: some submissions have no grade yet; they are listed.
     """
     quiet_tensorflow()
-    from autograde.grader import grade as grading
+    from autograde.grader.grading import grade as grading
 
     names = [assignment] if assignment else grading.assignments(course)
     if not names:
@@ -67,8 +67,8 @@ def grade(assignment, course, students, resume, scheduler, workers, cell_seconds
 @contextmanager
 def _grader(scheduler, trust, workers, any_new):
     """Yields the function that grades submissions: (assignment, students, again, progress) → report."""
-    from autograde.grader import cluster
-    from autograde.grader.grade import grade as grade_here
+    from autograde.grader.grading import cluster
+    from autograde.grader.grading.grade import grade as grade_here
 
     if scheduler:
         no_trust_on_a_cluster(trust)

@@ -57,7 +57,7 @@ def grading_options(command):
 @contextmanager
 def progress_bar(label: str) -> Iterator:
     """A progress bar; gives the function (student, done, total) that moves it."""
-    from bertlab.progress import bar
+    from bertlab.common.progress import bar
 
     with bar(label) as running:
 
@@ -72,7 +72,7 @@ def limits_of(cell_seconds: float):
     """The limits of a sandbox with this long for a cell."""
     from dataclasses import replace
 
-    from autograde.grader.submission import LIMITS
+    from autograde.grader.grading.submission import LIMITS
 
     return replace(LIMITS, cell_seconds=cell_seconds)
 
@@ -82,7 +82,7 @@ def make_launcher(trust: bool, now: bool = True):
 
     now: False where there is nothing to run; opening takes seconds.
     """
-    from autograde.grader.launcher import SharedLauncher
+    from autograde.grader.grading.launcher import SharedLauncher
     from autograde.sandbox.launchers import open_launcher
 
     launcher = SharedLauncher(lambda: open_launcher(trust, tell=lambda line: click.echo(line, err=True)))

@@ -24,10 +24,10 @@ def groups(assignment, source, course):
     When groups change, set them again: who has left a group no longer has its hand-in, nor the grade for it.
     Where questions have variants, set the groups before you hand these out, so that a group has one variant.
     """
-    from autograde.grader import variants
-    from autograde.grader.group_hand_ins import spread, strangers, who_handed_in
-    from autograde.grader.groups import groups_of, read_groups
-    from autograde.grader.people import People, namer
+    from autograde.grader.book import variants
+    from autograde.grader.book.group_hand_ins import spread, strangers, who_handed_in
+    from autograde.grader.book.groups import groups_of, read_groups
+    from autograde.grader.book.people import People, namer
 
     if source:
         people = People(course)

@@ -22,7 +22,7 @@ def init(course_dir, course_id, timezone, own_exercises):
 
     Running it twice changes nothing. Keep a copy of .autograde/secret: hidden inputs are drawn from it.
     """
-    from autograde.grader.course import make_course, set_exercises, set_zone, zone_of
+    from autograde.grader.book.course import make_course, set_exercises, set_zone, zone_of
 
     zone_of(course_dir, timezone)  # a wrong name ends here, before there is anything
     done = make_course(course_dir, course_id)

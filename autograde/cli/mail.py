@@ -33,7 +33,7 @@ def mail(assignment, course, sender, server, user, security, students, again, fo
 
     An interrupted run resumes. The password is not stored. Exit code 1: some students got none; they are listed.
     """
-    from autograde.grader import mailing
+    from autograde.grader.exports import mailing
 
     results_of(course, assignment)
     for student in (*students, *again):
@@ -70,7 +70,7 @@ def _connected(server: str, security: str, user: str | None, password: str | Non
     import smtplib
     import ssl
 
-    from autograde.grader.mailing import MailError
+    from autograde.grader.exports.mailing import MailError
 
     host, _, port = server.partition(":")
     if port and not port.isdecimal():

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from autograde.errors import AutogradeError
+from autograde.common.errors import AutogradeError
 
 
 class CourseError(AutogradeError, ValueError):
@@ -17,7 +17,7 @@ _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted"
 def _is_course(context, parameter, course: Path) -> Path:
     if not any((course / sign).exists() for sign in _SIGNS):
         raise CourseError(f"{course}: expected a course folder; name one with --course, or run `autograde init`")
-    from autograde.grader.course import use_exercises_of
+    from autograde.grader.book.course import use_exercises_of
 
     use_exercises_of(course)
     return course
@@ -60,7 +60,7 @@ def gradebook_of(course: Path):
 
     Raises CourseError if the folder has no gradebook.db.
     """
-    from autograde.grader.gradebook import Course
+    from autograde.grader.book.gradebook import Course
 
     if not (course / "gradebook.db").is_file():
         raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
@@ -80,14 +80,14 @@ def released_notebooks(course: Path, assignment: str) -> list[Path]:
 
 def templates_of(course: Path, assignment: str) -> dict:
     """The `Template` of each notebook of an assignment, by the notebook's name."""
-    from autograde.grader.variants import released
+    from autograde.grader.book.variants import released
 
     return {path.stem: released(course, assignment, path) for path in released_notebooks(course, assignment)}
 
 
 def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) -> list:
     """Records of an assignment, of these students if any are named. Raises CourseError if no record exists."""
-    from autograde.grader.results import FOLDER, load_results
+    from autograde.grader.grading.results import FOLDER, load_results
 
     results = [result for result in load_results(course, assignment) if not students or result.student in students]
     if not results:
@@ -100,7 +100,7 @@ def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) ->
 
 def zone_of_course(context, parameter, name: str | None):
     """The time zone with this name, by default the course's. Raises BadParameter."""
-    from autograde.grader.course import CourseFolderError, zone_of
+    from autograde.grader.book.course import CourseFolderError, zone_of
 
     try:
         return zone_of(context.params.get("course") or Path("."), name)

@@ -30,12 +30,12 @@ def split(assignment, course, graders, by, exercises, folder):
     A sheet is a CSV with the answers and empty columns of points and comments. Parts stay with their grader when you
     split again; new ones are added. `autograde points` enters a filled sheet.
     """
-    from autograde.grader.by_hand import sheet
-    from autograde.grader.by_hand import split as split_parts
-    from autograde.grader.parts import parts_of
-    from autograde.grader.people import People
-    from autograde.grader.shares import read_shares
-    from bertlab.files import write_text
+    from autograde.grader.book.manual_points.graders import read_shares
+    from autograde.grader.book.manual_points.parts import parts_of
+    from autograde.grader.book.manual_points.sheets import sheet
+    from autograde.grader.book.manual_points.sheets import split as split_parts
+    from autograde.grader.book.people import People
+    from bertlab.common.files import write_text
 
     templates = templates_of(course, assignment)
     with gradebook_of(course) as book:
@@ -91,9 +91,9 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
 
     What somebody else has changed since a sheet was written is not overwritten: it is listed, and the exit code is 1.
     """
-    from autograde.grader.by_hand import progress
-    from autograde.grader.parts import parts_of
-    from autograde.grader.shares import read_shares
+    from autograde.grader.book.manual_points.graders import read_shares
+    from autograde.grader.book.manual_points.parts import parts_of
+    from autograde.grader.book.manual_points.sheets import progress
 
     if student and sheets:
         raise click.UsageError("expected sheets, or --student with --exercise, --score and --grader, not both")
@@ -121,7 +121,7 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
 
 
 def _enter(book, assignment: str, templates, rows, replace: bool, alone: bool):
-    from autograde.grader.by_hand import enter
+    from autograde.grader.book.manual_points.sheets import enter
 
     try:
         return enter(book, assignment, templates, rows, replace, alone)
@@ -130,7 +130,7 @@ def _enter(book, assignment: str, templates, rows, replace: bool, alone: bool):
 
 
 def _rows(sheets: tuple[Path, ...]) -> list:
-    from autograde.grader.by_hand import read_sheet
+    from autograde.grader.book.manual_points.sheets import read_sheet
 
     rows = []
     for path in sheets:
@@ -143,9 +143,9 @@ def _rows(sheets: tuple[Path, ...]) -> list:
 
 def _row(book, assignment: str, templates, given: tuple) -> list:
     """The row that a sheet would have for one student, with these points."""
-    from autograde.grader.by_hand import Row, points_text
-    from autograde.grader.parts import parts_of
-    from autograde.grader.tables import plain
+    from autograde.grader.book.manual_points.parts import parts_of
+    from autograde.grader.book.manual_points.sheets import Row, points_text
+    from autograde.grader.exports.tables import plain
 
     student, exercise, number, comment, grader = given
     exercise = _id_of(exercise)

@@ -38,8 +38,8 @@ def regrade(exercise, assignment, course, students, scheduler, workers, cell_sec
     """
     quiet_tensorflow()
     from autograde.exercises import catalogue
-    from autograde.grader import grade as grading
-    from autograde.grader.regrade import regrade as regrade_exercise
+    from autograde.grader.grading import grade as grading
+    from autograde.grader.grading.regrade import regrade as regrade_exercise
 
     wanted = catalogue.find(exercise)
     opened = grading.open_assignment(course, assignment, limits_of(cell_seconds))
@@ -54,7 +54,7 @@ def regrade(exercise, assignment, course, students, scheduler, workers, cell_sec
 @contextmanager
 def _grader_options(scheduler, trust):
     """Yields the arguments of `regrade.regrade` for grading here or on a cluster."""
-    from autograde.grader import cluster
+    from autograde.grader.grading import cluster
 
     if scheduler:
         no_trust_on_a_cluster(trust)

@@ -41,7 +41,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     and --fingerprints. A notebook that contains a line of an answer is not written.
     """
     from autograde.cli.grading import quiet_tensorflow
-    from autograde.grader.course import set_exercises, use_exercises_of
+    from autograde.grader.book.course import set_exercises, use_exercises_of
 
     if assignment and re.search(r"[/\\+]|^\.", assignment):
         raise click.UsageError(f"--assignment {assignment}: expected a name without /, + and a dot at its start")
@@ -50,8 +50,8 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     from autograde.exercises import catalogue
     from autograde.release import assignment as assignments
     from autograde.release import editions as making
-    from bertlab.backend import load_backend
-    from bertlab.progress import track
+    from bertlab.common.backend import load_backend
+    from bertlab.common.progress import track
 
     names = list(notebooks) or making.notebooks()
     made = [making.make(name, colab, package=package) for name in names]
@@ -97,7 +97,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
 
 def _check_variants(course: Path, name: str, group, varied) -> None:
     """Refuses other values of variants that students have, before any file is made of them."""
-    from autograde.grader.variants import check_values
+    from autograde.grader.book.variants import check_values
 
     for editions in group:
         check_values(course, name, editions.name, [one.student for one in varied[editions.name]])
@@ -105,7 +105,7 @@ def _check_variants(course: Path, name: str, group, varied) -> None:
 
 def _write_variants(course: Path, assignment: str, notebook: str, made) -> None:
     """Writes the variants of a notebook into the course; tells where and how many."""
-    from autograde.grader.variants import write_editions
+    from autograde.grader.book.variants import write_editions
 
     paths = write_editions(course, assignment, notebook, [editions.student for editions in made])
     if paths:

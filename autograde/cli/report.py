@@ -21,9 +21,9 @@ def report(assignment, course, path):
     """
     from dataclasses import replace
 
-    from autograde.grader.course import local_time, zone_of
-    from autograde.grader.people import namer
-    from autograde.grader.report import write_report
+    from autograde.grader.book.course import local_time, zone_of
+    from autograde.grader.book.people import namer
+    from autograde.grader.pages.report import write_report
 
     name, zone = namer(course), zone_of(course)
     results = [
@@ -38,10 +38,10 @@ def report(assignment, course, path):
 
 def _by_hand(course: Path, assignment: str) -> dict:
     """The graders' parts, and points to look at, as the page shows them."""
-    from autograde.grader.by_hand import progress
-    from autograde.grader.gradebook import Course
-    from autograde.grader.parts import parts_of
-    from autograde.grader.shares import read_shares
+    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.manual_points.graders import read_shares
+    from autograde.grader.book.manual_points.parts import parts_of
+    from autograde.grader.book.manual_points.sheets import progress
 
     if not (course / "gradebook.db").is_file():
         return {}

@@ -27,9 +27,9 @@ def similarity(assignment, course, path, most, innocent, as_json):
     Example:
       autograde similarity ps3 --course course
     """
-    from autograde.grader.people import namer
+    from autograde.grader.book.people import namer
     from autograde.grader.similarity import compare, similarity_page
-    from bertlab.files import write_text
+    from bertlab.common.files import write_text
 
     name = _titles(course, assignment, (lambda student: student) if as_json else namer(course))
     answers = _answers(course, assignment, templates_of(course, assignment))
@@ -49,8 +49,8 @@ def similarity(assignment, course, path, most, innocent, as_json):
 
 def _titles(course: Path, assignment: str, name) -> dict[str, str]:
     """student → name on the page. A group is compared as one: "Group 1: Jane Doe (jane), Ben Roe (ben)"."""
-    from autograde.grader.group_hand_ins import who_handed_in
-    from autograde.grader.groups import read_groups
+    from autograde.grader.book.group_hand_ins import who_handed_in
+    from autograde.grader.book.groups import read_groups
 
     groups = read_groups(course, assignment)
     titles = {folder.parent.name: name(folder.parent.name) for folder in course.glob(f"submitted/*/{assignment}")}
@@ -74,9 +74,9 @@ def _as_json(comparison) -> dict:
 
 def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict]:
     """Each student's attempted answers by notebook and exercise."""
-    from autograde.grader.repair import read_submission
+    from autograde.grader.reading.repair import read_submission
     from autograde.grader.similarity import answers_of, given_to_everybody
-    from bertlab.progress import track
+    from bertlab.common.progress import track
 
     paths = sorted(course.glob(f"submitted/*/{assignment}/*.ipynb"))
     if not paths:

@@ -41,8 +41,8 @@ def _assignments(course: Path) -> list[str]:
 
 
 def _row(course: Path, assignment: str) -> dict:
-    from autograde.grader.digests import digest
-    from autograde.grader.results import load_results
+    from autograde.grader.grading.results import load_results
+    from autograde.grader.hand_ins.digests import digest
 
     submitted = sorted(path for path in course.glob(f"submitted/*/{assignment}/*.ipynb") if path.is_file())
     graded = {(result.student, result.notebook): result for result in load_results(course, assignment)}
@@ -66,8 +66,8 @@ def _add_gradebook(course: Path, rows: list[dict]) -> None:
     """Due dates and hand grading, which only the gradebook knows."""
     if not (course / "gradebook.db").is_file() or not rows:
         return
-    from autograde.grader.course import local_time, zone_of
-    from autograde.grader.gradebook import Course
+    from autograde.grader.book.course import local_time, zone_of
+    from autograde.grader.book.gradebook import Course
 
     zone = zone_of(course)
     with Course(course) as book:

@@ -20,11 +20,11 @@ def term(course, folder):
 
     Difficulty has a confidence interval: with few students it is wide.
     """
-    from autograde.grader import term as terms
-    from autograde.grader.grade import assignments
-    from autograde.grader.people import namer
-    from autograde.grader.results import load_results
-    from bertlab.files import write_text
+    from autograde.grader.book import term as terms
+    from autograde.grader.book.people import namer
+    from autograde.grader.grading.grade import assignments
+    from autograde.grader.grading.results import load_results
+    from bertlab.common.files import write_text
 
     with gradebook_of(course) as book:
         book.write_late_penalties()

@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of
-from autograde.grader.policy import read_policy, totals
-from bertlab.files import write_text
+from autograde.grader.book.policy import read_policy, totals
+from bertlab.common.files import write_text
 
 
 @click.command()
@@ -24,7 +24,7 @@ def policy(course, late_days, drop_lowest, weights, timezone):
     Example:
       autograde policy --late-days 4 --drop-lowest 1 --weight ps7=2 --timezone Europe/Berlin
     """
-    from autograde.grader.course import set_zone, zone_of
+    from autograde.grader.book.course import set_zone, zone_of
 
     current = read_policy(course)
     changed = replace(
@@ -68,8 +68,8 @@ def total(course, path):
 
     An assignment that a student did not hand in counts 0; one that nobody has handed in does not count yet.
     """
-    from autograde.grader.people import namer
-    from autograde.grader.tables import table
+    from autograde.grader.book.people import namer
+    from autograde.grader.exports.tables import table
 
     with gradebook_of(course) as book:
         book.write_late_penalties()

@@ -31,9 +31,9 @@ def try_exercise(names, draws, as_json, variant, own_exercises):
     """
     from autograde.cli.grading import quiet_tensorflow
     from autograde.exercises import catalogue
-    from autograde.proofs import Proofs
-    from bertlab.backend import load_backend
-    from bertlab.progress import track
+    from autograde.exercises.proofs import Proofs
+    from bertlab.common.backend import load_backend
+    from bertlab.common.progress import track
 
     exercises = [catalogue.find(name, variant) for name in names]
     quiet_tensorflow()

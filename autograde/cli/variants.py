@@ -26,10 +26,10 @@ def variants(assignment, course, students, folder, own_exercises):
     The variants are released with the assignment, if its notebooks have any. A student's number follows from the
     course's secret; the members of a group have the same one, so set groups first.
     """
-    from autograde.grader import variants as who
-    from autograde.grader.grade import open_assignment
-    from autograde.grader.people import known_students
-    from autograde.grader.roster import roster_of
+    from autograde.grader.book import variants as who
+    from autograde.grader.book.people import known_students
+    from autograde.grader.grading.grade import open_assignment
+    from autograde.grader.hand_ins.roster import roster_of
 
     templates = open_assignment(course, assignment).templates
     if not any(template.editions for template in templates.values()):

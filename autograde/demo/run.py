@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograde.demo.sample_class import make_class
-from autograde.grader.course import make_course
-from autograde.grader.feedback import write_feedback
-from autograde.grader.given import given_by_people
-from autograde.grader.grade import Report, grade, open_assignment
-from autograde.grader.launcher import SharedLauncher
-from autograde.grader.report import write_report
-from autograde.grader.results import Result, load_results
+from autograde.grader.book.course import make_course
+from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.grading.grade import Report, grade, open_assignment
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.results import Result, load_results
+from autograde.grader.pages.feedback import write_feedback
+from autograde.grader.pages.report import write_report
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 NOTEBOOK = ASSIGNMENT = "03_attention"
 

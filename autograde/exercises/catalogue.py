@@ -10,7 +10,7 @@ import importlib
 import pkgutil
 
 from autograde import exercises as folder
-from autograde.errors import AutogradeError
+from autograde.common.errors import AutogradeError
 from autograde.exercises import notebooks, variants
 from autograde.exercises.notebooks import Facts, SolutionError
 from autograde.exercises.ready_made import with_everywhere

@@ -6,8 +6,8 @@ answer to the exercise that its `grade_id` names.
 
 import linecache
 
-from autograde import mybert_importer
-from autograde.caches import cached
+from autograde.boundary import mybert_importer
+from autograde.common.caches import cached
 from autograde.exercises import notebooks
 from autograde.exercises.notebooks import SolutionError
 from autograde.exercises.spec import Exercise, Misconception

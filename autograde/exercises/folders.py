@@ -15,9 +15,9 @@ import re
 import sys
 from pathlib import Path
 
-from autograde import caches
 from autograde import exercises as package
-from autograde.errors import AutogradeError
+from autograde.common import caches
+from autograde.common.errors import AutogradeError
 
 VARIABLE = package.VARIABLE
 COURSE = Path(__file__).resolve().parents[2]

@@ -8,7 +8,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from autograde import probe
+from autograde.boundary import call_answer
 from autograde.exercises.kept_kernels import kernels_kept
 
 SEED = 0
@@ -30,10 +30,10 @@ def each_answer(questions: list[dict], namespace: dict, kept: dict | None = None
     if "keras" in sys.modules:
         sys.modules["keras"].utils.set_random_seed(SEED)
     for question in questions:
-        yield probe.answer([question], namespace, build=_builder(question, kept))[0]
+        yield call_answer.answer([question], namespace, build=_builder(question, kept))[0]
 
 
-def _builder(question: dict, kept: dict) -> probe.Build:
+def _builder(question: dict, kept: dict) -> call_answer.Build:
     """A `build` that returns the layer built before for the same kind of question.
 
     All questions of a kind set the same weights; the others keep their initial values. `training` does not matter: it
@@ -67,7 +67,7 @@ def _built_once(asked, arguments, keywords, namespace):
     if "training" in keywords:
         keywords = keywords | {"training": None}
     with _without_tracing():
-        return probe.build_layer(asked, arguments, keywords, namespace)
+        return call_answer.build_layer(asked, arguments, keywords, namespace)
 
 
 class NotTraced(Exception):

@@ -17,9 +17,9 @@ import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograde import syntax
-from autograde.caches import cached
-from autograde.errors import AutogradeError
+from autograde.common import syntax
+from autograde.common.caches import cached
+from autograde.common.errors import AutogradeError
 from autograde.exercises import folders, variants
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"

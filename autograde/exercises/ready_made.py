@@ -9,17 +9,17 @@ from dataclasses import replace
 from autograde.exercises.spec import Forbidden
 
 LIBRARY = (
-    "bertlab.analysis", "bertlab.baselines", "bertlab.bpe", "bertlab.checkpoints", "bertlab.cli", "bertlab.data",
-    "bertlab.demo", "bertlab.export", "bertlab.families", "bertlab.features", "bertlab.generation", "bertlab.layers",
-    "bertlab.minimal", "bertlab.models", "bertlab.predict", "bertlab.pretrained", "bertlab.sentence_pieces",
-    "bertlab.tokenizer_kinds", "bertlab.training", "bertlab.translation_pieces", "bertlab.whole_words",
-    "bertlab.wordpiece",
+    "bertlab.analysis", "bertlab.training.baselines", "bertlab.tokenizers.bpe", "bertlab.checkpoints", "bertlab.cli", "bertlab.data",
+    "bertlab.demo", "bertlab.export", "bertlab.families", "bertlab.training.features", "bertlab.generation", "bertlab.layers",
+    "bertlab.minimal", "bertlab.models", "bertlab.predict", "bertlab.pretrained", "bertlab.tokenizers.sentence_pieces",
+    "bertlab.tokenizers.kinds", "bertlab.training", "bertlab.tokenizers.translation_pieces", "bertlab.tokenizers.whole_words",
+    "bertlab.tokenizers.wordpiece",
 )  # fmt: skip
 # Modules of the library that solve nothing: errors, files, settings, plots, and what notebooks are started with.
 TOOLS = (
-    "bertlab.__main__", "bertlab.backend", "bertlab.config", "bertlab.devices", "bertlab.errors", "bertlab.files",
-    "bertlab.large_pages", "bertlab.plots", "bertlab.progress", "bertlab.settings", "bertlab.tokenizer",
-    "bertlab.work_folder",
+    "bertlab.__main__", "bertlab.common.backend", "bertlab.config", "bertlab.common.devices", "bertlab.common.errors", "bertlab.common.files",
+    "bertlab.common.large_pages", "bertlab.plots", "bertlab.common.progress", "bertlab.common.settings", "bertlab.tokenizers.protocol",
+    "bertlab.common.work_folder",
 )  # fmt: skip
 PACKAGES = ("keras_hub", "keras_nlp", "tensorflow_text", "tokenizers", "torch", "transformers")
 EVERYWHERE = (*LIBRARY, *PACKAGES)

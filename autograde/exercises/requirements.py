@@ -16,7 +16,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from autograde import syntax
+from autograde.common import syntax
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.spec import Exercise
 

@@ -6,7 +6,7 @@ own model* with these weights on text whose masks are drawn from the course's se
 
 from dataclasses import dataclass, field
 
-from autograde.weights_file import WEIGHTS
+from autograde.boundary.weights_file import WEIGHTS
 
 
 @dataclass(frozen=True)

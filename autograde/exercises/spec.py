@@ -2,7 +2,7 @@
 
 An exercise defines how to call the student's code (its *probe*), how to draw inputs from a seed, the right results (its
 *reference*: NumPy, float64, independent of the library), how its points are divided (its *parts*) and the known
-mistakes (its *misconceptions*). `autograde.planning` turns it, with a seed, into a plan: plain data
+mistakes (its *misconceptions*). `autograde.exercises.planning.planner` turns it, with a seed, into a plan: plain data
 that can be graded anywhere.
 
 A **misconception** is a patch on the solution's own cell, so that it is code as a student would write it: it must fail
@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autograde.compare import Tolerance
-from autograde.questions import REPEATED, RESULT
+from autograde.boundary.calls import REPEATED, RESULT
+from autograde.judging.compare import Tolerance
 
 Draw = Callable[[np.random.Generator], list["Case"]]
 
@@ -206,7 +206,7 @@ class Alike:
 
 @dataclass(frozen=True)
 class Obeys:
-    """Each result of a random function obeys a rule, named as in `autograde.rules`."""
+    """Each result of a random function obeys a rule, named as in `autograde.judging.rules`."""
 
     rule: str
     answer: int = 0

@@ -22,8 +22,8 @@ import re
 import numpy as np
 
 from autograde import exercises as folder
-from autograde import syntax
-from autograde.errors import AutogradeError
+from autograde.common import syntax
+from autograde.common.errors import AutogradeError
 
 CELL = "variant"  # the grade_id of the cell that assigns the values
 NUMBER = "VARIANT"  # the name in that cell whose value is the number of the variant

@@ -5,8 +5,9 @@ import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
 
-from autograde import fingerprints, planning
+from autograde.boundary import fingerprints
 from autograde.exercises import catalogue
+from autograde.exercises.planning import planner
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError
 from autograde.release.leaks import leaks
@@ -14,7 +15,7 @@ from autograde.release.made_before import MadeBefore
 from autograde.release.released_checks import write_record
 from autograde.release.sources import hash_of
 from autograde.student.plans import BESIDE
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 ROOT = Path(__file__).parents[2]
 GLOSSARY = ROOT / "docs" / "glossary.md"
@@ -77,9 +78,9 @@ def write_fingerprints(
     if wanted:
         prepare()
         for name in progress(wanted):
-            planning.write_fingerprint(every[name], folder, name)
+            planner.write_fingerprint(every[name], folder, name)
             before.add(name, sources[name])
-    planning.write_indexes(catalogue.EXERCISES, folder)
+    planner.write_indexes(catalogue.EXERCISES, folder)
     return folder
 
 
@@ -91,7 +92,7 @@ def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
-    from autograde.grader.gradebook import Course
+    from autograde.grader.book.gradebook import Course
 
     source = course / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)

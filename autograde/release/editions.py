@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograde.errors import AutogradeError
+from autograde.common.errors import AutogradeError
 from autograde.exercises import catalogue, cells, folders, ready_made, variants
 from autograde.exercises.notebooks import SOLUTIONS
 from autograde.exercises.variants import Values

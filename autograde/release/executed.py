@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from autograde.release.editions import Editions, ReleaseError
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 CELL_SECONDS = 1800  # the run of notebook 07 takes minutes on a processor
 

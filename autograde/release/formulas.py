@@ -8,7 +8,7 @@ import html
 import re
 import xml.etree.ElementTree as ElementTree
 
-from autograde.errors import AutogradeError
+from autograde.common.errors import AutogradeError
 
 # For a page's <style>. Brackets grow only in a font made for formulas: Windows, macOS and most Linux desktops have one.
 STYLE = """

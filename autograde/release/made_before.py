@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 NOTE = ".made-from"
 _VERSION = 2  # 1 was one hash of all sources

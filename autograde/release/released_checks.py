@@ -14,7 +14,7 @@ from pathlib import Path
 from autograde.exercises import catalogue
 from autograde.release.sources import hash_of_own_code
 from bertlab import __version__
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 _FOLDER = Path(".autograde", "released")
 

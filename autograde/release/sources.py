@@ -16,16 +16,17 @@ from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 
-from autograde import exercises, syntax
-from autograde.caches import cached
+from autograde import exercises
+from autograde.boundary.mybert_importer import PACKAGE, STAND_INS
+from autograde.common import syntax
+from autograde.common.caches import cached
 from autograde.exercises import cells, folders, notebooks
 from autograde.exercises.spec import Exercise
-from autograde.mybert_importer import PACKAGE, STAND_INS
 
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = ("autograde", "bertlab")
 _LIBRARIES = ("keras", "tensorflow", "numpy", "ml_dtypes")
-_PLANNING = "autograde.planning"
+_PLANNING = "autograde.exercises.planning.planner"
 _WHOLE = ".*"  # behind the name of a package: all of its files count
 
 

@@ -11,9 +11,9 @@ import errno
 import os
 import traceback
 
-from autograde import probe, values
-from autograde.channel import Channel
-from autograde.errors import ChannelClosed
+from autograde.boundary import call_answer, values
+from autograde.boundary.channel import Channel
+from autograde.common.errors import ChannelClosed
 from autograde.sandbox import forbidding
 from autograde.sandbox import limits as names
 from autograde.sandbox.outputs import Outputs
@@ -93,7 +93,7 @@ class Agent:
         answers, interrupted = [], False
         for question in questions:
             try:
-                answers += probe.answer([question], self.shell.user_ns)
+                answers += call_answer.answer([question], self.shell.user_ns)
             except KeyboardInterrupt:
                 interrupted = True
                 break

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 
 LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
 # With __init__, so that no other autograde of the environment, such as the student wheel, is found in place of ours.

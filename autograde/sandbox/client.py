@@ -2,7 +2,7 @@
 
     with launcher.start(Limits()) as sandbox:
         result = sandbox.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
-        answers = sandbox.ask([question, …], 10)        # Answers, see autograde.answers
+        answers = sandbox.ask([question, …], 10)        # Answers, see autograde.judging.answers
 
 A sandbox that ends, for any reason, raises `SandboxEnded` from the call during which it ended and from every later one;
 `sandbox.ended` is the reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types
@@ -21,10 +21,11 @@ import socket
 import time
 from dataclasses import dataclass, replace
 
-from autograde import answers, values
-from autograde.answers import Answer
-from autograde.channel import Channel
-from autograde.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
+from autograde.boundary import values
+from autograde.boundary.channel import Channel
+from autograde.common.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
+from autograde.judging import answers
+from autograde.judging.answers import Answer
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End, Limits
 from autograde.sandbox.watch import Watch, waiting_seconds

@@ -26,8 +26,8 @@ import threading
 import time
 from pathlib import Path
 
-from autograde.channel import Channel, parse_header
-from autograde.errors import ProtocolError, SandboxError
+from autograde.boundary.channel import Channel, parse_header
+from autograde.common.errors import ProtocolError, SandboxError
 from autograde.sandbox import bubblewrap, seccomp
 from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
 from autograde.sandbox.launchers import Launcher, default_packages

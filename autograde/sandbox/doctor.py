@@ -12,7 +12,7 @@ import subprocess
 import threading
 from dataclasses import dataclass
 
-from autograde.errors import SandboxEnded, SandboxError
+from autograde.common.errors import SandboxEnded, SandboxError
 from autograde.sandbox import bubblewrap, cgroups, launchers, seccomp
 from autograde.sandbox.container import Container
 from autograde.sandbox.limits import Limits

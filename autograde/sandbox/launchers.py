@@ -18,7 +18,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 from autograde.sandbox import bubblewrap, cgroups, seccomp
 from autograde.sandbox.client import Sandbox
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits

@@ -7,11 +7,11 @@ import inspect
 import sys
 import textwrap
 
-from autograde.judge import judge
-from autograde.rendering import as_html, as_text
+from autograde.common.texts import article
+from autograde.judging.judge import judge
+from autograde.judging.rendering import as_html, as_text
+from autograde.judging.verdict import Verdict
 from autograde.student import plans, progress_file, store, time_limit, validating
-from autograde.texts import article
-from autograde.verdict import Verdict
 
 _FAILED = ("partly", "wrong", "raised")
 

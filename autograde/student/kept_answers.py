@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from autograde import syntax
-from autograde.dependencies import cells_for, read_cell
-from autograde.mybert_importer import PACKAGE
+from autograde.boundary.mybert_importer import PACKAGE
+from autograde.common import syntax
+from autograde.common.dependencies import cells_for, read_cell
 
 _COMMAND_FOR_A_CELL = re.compile(r"get_ipython\(\)\.run_cell_magic\('(?:time|timeit|capture|prun)', ")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")

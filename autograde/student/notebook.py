@@ -2,10 +2,10 @@
 
 import os
 
-from autograde import mybert_importer
+from autograde.boundary import mybert_importer
 from autograde.student import home, store
 from autograde.student.unsolved import explain_unsolved
-from bertlab import backend
+from bertlab.common import backend
 
 
 def load_backend() -> None:

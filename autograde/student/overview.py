@@ -3,7 +3,7 @@
 import html
 from itertools import groupby
 
-from autograde.rendering import MARKS, points_text
+from autograde.judging.rendering import MARKS, points_text
 from autograde.student import plans, progress_file
 
 _WIDTH = 20

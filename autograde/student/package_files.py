@@ -3,8 +3,8 @@
 import sys
 from itertools import groupby
 
-from autograde.dependencies import CodeCell, read_cell
-from autograde.mybert_importer import PACKAGE
+from autograde.boundary.mybert_importer import PACKAGE
+from autograde.common.dependencies import CodeCell, read_cell
 from autograde.student.kept_answers import KeptAnswer
 
 _DISTRIBUTIONS = {"tensorflow_text": "tensorflow-text", "sklearn": "scikit-learn", "PIL": "pillow"}

@@ -1,7 +1,7 @@
 """Finds the exercises for `check`: the fingerprints that a release has put beside this file.
 
 An instructor's checkout has none before `make release`, and only those of one notebook after `autograde release
-NOTEBOOK`. There `autograde.planning`, which the student package does not contain, makes the other plans from the
+NOTEBOOK`. There `autograde.exercises.planning.planner`, which the student package does not contain, makes the other plans from the
 exercises, so that a solution notebook can be run without building anything.
 """
 
@@ -10,8 +10,8 @@ import importlib.util
 import os
 from pathlib import Path
 
-from autograde import fingerprints
-from autograde.caches import cached
+from autograde.boundary import fingerprints
+from autograde.common.caches import cached
 
 BESIDE = Path(__file__).parent / "fingerprints"
 
@@ -59,14 +59,14 @@ def variant_in(facts: dict, space: dict) -> int | None:
 
 
 def _has_planning() -> bool:
-    return importlib.util.find_spec("autograde.planning") is not None
+    return importlib.util.find_spec("autograde.exercises.planning.planner") is not None
 
 
 def _planning():
     """The instructor's side, where it is installed. Raises FingerprintError."""
     if not _has_planning():
         raise fingerprints.FingerprintError(f"{BESIDE}: there are no exercises here; install the course package again")
-    return importlib.import_module("autograde.planning")
+    return importlib.import_module("autograde.exercises.planning.planner")
 
 
 def find(name: str) -> dict | None:

@@ -13,8 +13,8 @@ import os
 from pathlib import Path
 
 from autograde.student import home
-from bertlab.errors import DataError
-from bertlab.files import write_text
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_text
 
 FILE = home.PROGRESS
 

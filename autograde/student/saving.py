@@ -16,11 +16,11 @@ import zipfile
 import zlib
 from pathlib import Path
 
-from autograde import mybert_importer
-from autograde.errors import AutogradeError
+from autograde.boundary import mybert_importer
+from autograde.common.errors import AutogradeError
 from autograde.student import home, notebook, progress_file, store
 from autograde.student.kept_answers import KeptAnswer
-from bertlab.files import write_atomically, write_bytes
+from bertlab.common.files import write_atomically, write_bytes
 
 FILE = "mybert_state.zip"
 _PACKAGE_FILE = re.compile(

@@ -11,7 +11,7 @@
     print(start)        names the source of the weights
 
 A published folder is read by the student's own `load_published` (notebook 05). Notebook 07's file names its arrays by
-role ("layer_0/attention/query/kernel", see `autograde.roles`).
+role ("layer_0/attention/query/kernel", see `autograde.boundary.roles`).
 """
 
 import functools
@@ -22,9 +22,9 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.roles import roles_by_path
+from autograde.boundary.roles import roles_by_path
+from autograde.boundary.weights_file import WEIGHTS
 from autograde.student import home
-from autograde.weights_file import WEIGHTS
 
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 LEAST_POSITIONS = 128  # the short run on a processor has 32, too few for a question and its text
@@ -60,7 +60,7 @@ def published(checkpoint: str | Path) -> StartingPoint:
 
     from bertlab.checkpoints import load_tokenizer
     from bertlab.checkpoints.opening import find
-    from bertlab.errors import CheckpointError
+    from bertlab.common.errors import CheckpointError
 
     folder = find(checkpoint)
     for name in ("config.json", "model.safetensors"):

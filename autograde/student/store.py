@@ -23,14 +23,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from autograde import mybert_importer, probe
-from autograde.judge import judge
+from autograde.boundary import call_answer, mybert_importer
+from autograde.judging.judge import judge
+from autograde.judging.verdict import Verdict
 from autograde.student import home, plans, time_limit
 from autograde.student.kept_answers import KeptAnswer, NotKept, gather
 from autograde.student.package_files import module_text, project_text, readme_text, test_text
-from autograde.verdict import Verdict
-from bertlab.errors import BertLabError
-from bertlab.files import write_bytes, write_text
+from bertlab.common.errors import BertLabError
+from bertlab.common.files import write_bytes, write_text
 
 PACKAGE = mybert_importer.PACKAGE
 KEPT = ".kept"
@@ -83,7 +83,7 @@ def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
         return f"its cells take longer than {time_limit.SECONDS:g} s; move what only tries it out to another cell"
     except (Exception, SystemExit) as error:  # any error of a student's code
         return f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})"
-    verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, names), source)
+    verdict = judge(plans.plan(facts["id"]), lambda questions: call_answer.answer(questions, names), source)
     return "" if verdict.passed else "it does not pass its check outside of the notebook"
 
 
@@ -92,7 +92,7 @@ def passes(exercise: str, folder: Path) -> Verdict:
     facts = plans.find(exercise)
     mybert_importer.activate(folder)
     module = importlib.import_module(f"{PACKAGE}.{facts['kept_in']}")
-    verdict = judge(plans.plan(facts["id"]), lambda questions: probe.answer(questions, vars(module)), "")
+    verdict = judge(plans.plan(facts["id"]), lambda questions: call_answer.answer(questions, vars(module)), "")
     print(verdict)
     return verdict
 

@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass
 
 from autograde.student.pictures import _in_notebook
-from bertlab.progress import SECONDS_BETWEEN_LINES, duration
+from bertlab.common.progress import SECONDS_BETWEEN_LINES, duration
 
 MEASURED = 20  # steps after which the time left is known well enough
 SECONDS_BETWEEN_UPDATES = 2.0  # in a notebook

@@ -16,8 +16,8 @@ import sys
 import threading
 from collections.abc import Iterator
 
-from autograde import probe, tracing
-from autograde.advice import TOO_LONG
+from autograde.boundary import call_answer, tracing
+from autograde.judging.advice import TOO_LONG
 from autograde.student.progress_line import counted
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
@@ -40,7 +40,7 @@ def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS)
     for question in counted(questions):
         try:
             with limit(seconds):
-                answers += probe.answer([question], space)
+                answers += call_answer.answer([question], space)
         except TimeLimitExceeded as raised:
             late = _timeout_answer(raised, space, question, seconds)
             return answers + [late] * (len(questions) - len(answers))

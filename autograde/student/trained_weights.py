@@ -1,6 +1,6 @@
 """The file of trained weights that is handed in with notebook 07: written, checked, downloaded.
 
-The weights are stored under the course's own names (`autograde.roles`), so that the grader can load them into the
+The weights are stored under the course's own names (`autograde.boundary.roles`), so that the grader can load them into the
 student's model. The file lies in the folder of notebook 07 in the student's home, which on Colab is in the Drive.
 """
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.probe import variables_at
-from autograde.roles import CONFIG, model_roles, weight_shapes
+from autograde.boundary.call_answer import variables_at
+from autograde.boundary.roles import CONFIG, model_roles, weight_shapes
+from autograde.boundary.weights_file import WEIGHTS, Weights, WeightsError, read_weights
 from autograde.student import home, saving
 from autograde.student.training_run import NOTEBOOK, Run, RunError
-from autograde.weights_file import WEIGHTS, Weights, WeightsError, read_weights
-from bertlab.files import write_atomically
+from bertlab.common.files import write_atomically
 
 UNTRAINED = "these are the weights of an untrained model"
 

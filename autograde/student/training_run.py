@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.errors import AutogradeError
-from autograde.roles import CONFIG
+from autograde.boundary.roles import CONFIG
+from autograde.common.errors import AutogradeError
 from autograde.student import home, plans, progress_file
 from autograde.student.time_left import KNOWN, MEASURED, USUAL_STEPS, TimeLeft, beforehand, gpu_name, known_gpu
-from bertlab.files import write_atomically
-from bertlab.work_folder import check_same
+from bertlab.common.files import write_atomically
+from bertlab.common.work_folder import check_same
 
 NOTEBOOK = "07_pretraining"
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
@@ -139,8 +139,8 @@ def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
     from bertlab.data.pretraining.masking import PieceTable
     from bertlab.data.pretraining.settings import ExampleSettings
+    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
     from bertlab.training.runs.baselines import unigram_baseline
-    from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
     table = PieceTable.of(tokenizer.vocabulary)

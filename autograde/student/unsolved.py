@@ -17,8 +17,8 @@ import sys
 from collections.abc import Iterator
 from types import CodeType
 
-from autograde import syntax
-from autograde.dependencies import names_of
+from autograde.common import syntax
+from autograde.common.dependencies import names_of
 from autograde.student import plans, progress_file, validating
 
 _MAX_NAMED = 3

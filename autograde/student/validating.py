@@ -8,9 +8,9 @@ then a failed check raises: a sentence, no traceback.
 import os
 import textwrap
 
-from autograde.errors import AutogradeError
-from autograde.rendering import WIDTH, points_text
-from autograde.verdict import Verdict
+from autograde.common.errors import AutogradeError
+from autograde.judging.rendering import WIDTH, points_text
+from autograde.judging.verdict import Verdict
 
 _VARIABLE, _VALUE = "NBGRADER_EXECUTION", "validate"  # set by nbgrader's Validator for the kernel it starts
 

@@ -28,7 +28,7 @@ from benchmarks.accelerators.compiling import SHARDED
 from benchmarks.accelerators.largest import largest_rows
 from benchmarks.accelerators.steps import ENGINES, TASKS
 from benchmarks.accelerators.tables import KEYS, csv_of, markdown_of
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 ROWS = {"small": 256, "base": 32, "large": 8}  # of 128 tokens; as many tokens in longer rows
 USABLE = 0.9  # of a card's memory: libraries and the driver need the rest

@@ -16,7 +16,7 @@ from benchmarks.accelerators.cards import CARDS, Card
 from benchmarks.accelerators.exchanges import exchanged
 from benchmarks.accelerators.hlo import Program
 from benchmarks.accelerators.roofline import COSTLIEST, arithmetic_seconds, least_seconds, lines_of
-from bertlab.files import write_text
+from bertlab.common.files import write_text
 
 PACKAGES = ("jax", "libtpu", "keras")
 

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.analysis.diagnostics import token_ids
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
-from bertlab.wordpiece.encoding import text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_segments, with_specials
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
 

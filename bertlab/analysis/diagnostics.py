@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
-from bertlab.wordpiece.encoding import text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_segments, with_specials
 
 
 class PolarityScores(NamedTuple):

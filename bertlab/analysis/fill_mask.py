@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
 
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_attends
 
 

@@ -22,10 +22,10 @@ from bertlab.analysis.lens import lens_probabilities
 from bertlab.analysis.patterns import AttentionPattern, attention_pattern, mean_pattern, pattern_type
 from bertlab.analysis.readings import TextReading, read_text, read_words, word_rows
 from bertlab.analysis.senses import SenseExample, plane, sense_accuracy, sense_vectors
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_text
+from bertlab.common.progress import track
 from bertlab.data.treebanks import ParsedSentence
-from bertlab.errors import DataError
-from bertlab.files import write_text
-from bertlab.progress import track
 
 LENS_TOP = 5
 LEAST_WORDS = 20  # of a relation in the table

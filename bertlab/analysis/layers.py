@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 COMBINATIONS = ("sum", "mean", "concat")
 _NAMES = {"embeddings": 0, "last": -1, "second-to-last": -2}

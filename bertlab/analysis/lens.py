@@ -13,7 +13,7 @@ import numpy as np
 
 from bertlab.analysis.fill_mask import TokenPrediction
 from bertlab.analysis.readings import read_text
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
 
 

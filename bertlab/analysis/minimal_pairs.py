@@ -24,10 +24,10 @@ import numpy as np
 
 from bertlab.analysis.pseudo_likelihood import token_rows
 from bertlab.analysis.sentence_likelihood import sentence_scores
-from bertlab.errors import DataError
-from bertlab.files import write_text
-from bertlab.progress import track
-from bertlab.work_folder import WorkFolder, write_json
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_text
+from bertlab.common.progress import track
+from bertlab.common.work_folder import WorkFolder, write_json
 
 PAIRS_TOGETHER = 100
 GROUPS = ("phenomenon", "term", "field")

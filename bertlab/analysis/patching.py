@@ -18,7 +18,7 @@ import numpy as np
 
 from bertlab.analysis.diagnostics import token_ids
 from bertlab.analysis.readings import TextReading, read_text
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
 
 

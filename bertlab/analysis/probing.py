@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 STRENGTH = 1.0
 

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.alignment import encode_words, first_tokens
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.errors import DataError
-from bertlab.wordpiece.encoding import text_column, text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_column, text_segments, with_specials
 
 
 class TextReading(NamedTuple):

@@ -19,8 +19,8 @@ import numpy as np
 from bertlab.analysis.layers import LayerChoice
 from bertlab.analysis.vector_files import TextsDigest, description_of
 from bertlab.analysis.vectors import VectorEncoder
-from bertlab.errors import DataError, MissingDependencyError
-from bertlab.work_folder import read_json
+from bertlab.common.errors import DataError, MissingDependencyError
+from bertlab.common.work_folder import read_json
 
 ROWS_TOGETHER = 65_536
 ENGINES = ("numpy", "faiss")

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.analysis.readings import read_text
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import read_lines
-from bertlab.errors import DataError
-from bertlab.wordpiece.encoding import text_column
+from bertlab.tokenizers.wordpiece.encoding import text_column
 
 MARK = "*"
 _ROUNDING = 1e-6  # of float32

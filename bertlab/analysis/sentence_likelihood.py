@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from bertlab.analysis.pseudo_likelihood import MASKINGS, TokenRow, pseudo_log_likelihood, token_rows
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_predicts_neighbours, predicts_neighbours
-from bertlab.wordpiece.encoding import text_segments
+from bertlab.tokenizers.wordpiece.encoding import text_segments
 
 
 def sentence_scores(

@@ -28,9 +28,9 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.analysis.vectors import VectorEncoder
-from bertlab.errors import DataError
-from bertlab.files import write_atomically
-from bertlab.work_folder import check_same, read_json, write_json
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_atomically
+from bertlab.common.work_folder import check_same, read_json, write_json
 
 TEXTS_TOGETHER = 1024
 

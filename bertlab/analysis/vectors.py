@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from bertlab.analysis.layers import LayerChoice
-from bertlab.errors import DataError
-from bertlab.progress import bar
-from bertlab.wordpiece.encoding import with_specials
+from bertlab.common.errors import DataError
+from bertlab.common.progress import bar
+from bertlab.tokenizers.wordpiece.encoding import with_specials
 
 POOLINGS = ("mean", "cls", "max", "pooler", "none")
 

@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 
 from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, by_our_paths, check_depth, few
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 from bertlab.families import family_of, load_config
 
 CONFIG = "bert_config.json"

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from bertlab.errors import CheckpointError, MissingDependencyError
+from bertlab.common.errors import CheckpointError, MissingDependencyError
 
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?")
 _FILES = [

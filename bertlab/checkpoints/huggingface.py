@@ -22,11 +22,11 @@ from bertlab.checkpoints.stored import (
     read_json,
     write_safetensors,
 )
+from bertlab.common.errors import CheckpointError, asked
+from bertlab.common.files import write_text
 from bertlab.config import ModelConfig
-from bertlab.errors import CheckpointError, asked
 from bertlab.families import Family, config_from_huggingface, family_of
 from bertlab.families.names import Names, WeightName, under_their_names
-from bertlab.files import write_text
 
 CONFIG = "config.json"
 WEIGHTS = "model.safetensors"

@@ -1,6 +1,6 @@
 """The kinds of model a checkpoint can hold, and a model's weights by their paths. Names: `bertlab.families.names`."""
 
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 from bertlab.families.names import BACKBONE
 
 # Names that `load` takes → classes in bertlab.models.

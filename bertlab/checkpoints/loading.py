@@ -12,8 +12,8 @@ from bertlab.checkpoints.opening import open_checkpoint
 from bertlab.checkpoints.report import LoadReport, Origin
 from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
 from bertlab.checkpoints.tokenizers import check_vocabulary
+from bertlab.common.errors import CheckpointError, asked
 from bertlab.config import ModelConfig
-from bertlab.errors import CheckpointError, asked
 from bertlab.families import family_of
 from bertlab.families.names import BACKBONE
 

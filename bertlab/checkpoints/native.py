@@ -13,7 +13,7 @@ import numpy as np
 
 from bertlab.checkpoints.kinds import KINDS, kind_of, options_of
 from bertlab.checkpoints.stored import StoredCheckpoint, check_depth, open_safetensors, write_safetensors
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families import DEFAULT, family
 
 WEIGHTS = "bertlab.safetensors"

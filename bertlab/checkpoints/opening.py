@@ -5,10 +5,13 @@ from pathlib import Path
 from bertlab.checkpoints import google, hub, huggingface, native, options_hdf5
 from bertlab.checkpoints.packaged import is_packaged, packaged
 from bertlab.checkpoints.stored import StoredCheckpoint
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 
-BASELINE = "baseline.json"  # in a folder of `bertlab.baselines`, which is no checkpoint of a transformer
-FEATURES, FROZEN = "features.json", "encoder"  # in a folder of `bertlab.features`: the head, and the frozen model
+BASELINE = "baseline.json"  # in a folder of `bertlab.training.baselines`, which is no checkpoint of a transformer
+FEATURES, FROZEN = (
+    "features.json",
+    "encoder",
+)  # in a folder of `bertlab.training.features`: the head, and the frozen model
 
 
 def find(path_or_name: str | Path) -> Path:

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few, read_json
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families import family, model_types
 from bertlab.families.base import PublishedArray
-from bertlab.whole_words import SPECIAL, WORDS_FILE, WordList
+from bertlab.tokenizers.whole_words import SPECIAL, WORDS_FILE, WordList
 
 OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 CHARACTER_IDS = "backbone/embeddings/character_ids"

@@ -13,10 +13,10 @@ import keras
 import numpy as np
 from keras import ops
 
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 from bertlab.models.outline import outline
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.wordpiece.vocabulary import UNK
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.vocabulary import UNK
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary
 
     Example:
         >>> from bertlab import checkpoints
-        >>> from bertlab.wordpiece import SPECIAL_TOKENS
+        >>> from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
         >>> model, tokenizer = checkpoints.load("bertlab-mini"), checkpoints.load_tokenizer("bertlab-mini")
         >>> new = Vocabulary([*SPECIAL_TOKENS, "the", "unhappiness"])
         >>> smaller, its_tokenizer, counts = with_vocabulary(model, tokenizer, new)

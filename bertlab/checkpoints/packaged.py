@@ -9,7 +9,7 @@
 
 from pathlib import Path
 
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 
 _FOLDER = Path(__file__).parents[1] / "pretrained"
 MINI = "bertlab-mini"

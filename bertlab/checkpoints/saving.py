@@ -7,7 +7,7 @@ import numpy as np
 from bertlab.checkpoints import huggingface, native
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.opening import BASELINE, FEATURES, is_checkpoint
-from bertlab.errors import CheckpointError, ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 
 FORMATS = ("huggingface", "bertlab")
 DTYPES = ("float32", "float16")

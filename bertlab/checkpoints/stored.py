@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import CheckpointError
+from bertlab.common.files import write_atomically
 from bertlab.config import ModelConfig
-from bertlab.errors import CheckpointError
 from bertlab.families import family_of
 from bertlab.families.names import WeightName
-from bertlab.files import write_atomically
 
 _DTYPES = ("F64", "F32", "F16", "BF16", "I64", "I32", "U8")  # the last three for buffers, which are ignored
 

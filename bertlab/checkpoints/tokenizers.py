@@ -3,7 +3,7 @@
 WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. BPE, byte-level or of words:
 vocab.json and merges.txt, or tokenizer.json. SentencePiece: spiece.model; of a model that translates, source.spm,
 target.spm and vocab.json. Whole words: words.txt. To add a kind, write a function that loads one from a folder and
-enter it in `_LOADERS`; what it returns is a `bertlab.tokenizer.Tokenizer`.
+enter it in `_LOADERS`; what it returns is a `bertlab.tokenizers.protocol.Tokenizer`.
 """
 
 import hashlib
@@ -12,10 +12,9 @@ from pathlib import Path
 from bertlab.checkpoints import options_hdf5
 from bertlab.checkpoints.opening import find
 from bertlab.checkpoints.stored import StoredCheckpoint, read_json
-from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError, asked
+from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError, asked
 from bertlab.families import family_of, load_config
-from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import (
+from bertlab.tokenizers.kinds import (
     BYTE_PAIRS,
     SENTENCE_PIECES,
     TRANSLATION_PIECES,
@@ -25,8 +24,9 @@ from bertlab.tokenizer_kinds import (
     kind_in,
     tokenizer_class,
 )
-from bertlab.whole_words import WORDS_FILE
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.whole_words import WORDS_FILE
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"

@@ -5,7 +5,7 @@ import sys
 import click
 
 from bertlab.cli.lazy import LazyGroup, run
-from bertlab.large_pages import restart_with_large_pages
+from bertlab.common.large_pages import restart_with_large_pages
 
 # command: (module in bertlab.cli, its click object, one line of help)
 COMMANDS = {

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import click
 
-from bertlab.errors import ConfigError
-from bertlab.files import write_text
+from bertlab.common.errors import ConfigError
+from bertlab.common.files import write_text
 
 WRITTEN = "command.toml"
 _NOT_WRITTEN = ("config", "out", "as_json")  # the folder that the file is in, and what concerns only the output

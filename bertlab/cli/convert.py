@@ -6,9 +6,9 @@ from pathlib import Path
 import click
 
 from bertlab import checkpoints
-from bertlab.backend import load_backend
 from bertlab.checkpoints.saving import DTYPES, FORMATS
-from bertlab.errors import CheckpointError
+from bertlab.common.backend import load_backend
+from bertlab.common.errors import CheckpointError
 
 
 @click.command()
@@ -63,7 +63,7 @@ def convert(source, folder, format, dtype, vocab, overwrite, padded_vocabulary, 
 def _save(model, folder: Path, tokenizer, format: str, dtype: str, source: str) -> None:
     """Writes the model with its task if it has one. A task.json of the model that was there before is deleted."""
     from bertlab.checkpoints.opening import find
-    from bertlab.training.finetuning.card import TASK, described_in, save_finetuned
+    from bertlab.training.finetuning.task_info import TASK, described_in, save_finetuned
 
     task = described_in(find(source), model)
     if task is None:
@@ -75,8 +75,8 @@ def _save(model, folder: Path, tokenizer, format: str, dtype: str, source: str) 
 
 def _with_vocabulary(model, tokenizer, vocab: Path, source: str):
     from bertlab.checkpoints.other_vocabulary import with_vocabulary
-    from bertlab.errors import CheckpointError
-    from bertlab.wordpiece import Vocabulary
+    from bertlab.common.errors import CheckpointError
+    from bertlab.tokenizers.wordpiece import Vocabulary
 
     if tokenizer is None:
         raise CheckpointError(f"{source}: has no vocabulary to start from; put its vocab.txt into the folder")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 _DIRECTORY = click.option(
     "--dir", "directory", type=click.Path(file_okay=False, path_type=Path), help="Folder of the corpus."

@@ -50,7 +50,7 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
       bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
     """
     from bertlab.data.pretraining.make import UNIT_CHARACTERS, make_data
-    from bertlab.tokenizer_kinds import open_tokenizer
+    from bertlab.tokenizers.kinds import open_tokenizer
 
     settings = ExampleSettings.preset(preset, **given(options))
     tokenizer = open_tokenizer(vocab, **({"lowercase": False} if cased else {}))
@@ -106,7 +106,7 @@ def pairs(source, target, vocab, out, cased, source_length, target_length, as_js
       bertlab data pairs train.en train.de --vocab vocab.txt --out train --source-length 64
     """
     from bertlab.data.pretraining.pairs import make_pairs, pair_settings
-    from bertlab.tokenizer_kinds import open_tokenizer
+    from bertlab.tokenizers.kinds import open_tokenizer
 
     tokenizer = open_tokenizer(vocab, **({"lowercase": False} if cased else {}))
     manifest = make_pairs(source, tokenizer, out, pair_settings(source_length, target_length), target)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
+from bertlab.common.backend import load_backend
 
 
 @click.command()

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.pretrain import figures_of, kept
 from bertlab.cli.settings_options import given, options_of_kinds, settings_options
 from bertlab.cli.task import file_options, labels_read, load_asked
+from bertlab.common.backend import load_backend
 from bertlab.training.distillation.settings import STAGES, DistillationSettings
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.recipes.presets import PretrainingSettings

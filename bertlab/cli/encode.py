@@ -7,9 +7,9 @@ import click
 from bertlab import checkpoints
 from bertlab.analysis.layers import LayerChoice
 from bertlab.analysis.vectors import POOLINGS, VectorEncoder
-from bertlab.backend import load_backend
 from bertlab.cli.options import lines_of, model_option
 from bertlab.cli.settings_options import Numbers
+from bertlab.common.backend import load_backend
 
 
 @click.command()
@@ -60,7 +60,7 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     load_backend()
     from bertlab.analysis.vector_files import write_vectors
     from bertlab.checkpoints.digest import model_digests
-    from bertlab.progress import bar
+    from bertlab.common.progress import bar
 
     choice = LayerChoice.of(layer, combine, weights)
     encoder = checkpoints.load(model, "encoder", padded_vocabulary=True)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.task import file_options, load_with
+from bertlab.common.backend import load_backend
 from bertlab.data.tasks.load import SPLITS
 
 
@@ -66,10 +66,10 @@ def _on_examples(model, data, rows, batch_size, as_json) -> None:
 
 
 def _on_rows(model, labelled, max_rows, batch_size, head, split, reading, out, as_json) -> None:
+    from bertlab.common.progress import bar
     from bertlab.predict import Predictor
     from bertlab.predict.evaluation import evaluate as judge
     from bertlab.predict.evaluation import labelled_split, load_labelled
-    from bertlab.progress import bar
 
     predictor = Predictor.load(model, head, batch_size=batch_size)
     task = load_with(lambda name, **options: load_labelled(name, predictor.info, **options), labelled, **reading)

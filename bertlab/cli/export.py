@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.task import file_options, load_with
-from bertlab.errors import ConfigError
+from bertlab.common.backend import load_backend
+from bertlab.common.errors import ConfigError
 
 
 @click.command()
@@ -136,7 +136,7 @@ def _export_onnx(name, out, task, encoder, quantize, labelled, reading) -> None:
     from bertlab import checkpoints
     from bertlab.checkpoints.opening import open_checkpoint
     from bertlab.export import export_onnx
-    from bertlab.training.finetuning.card import load_task_model
+    from bertlab.training.finetuning.task_info import load_task_model
 
     kind = open_checkpoint(name).kind
     if kind == "pretraining" and not encoder and checkpoints.read_config(name).causal:

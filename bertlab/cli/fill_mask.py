@@ -5,8 +5,8 @@ import json
 import click
 
 from bertlab import checkpoints
-from bertlab.backend import load_backend
 from bertlab.cli.options import model_option, texts_or_input
+from bertlab.common.backend import load_backend
 
 
 @click.command("fill-mask")

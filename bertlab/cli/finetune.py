@@ -8,16 +8,16 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from bertlab.backend import load_backend
-from bertlab.baselines.settings import ALL_KINDS, FROZEN, RECIPES, BaselineSettings, settings_read
 from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import help_of, settings_options
 from bertlab.cli.task import labels_read, several, task_options
+from bertlab.common.backend import load_backend
 from bertlab.data.tasks.formats_labels import require_two_classes
 from bertlab.data.tasks.splits import check_rows
-from bertlab.features import settings as feature_settings
-from bertlab.features.settings import FeatureSettings
+from bertlab.training.baselines.settings import ALL_KINDS, FROZEN, RECIPES, BaselineSettings, settings_read
+from bertlab.training.features import settings as feature_settings
+from bertlab.training.features.settings import FeatureSettings
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 
 _SIZES = tuple(field.name for field in fields(BaselineSettings))

@@ -4,8 +4,8 @@ import json
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.settings_options import settings_options
+from bertlab.common.backend import load_backend
 from bertlab.generation.settings import GenerationSettings
 
 

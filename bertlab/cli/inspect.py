@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 from bertlab import checkpoints
-from bertlab.backend import load_backend
 from bertlab.checkpoints.opening import open_checkpoint
 from bertlab.checkpoints.packaged import MINI
+from bertlab.common.backend import load_backend
 from bertlab.families.abilities import predicts_neighbours
 
 TEXT = "He opened the [MASK] and went into the house."

@@ -9,7 +9,7 @@ import sys
 
 import click
 
-from bertlab.errors import BertLabError, in_shell
+from bertlab.common.errors import BertLabError, in_shell
 
 
 class LazyGroup(click.Group):

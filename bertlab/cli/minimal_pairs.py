@@ -6,8 +6,8 @@ from pathlib import Path
 import click
 
 from bertlab import checkpoints
-from bertlab.backend import load_backend
 from bertlab.checkpoints.packaged import MINI
+from bertlab.common.backend import load_backend
 
 
 @click.command("minimal-pairs")

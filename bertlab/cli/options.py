@@ -6,7 +6,7 @@ from typing import TextIO
 import click
 
 from bertlab.checkpoints.packaged import MINI
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 model_option = click.option(
     "--model",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 
 @click.command()

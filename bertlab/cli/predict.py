@@ -5,8 +5,8 @@ from itertools import islice
 
 import click
 
-from bertlab.backend import load_backend
-from bertlab.errors import DataError
+from bertlab.common.backend import load_backend
+from bertlab.common.errors import DataError
 
 LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not grow with the file
 
@@ -40,9 +40,9 @@ def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
     if (out and not task) or (data_dir and not out):
         raise click.UsageError("--out needs --task, and --data-dir needs --out")
     load_backend()
+    from bertlab.common.progress import bar
     from bertlab.predict import Predictor
     from bertlab.predict.submission import submit
-    from bertlab.progress import bar
 
     predictor = Predictor.load(model, _head(model, task, out), batch_size=batch_size, jit_compile=jit)
     with bar("Predicting") as running:
@@ -54,7 +54,7 @@ def predict(model, lines, as_json, batch_size, task, data_dir, out, jit):
 
 def _head(model, task: str | None, out) -> str | None:
     """The task whose head predicts: that of mnli for its other two test sets, mnli-mm and ax."""
-    from bertlab.training.finetuning.card import tasks_in
+    from bertlab.training.finetuning.task_info import tasks_in
 
     if not out:
         return task

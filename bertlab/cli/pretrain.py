@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from bertlab.backend import load_backend
 from bertlab.cli.config_file import config_option, write_config
 from bertlab.cli.settings_options import given, settings_options
+from bertlab.common.backend import load_backend
 from bertlab.training.recipes.presets import PretrainingSettings
 
 PATH = click.Path(path_type=Path)

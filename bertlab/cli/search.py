@@ -7,8 +7,8 @@ import click
 import numpy as np
 
 from bertlab.analysis.search import ENGINES, VectorFile, nearest
-from bertlab.backend import load_backend
 from bertlab.cli.options import lines_of
+from bertlab.common.backend import load_backend
 
 
 @click.command()

@@ -1,10 +1,10 @@
-"""Command-line options that are made from the fields of settings: see `bertlab.settings`."""
+"""Command-line options that are made from the fields of settings: see `bertlab.common.settings`."""
 
 import dataclasses
 
 import click
 
-from bertlab.settings import Settings, kind_of
+from bertlab.common.settings import Settings, kind_of
 
 
 class Numbers(click.ParamType):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
-from bertlab.errors import CheckpointError
+from bertlab.common.backend import load_backend
+from bertlab.common.errors import CheckpointError
 
 
 @click.command()

@@ -46,7 +46,7 @@ def tokenize(text, vocab, cased, max_chars, ids, offsets, special_tokens, as_jso
 
 
 def _tokenizer(vocab: str, cased: bool, max_chars: int | None):
-    from bertlab.tokenizer_kinds import open_tokenizer
+    from bertlab.tokenizers.kinds import open_tokenizer
 
     settings = {"lowercase": False} if cased else {}
     if max_chars is not None:

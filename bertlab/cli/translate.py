@@ -5,9 +5,9 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.settings_options import settings_options
-from bertlab.errors import DataError
+from bertlab.common.backend import load_backend
+from bertlab.common.errors import DataError
 from bertlab.generation.settings import TranslationSettings
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.options import model_option
 from bertlab.cli.settings_options import settings_options
 from bertlab.cli.task import load_with
 from bertlab.cli.task import pairs as column_pairs
+from bertlab.common.backend import load_backend
 from bertlab.data.tasks.load import load_task
 from bertlab.training.contrastive.settings import ContrastiveSettings
 

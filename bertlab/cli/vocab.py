@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
 
 FILES = click.Path(path_type=Path)
 SCORES = click.Choice(["wordpiece", "frequency"])
@@ -40,7 +40,7 @@ def _learning_options(command):
 
 
 def _count(files, cased, workers, max_words=None):
-    from bertlab.wordpiece.learner import count_words, read_texts
+    from bertlab.tokenizers.wordpiece.learner import count_words, read_texts
 
     size = sum(file.stat().st_size for file in files if file.is_file())
     return count_words(read_texts(files), lowercase=not cased, workers=workers, max_words=max_words, characters=size)
@@ -67,8 +67,8 @@ def learn(files, size, out, score, max_words, cased, workers, as_json, **setting
     Example:
       bertlab vocab learn novels.txt --size 8000 --out vocab.txt
     """
-    from bertlab.wordpiece.learner import learn_from_counts
-    from bertlab.wordpiece.vocabulary_report import measure
+    from bertlab.tokenizers.wordpiece.learner import learn_from_counts
+    from bertlab.tokenizers.wordpiece.vocabulary_report import measure
 
     _make_folder(out)
     counts = _count(files, cased, workers, max_words)
@@ -96,9 +96,9 @@ def words(files, most, out):
     Example:
       bertlab vocab words sentences.txt --out MODEL/words.txt
     """
-    from bertlab.files import write_text
-    from bertlab.whole_words import WordList
-    from bertlab.wordpiece.learner import read_texts
+    from bertlab.common.files import write_text
+    from bertlab.tokenizers.whole_words import WordList
+    from bertlab.tokenizers.wordpiece.learner import read_texts
 
     _make_folder(out)
     counts = Counter(word for text in read_texts(files) for word in text.split())
@@ -122,9 +122,9 @@ def learn_bpe(files, size, out, min_frequency, as_json):
     Example:
       bertlab vocab learn-bpe novels.txt --size 8000 --out bpe
     """
-    from bertlab.bpe import BytePairTokenizer
-    from bertlab.bpe.learner import count_chunks, learn_from_counts, measure
-    from bertlab.wordpiece.learner import read_texts
+    from bertlab.tokenizers.bpe import BytePairTokenizer
+    from bertlab.tokenizers.bpe.learner import count_chunks, learn_from_counts, measure
+    from bertlab.tokenizers.wordpiece.learner import read_texts
 
     if out.is_file():
         raise DataError(f"{out}: expected the name of a folder, got a file")
@@ -158,8 +158,8 @@ def learn_sentencepiece(files, size, out, cased, cls_last):
     Example:
       bertlab vocab learn-sentencepiece novels.txt --size 8000 --out sentencepiece
     """
-    from bertlab.sentence_pieces import learn
-    from bertlab.wordpiece.learner import read_texts
+    from bertlab.tokenizers.sentence_pieces import learn
+    from bertlab.tokenizers.wordpiece.learner import read_texts
 
     if out.is_file():
         raise DataError(f"{out}: expected the name of a folder, got a file")
@@ -182,7 +182,7 @@ def show(vocabulary, text, word, cased, workers, as_json):
     Example:
       bertlab vocab show vocab.txt --word unaffable --text held_out.txt
     """
-    from bertlab.tokenizer_kinds import open_tokenizer
+    from bertlab.tokenizers.kinds import open_tokenizer
 
     tokenizer = open_tokenizer(vocabulary, **({"lowercase": False} if cased else {}))
     loaded = tokenizer.vocabulary
@@ -227,8 +227,8 @@ def plot(files, size, out, score, held_out, max_words, cased, workers, as_json, 
     Example:
       bertlab vocab plot novels.txt --held-out held_out.txt --out vocabulary.png
     """
-    from bertlab.wordpiece.learner import learn_pieces
-    from bertlab.wordpiece.vocabulary_report import measure_sizes, plot_sizes
+    from bertlab.tokenizers.wordpiece.learner import learn_pieces
+    from bertlab.tokenizers.wordpiece.vocabulary_report import measure_sizes, plot_sizes
 
     _check_picture(out)
     _make_folder(out)
@@ -250,11 +250,11 @@ def _report(tokenizer, files, workers):
     if tokenizer.kind != "byte-level BPE":
         if tokenizer.kind != "WordPiece":
             raise ConfigError(f"--text measures WordPiece and byte-level BPE, not {tokenizer.kind}: leave it out")
-        from bertlab.wordpiece.vocabulary_report import measure
+        from bertlab.tokenizers.wordpiece.vocabulary_report import measure
 
         return measure(tokenizer.vocabulary, _count(files, not tokenizer.lowercase, workers))
-    from bertlab.bpe.learner import count_chunks, measure
-    from bertlab.wordpiece.learner import read_texts
+    from bertlab.tokenizers.bpe.learner import count_chunks, measure
+    from bertlab.tokenizers.wordpiece.learner import read_texts
 
     return measure(tokenizer, count_chunks(line for text in read_texts(files) for line in text.split("\n")))
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from bertlab.backend import load_backend
 from bertlab.cli.settings_options import settings_options
+from bertlab.common.backend import load_backend
 from bertlab.training.word2vec.settings import Word2VecSettings
 
 
@@ -68,7 +68,7 @@ def nearest(vectors, words, top, as_json):
     Example:
       bertlab word-vectors nearest words river bank --top 5
     """
-    from bertlab.baselines.word_vectors import read_word_vectors
+    from bertlab.training.baselines.word_vectors import read_word_vectors
 
     known = read_word_vectors(vectors)
     for word in words:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.corpus.sentences import split_sentences
 from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, json_of, numbered_lines
-from bertlab.errors import DataError
 
 MAX_PARAGRAPHS = 1000  # of one document read from text; a longer one is split
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from bertlab.errors import DataError, MissingDependencyError
+from bertlab.common.errors import DataError, MissingDependencyError
 
 
 def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 MAX_BYTES_IN_LINE = 10 * 2**20
 _SAMPLED_LINES = 20  # from the head of a file, to tell a table from text

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import read_lines
-from bertlab.errors import DataError
 
 COLUMNS = 10
 _ID, _FORM, _UPOS, _HEAD, _DEPREL = 0, 1, 3, 6, 7

@@ -5,11 +5,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from bertlab.common.work_folder import WorkFolder
 from bertlab.demo import stages
 from bertlab.demo.report import write_report
 from bertlab.demo.settings import DemoSettings
 from bertlab.demo.stages import Demo
-from bertlab.work_folder import WorkFolder
 
 # name of the stage, what is shown while it runs, what it does
 STAGES: tuple[tuple[str, str, Callable[[Demo], dict]], ...] = (

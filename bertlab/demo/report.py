@@ -7,8 +7,8 @@ from importlib import resources
 import numpy as np
 
 from bertlab import plots
+from bertlab.common.files import write_text
 from bertlab.demo.stages import Demo
-from bertlab.files import write_text
 from bertlab.training.finetuning import STARTS
 
 

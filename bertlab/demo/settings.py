@@ -35,7 +35,7 @@ class DemoSettings:
 
     text: str = "builtin"  # or a folder, a .txt, a .jsonl, hf:NAME: see bertlab.data.documents
     vocab_size: int = 4096
-    vocabulary_score: str = "frequency"  # which pair is merged first: see bertlab.wordpiece.learner
+    vocabulary_score: str = "frequency"  # which pair is merged first: see bertlab.tokenizers.wordpiece.learner
     num_layers: int = 2
     hidden_size: int = 128
     num_heads: int = 2

@@ -19,12 +19,12 @@ from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.tasks.builtin import VALIDATION_PERCENT, builtin_task, majority_baseline
 from bertlab.demo.settings import DemoSettings
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 from bertlab.training.finetuning import STARTS, finetune
 from bertlab.training.pretraining import pretrain
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.evaluation import evaluate
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.wordpiece.learner import learn_vocabulary
 
 EVALUATED_ROWS, EVALUATED_TOGETHER = 40 * 256, 256  # of the held-out examples, at the end
 VALIDATION_ROWS = 1500  # of the labelled task

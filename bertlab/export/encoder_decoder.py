@@ -11,7 +11,7 @@ Letters: B batch, S source tokens, U target tokens, H hidden size, V tokens that
 
 from pathlib import Path
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.export.int8 import quantize_int8
 from bertlab.export.onnx import write_function
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.errors import MissingDependencyError
+from bertlab.common.errors import MissingDependencyError
+from bertlab.common.files import write_atomically
 from bertlab.export.onnx import export_onnx
-from bertlab.files import write_atomically
 
 
 def export_int8(model, path: str | Path, full: str | Path, labels=()) -> Path:

@@ -5,8 +5,8 @@ Letters: B texts, T tokens, C classes or choices, W words of the longest text.
 
 import tensorflow as tf
 
-from bertlab.wordpiece.graph import join_rows
-from bertlab.wordpiece.graph_packing import pack_rows_in_graph
+from bertlab.tokenizers.wordpiece.graph import join_rows
+from bertlab.tokenizers.wordpiece.graph_packing import pack_rows_in_graph
 
 
 class ServedModule(tf.Module):

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 from tensorflow import TensorSpec, function
 
-from bertlab.errors import ConfigError, MissingDependencyError
-from bertlab.files import write_atomically
+from bertlab.common.errors import ConfigError, MissingDependencyError
+from bertlab.common.files import write_atomically
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 OUTPUTS = ("sequence_output", "pooled_output", "start_logits", "end_logits")

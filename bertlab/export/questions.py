@@ -11,7 +11,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from bertlab.export.modules import ServedModule
-from bertlab.wordpiece.graph_packing import first_of_rows, pack_rows_in_graph
+from bertlab.tokenizers.wordpiece.graph_packing import first_of_rows, pack_rows_in_graph
 
 _N_BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
 _MAX_ANSWER_LENGTH = 30  # tokens of an answer at most

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.export.modules import ChoiceModule, PairModule, TaggingModule, TextModule
 from bertlab.export.questions import QuestionModule
 

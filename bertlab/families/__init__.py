@@ -11,8 +11,8 @@ of tokenizer. To add one: write its file and add a line to `_FILES`.
 import importlib
 from pathlib import Path
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig, read_json
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family
 
 # model_type in config.json → the file of the family

@@ -1,7 +1,7 @@
 """Questions about the models of a family that their configuration answers: no backend is loaded."""
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families import family_of
 from bertlab.families.base import NEXT_TOKEN, Pretraining
 

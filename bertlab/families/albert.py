@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family, factorised_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
 

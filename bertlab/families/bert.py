@@ -7,8 +7,8 @@ modeling_bert.py of transformers.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family, standard_embeddings, standard_encoder, standard_pooling
 from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
 

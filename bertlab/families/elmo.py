@@ -11,8 +11,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ACTIVATIONS, ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family, Pretraining, PublishedArray, PublishedFiles
 from bertlab.families.names import HUGGINGFACE, Names, Row, dense, table, vector
 

@@ -8,8 +8,8 @@ transformers.
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import check_whole_number
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family
 from bertlab.families.names import HUGGINGFACE, Names, table, vector
 from bertlab.families.transformer import (

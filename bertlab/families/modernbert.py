@@ -9,8 +9,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family, standard_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, table, vector
 

@@ -7,8 +7,8 @@ Source of the names: modeling_roberta.py of transformers.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family, standard_embeddings
 from bertlab.families.bert import HUGGINGFACE_BACKBONE
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector

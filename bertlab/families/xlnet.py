@@ -7,8 +7,8 @@ memory of `layers.next_memory`.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.base import Family, Pretraining, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
 

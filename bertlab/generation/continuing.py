@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.generation.beams import beam_search
 from bertlab.generation.choosing import choose
 from bertlab.generation.compiling import can_compile

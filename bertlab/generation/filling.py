@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 from keras import ops
 
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.families import family_of
 from bertlab.families.abilities import check_fills_masks
 from bertlab.generation.compiling import traced

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from bertlab.errors import ConfigError
-from bertlab.settings import Settings, setting
+from bertlab.common.errors import ConfigError
+from bertlab.common.settings import Settings, setting
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bertlab.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.families import family_of
 from bertlab.generation.beams import BeamSearch, run_searches
 from bertlab.generation.settings import TranslationSettings

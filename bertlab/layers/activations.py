@@ -10,8 +10,8 @@ import math
 import keras
 from keras import ops
 
-from bertlab.devices import on_jax_gpu
-from bertlab.errors import ConfigError
+from bertlab.common.devices import on_jax_gpu
+from bertlab.common.errors import ConfigError
 
 
 def gelu(x):

@@ -8,8 +8,8 @@ import math
 import keras
 from keras import ops
 
-from bertlab.devices import has_fused_kernel, on_jax_gpu
-from bertlab.errors import ConfigError
+from bertlab.common.devices import has_fused_kernel, on_jax_gpu
+from bertlab.common.errors import ConfigError
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.masks import with_heads
 

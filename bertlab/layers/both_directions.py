@@ -12,7 +12,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.layers.characters import CharacterCNN, character_ids, characters_of_vocabulary
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import TokenEmbedding

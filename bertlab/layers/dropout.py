@@ -11,7 +11,7 @@ import math
 import keras
 from keras import ops
 
-from bertlab.devices import replica_number
+from bertlab.common.devices import replica_number
 
 # Multipliers and shifts of "lowbias32" (Chris Wellons 2018, "Prospecting for Hash Functions"): of the 32-bit hashes of
 # two multiplications, the one in which each input bit is closest to changing each output bit half of the time.

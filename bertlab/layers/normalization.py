@@ -6,7 +6,7 @@ Letters: B batch, T tokens, H hidden size.
 import keras
 from keras import ops
 
-from bertlab.devices import computed_apart, on_jax_gpu
+from bertlab.common.devices import computed_apart, on_jax_gpu
 
 PARTIAL_SUMS = 64  # groups of rows that are added up first; other numbers were not measured
 

@@ -21,7 +21,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.layers.attention import MASKED_SCORE
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.encoder import Encoder, EncoderLayer

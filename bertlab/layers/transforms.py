@@ -6,7 +6,7 @@ Letters: B batch, T tokens, H hidden size.
 import keras
 from keras import ops
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.layers.activations import get_activation
 from bertlab.layers.gathering import gather_positions
 from bertlab.layers.normalization import LayerNormalization

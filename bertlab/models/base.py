@@ -6,8 +6,8 @@ Letters: B batch, T tokens, H hidden size.
 import keras
 from keras import ops
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families import family, family_of
 from bertlab.families.names import BACKBONE
 from bertlab.layers import arbitrary_mask, causal_mask, combine, gather_positions, packed_mask, padding_mask

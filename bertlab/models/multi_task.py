@@ -6,8 +6,8 @@ layers helps the tasks above (Søgaard and Goldberg 2016; Hashimoto et al. 2017,
 
 import keras
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families.names import BACKBONE
 from bertlab.models.base import ModelWithHead
 from bertlab.models.multiple_choice import MultipleChoiceClassifier

@@ -6,8 +6,8 @@ Letters: B batch, C choices, T tokens.
 import keras
 from keras import ops
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.layers import ClassificationHead
 from bertlab.models.base import INPUT_NAMES, ModelWithHead
 

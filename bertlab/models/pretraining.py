@@ -6,8 +6,8 @@ Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary.
 import keras
 from keras import ops
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families import family_of
 from bertlab.layers import ClassificationHead, gather_positions
 from bertlab.models.base import ModelWithHead

@@ -6,8 +6,8 @@ Letters: B batch, T tokens, P predictions, H hidden size, V vocabulary.
 import keras
 from keras import ops
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.layers import DetectionHead, drawn_row_keys, put_at_positions, row_keys_of, sample_tokens
 from bertlab.layers.dropout import next_key
 from bertlab.models.base import INPUT_NAMES, ModelWithHead

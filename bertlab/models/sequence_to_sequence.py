@@ -5,8 +5,8 @@ Letters: B batch, S source tokens, U target tokens, H hidden size, V tokens of t
 
 import keras
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.families import family_of
 from bertlab.layers import padding_mask
 from bertlab.models.base import INPUT_NAMES, ModelWithHead

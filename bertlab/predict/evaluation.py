@@ -5,9 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import DataError, asked
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
 from bertlab.data.tasks.rows import Row, TaskData
-from bertlab.errors import DataError, asked
 from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import (
@@ -22,7 +23,6 @@ from bertlab.training.finetuning.judgement import (
     write_judgement,
 )
 from bertlab.training.finetuning.problems import Decoded, TaskInfo, decoded_classes, decoded_labels
-from bertlab.work_folder import WorkFolder
 
 
 def evaluate(

@@ -9,9 +9,9 @@ question           {"question": …, "context": …} or a pair of both  question
 
 from collections.abc import Sequence
 
+from bertlab.common.errors import DataError
 from bertlab.data.documents_lines import json_of
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
-from bertlab.errors import DataError
 
 EXPECTED = {
     "sentence": "a text",

@@ -10,12 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.baselines.storage import is_baseline, load_baseline
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.rows import MultipleChoiceRow, QuestionRow, Row, TaggingRow
 from bertlab.data.tasks.windows import make_windows
-from bertlab.errors import DataError
-from bertlab.features.storage import frozen_in, has_features, load_features
 from bertlab.predict.inputs import row_of
 from bertlab.predict.predictions import (
     AnswerPrediction,
@@ -27,10 +25,12 @@ from bertlab.predict.predictions import (
     TagPrediction,
 )
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
+from bertlab.tokenizers.wordpiece.encoding import text_column
+from bertlab.training.baselines.storage import is_baseline, load_baseline
+from bertlab.training.features.storage import frozen_in, has_features, load_features
 from bertlab.training.finetuning.batches import outputs_of
-from bertlab.training.finetuning.card import load_task_model, load_written_info
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, sigmoid, softmax
-from bertlab.wordpiece.encoding import text_column
+from bertlab.training.finetuning.task_info import load_task_model, load_written_info
 
 _WHOLE = 1 << 30  # a length that no text reaches: no truncation
 

@@ -7,10 +7,10 @@ GLUE's diagnostics, on a third set.
 from collections.abc import Callable
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.formats_submit import write_glue
 from bertlab.data.tasks.load import load_task
-from bertlab.errors import DataError
 from bertlab.predict.predictor import Predictor
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertlab.wordpiece.encoding import Ragged, special_count
+from bertlab.tokenizers.wordpiece.encoding import Ragged, special_count
 
 
 def window_starts(length: int, max_tokens: int) -> list[int]:

@@ -21,13 +21,14 @@ from pathlib import Path
 import keras
 import tensorflow as tf
 
+from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.common.work_folder import WorkFolder
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
-from bertlab.errors import CheckpointError, ConfigError, DataError
 from bertlab.families import DEFAULT, family, family_of
-from bertlab.tokenizer_kinds import WORDPIECE
+from bertlab.tokenizers.kinds import WORDPIECE
 from bertlab.training.devices.distribution import (
     check_backend,
     data_parallel,
@@ -61,7 +62,6 @@ from bertlab.training.runs.start import (
 )
 from bertlab.training.runs.state import load_mean
 from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
-from bertlab.work_folder import WorkFolder
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
 _WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may change when a run resumes

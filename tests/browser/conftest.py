@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from autograde import planning
 from autograde.exercises import catalogue
+from autograde.exercises.planning import planner
 
 NOTEBOOK = "03_attention"
 ROOT = Path(__file__).parents[2]
@@ -172,7 +172,7 @@ def browser():
 def fingerprints(tmp_path_factory) -> Path:
     """The files that `check` needs for the one notebook of these tests: those of all nine would take minutes."""
     folder = tmp_path_factory.mktemp("fingerprints")
-    planning.write_fingerprints(catalogue.of_notebook(NOTEBOOK), folder)
+    planner.write_fingerprints(catalogue.of_notebook(NOTEBOOK), folder)
     return folder
 
 

@@ -12,8 +12,8 @@ import pytest
 from conftest import NOTEBOOK, ROOT, Lab, give, press, run_cell
 
 from autograde.exercises import catalogue
-from autograde.grader.course import make_course
-from autograde.grader.results import load_results
+from autograde.grader.book.course import make_course
+from autograde.grader.grading.results import load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 

@@ -9,8 +9,8 @@ from conftest import PICTURES, Lab, comment, give, press
 from autograde.cli import cli
 from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
-from autograde.grader.gradebook import Course
-from autograde.grader.launcher import SharedLauncher
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.launcher import SharedLauncher
 
 pytestmark = pytest.mark.browser
 

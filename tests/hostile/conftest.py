@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from autograde.errors import SandboxError
+from autograde.common.errors import SandboxError
 from autograde.sandbox import bubblewrap, launchers, seccomp
 
 CANARY = "CANARY-7f3a91"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autograde.errors import SandboxEnded
+from autograde.common.errors import SandboxEnded
 from autograde.sandbox.limits import Limits
 
 from .conftest import CANARY

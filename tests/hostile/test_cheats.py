@@ -14,15 +14,16 @@ import numpy as np
 import pytest
 from nbconvert.exporters import HTMLExporter
 
-from autograde import planning, shortcuts
 from autograde.exercises import catalogue
-from autograde.grader.autograded import autograded
-from autograde.grader.feedback import feedback_page
-from autograde.grader.notebook_grading import grade_notebook
-from autograde.grader.results import Result
-from autograde.grader.submission import LIMITS
-from autograde.grader.template import Template
-from autograde.judge import judge
+from autograde.exercises.planning import planner
+from autograde.grader.grading.autograded import autograded
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.pages.feedback import feedback_page
+from autograde.grader.reading.template import Template
+from autograde.judging import shortcuts
+from autograde.judging.judge import judge
 from autograde.release import editions
 from tests.grade_class import NOTEBOOK, answer
 
@@ -49,7 +50,7 @@ _YES = "    def __array_function__(self, *call):\n        return True\n"
 
 def _visible_answers() -> str:
     """A cell that knows the answers to the inputs that everybody sees, here and in the naive grader's test."""
-    plan = planning.make_plan(SCORES, misconceptions=False)
+    plan = planner.make_plan(SCORES, misconceptions=False)
     claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["kind"] == "equals"]
     known = [[*plan["questions"][claim["answer"]]["arguments"], claim["expected"]] for claim in claims]
     q, k = np.arange(6, dtype="float32").reshape(2, 3), np.ones((4, 3), "float32")
@@ -216,7 +217,7 @@ def _scores(q, k):
 
 
 def test_a_thousand_guesses_are_told_no_more_than_one():
-    plan = planning.make_plan(SCORES, planning.hidden_seed(b"s" * 32, "x", SCORES), misconceptions=False)
+    plan = planner.make_plan(SCORES, planner.hidden_seed(b"s" * 32, "x", SCORES), misconceptions=False)
     guesses = [(1 + step, shift) for step in np.linspace(0.02, 3, 250) for shift in (0, 0.1, 1, -5)]
     told = {json.dumps(_verdict(plan, *guess), sort_keys=True) for guess in guesses}
     assert len(told) == 1

@@ -12,10 +12,10 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
-from autograde.grader.feedback import write_feedback
-from autograde.grader.gradebook import Course
-from autograde.grader.results import Result
-from autograde.nbgrader_exchange import CollectSafely, ReleaseSafely
+from autograde.grader.book.gradebook import Course
+from autograde.grader.grading.results import Result
+from autograde.grader.pages.feedback import write_feedback
+from autograde.nbgrader_plugin.exchange import CollectSafely, ReleaseSafely
 
 NOTEBOOK = "03_attention.ipynb"
 SOLUTION, OTHERS, MINE = "the solution", "what jane wrote", "what mallory wrote"

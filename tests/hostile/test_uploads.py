@@ -26,14 +26,14 @@ from grader_course import ANSWERS, as_bytes, notebook
 from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moodle_zip, receipt
 
 from autograde.cli import cli
-from autograde.grader.archives import CollectError, Limits
-from autograde.grader.collect import collect
-from autograde.grader.course import make_course
-from autograde.grader.forget import forget
-from autograde.grader.groups import Groups
-from autograde.grader.hand_in_times import read_times
-from autograde.grader.people import People
-from autograde.grader.roster import read_roster
+from autograde.grader.book.course import make_course
+from autograde.grader.book.forget import forget
+from autograde.grader.book.groups import Groups
+from autograde.grader.book.people import People
+from autograde.grader.hand_ins.archives import CollectError, Limits
+from autograde.grader.hand_ins.collect import collect
+from autograde.grader.hand_ins.hand_in_times import read_times
+from autograde.grader.hand_ins.roster import read_roster
 
 NB = ["03_attention"]
 OTHERS, MINE = as_bytes(notebook(ANSWERS)), as_bytes(notebook(ANSWERS)) + b" "

@@ -42,7 +42,7 @@ def leak(secret, logits, pairs):
 
 # %% refused
 def leak(secret, logits, pairs):
-    from autograde.probe import RefusedError
+    from autograde.boundary.call_answer import RefusedError
 
     raise RefusedError("CANARY" + secret, "CANARY" + secret)
 
@@ -58,7 +58,7 @@ def leak(secret, logits, pairs):
 def leak(secret, logits, pairs):
     import gc
 
-    from autograde.channel import Channel
+    from autograde.boundary.channel import Channel
 
     channel = [thing for thing in gc.get_objects() if type(thing) is Channel][0]
     ask = channel.send
@@ -70,10 +70,10 @@ def leak(secret, logits, pairs):
 
 # %% agent
 def leak(secret, logits, pairs):
-    from autograde import probe
+    from autograde.boundary import call_answer
 
     error = {"type": "CANARY" + secret, "message": "CANARY" + secret, "line": 987654, "reason": "CANARY"}
     notes = {"returned": "CANARY" + secret, "printed": 987654, "watched": ["CANARY"]}
     answer = {"status": "raised", "value": {"CANARY": secret}, "error": error, "notes": notes}
-    probe.answer = lambda questions, *more: [answer for question in questions]
+    call_answer.answer = lambda questions, *more: [answer for question in questions]
     raise KeyboardInterrupt

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bertlab.bpe import BytePairTokenizer
-from bertlab.bpe.learner import learn
+from bertlab.tokenizers.bpe import BytePairTokenizer
+from bertlab.tokenizers.bpe.learner import learn
 
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.peers

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bertlab.bpe import BytePairTokenizer
+from bertlab.tokenizers.bpe import BytePairTokenizer
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from test_bpe_one_file import NAMES, write

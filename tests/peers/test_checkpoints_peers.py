@@ -6,7 +6,7 @@ import pytest
 from bertlab.checkpoints import load, load_tokenizer, save
 from bertlab.checkpoints.kinds import model_class
 from bertlab.config import BertConfig
-from bertlab.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 pytestmark = pytest.mark.peers
 torch = pytest.importorskip("torch")
@@ -236,7 +236,7 @@ def test_a_published_name_that_is_not_cached_is_an_error_that_names_what_to_chec
     hub = pytest.importorskip("huggingface_hub")
     monkeypatch.setattr(hub.constants, "HF_HUB_CACHE", str(tmp_path))
     monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
-    from bertlab.errors import CheckpointError
+    from bertlab.common.errors import CheckpointError
 
     with pytest.raises(CheckpointError, match="'someone/bert-tiny' is not a folder and cannot be downloaded"):
         load("someone/bert-tiny")

@@ -41,7 +41,7 @@ def test_onnx_runtime_agrees_with_a_fine_tuned_model_of_every_task_type(tmp_path
     from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
 
     from bertlab.cli import cli
-    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     model = model_of(shape)
     save_finetuned(model, tmp_path / "tuned", TOKENIZER, info_of(shape), "huggingface")

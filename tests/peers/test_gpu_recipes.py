@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from scripts.mini_tokens import write
 
 pytestmark = pytest.mark.peers

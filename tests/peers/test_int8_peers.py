@@ -76,7 +76,7 @@ def test_the_command_prints_size_and_loss_and_leaves_one_file(tmp_path):
     from finetuned_models import TOKENIZER, info_of, model_of
 
     from bertlab.cli import cli
-    from bertlab.training.finetuning.card import save_finetuned
+    from bertlab.training.finetuning.task_info import save_finetuned
 
     save_finetuned(model_of("sentence"), tmp_path / "tuned", TOKENIZER, info_of("sentence"), "huggingface")
     rows = "\n".join(["text,label", "good film,positive", "the film was bad,negative", "it was,mixed", ""])

@@ -5,10 +5,10 @@ from pydoc_data.topics import topics
 import numpy as np
 import pytest
 
-from bertlab.wordpiece.learner import count_words, learn_from_counts, learn_pieces
-from bertlab.wordpiece.learner_merges import Merger, join
-from bertlab.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
-from bertlab.wordpiece.vocabulary_report import measure
+from bertlab.tokenizers.wordpiece.learner import count_words, learn_from_counts, learn_pieces
+from bertlab.tokenizers.wordpiece.learner_merges import Merger, join
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
+from bertlab.tokenizers.wordpiece.vocabulary_report import measure
 
 pytestmark = pytest.mark.peers
 SIZE = 2000

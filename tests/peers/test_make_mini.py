@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from scripts.mini_tokens import Tokens, write
 
 pytestmark = pytest.mark.peers

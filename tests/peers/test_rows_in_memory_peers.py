@@ -2,9 +2,9 @@
 
 import pytest
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import SentenceRow, TaggingRow
-from bertlab.errors import DataError
 
 pytestmark = pytest.mark.peers
 

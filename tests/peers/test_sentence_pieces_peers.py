@@ -10,9 +10,9 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, DataError, VocabularyError
-from bertlab.sentence_pieces import SentencePieceTokenizer, learn
-from bertlab.tokenizer import Tokenizer
+from bertlab.common.errors import CheckpointError, DataError, VocabularyError
+from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.sentence_pieces import SentencePieceTokenizer, learn
 
 pytest.importorskip("sentencepiece")
 pytestmark = pytest.mark.peers

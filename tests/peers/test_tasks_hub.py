@@ -11,9 +11,9 @@ import sys
 
 import pytest
 
+from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.errors import DataError, MissingDependencyError
 
 pytestmark = pytest.mark.peers
 datasets = pytest.importorskip("datasets")

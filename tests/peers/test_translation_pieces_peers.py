@@ -12,12 +12,12 @@ from click.testing import CliRunner
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
+from bertlab.common.errors import VocabularyError
 from bertlab.data.pretraining.pairs import pair_rows, pair_settings
-from bertlab.errors import VocabularyError
 from bertlab.families import MarianConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
-from bertlab.tokenizer import Tokenizer
-from bertlab.translation_pieces import TranslationTokenizer
+from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.translation_pieces import TranslationTokenizer
 
 sentencepiece = pytest.importorskip("sentencepiece")
 pytestmark = pytest.mark.peers

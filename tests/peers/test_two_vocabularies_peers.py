@@ -13,9 +13,9 @@ from test_translation_pieces_peers import LINES, learned, random_text
 
 from bertlab import checkpoints, models
 from bertlab.cli import cli
-from bertlab.errors import CheckpointError, ConfigError, DataError, VocabularyError
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, VocabularyError
 from bertlab.generation import TranslationSettings, translate, translate_text
-from bertlab.translation_pieces import TranslationTokenizer
+from bertlab.tokenizers.translation_pieces import TranslationTokenizer
 
 sentencepiece = pytest.importorskip("sentencepiece")
 torch = pytest.importorskip("torch")

@@ -7,7 +7,7 @@ import pytest
 from test_wordpiece_huggingface import WITHOUT_DIFFERENT  # the words are cut as BERT's are
 
 from bertlab import checkpoints, families
-from bertlab.bpe.words import WordPairTokenizer
+from bertlab.tokenizers.bpe.words import WordPairTokenizer
 
 transformers = pytest.importorskip("transformers")
 tokenizers = pytest.importorskip("tokenizers")

@@ -14,7 +14,7 @@ import sys
 import pytest
 from wordpiece_texts import random_lines, real_lines, vocabulary_of
 
-from bertlab.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
 
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.peers

@@ -12,15 +12,15 @@ from autograde.exercises.spec import Case, Forbidden
 WHOLE_TOKENIZERS = Forbidden(
     "In this exercise you write the tokenizer yourself.",
     (
-        "bertlab.wordpiece",
-        "bertlab.wordpiece.BasicTokenizer",  # by name, so that they are also detected when they run
-        "bertlab.wordpiece.WordPieceTokenizer",
-        "bertlab.wordpiece.basic.BasicTokenizer.words",
-        "bertlab.wordpiece.basic.split_punctuation",
-        "bertlab.wordpiece.basic.strip_accents",
-        "bertlab.wordpiece.encoding.pack_rows",
-        "bertlab.wordpiece.learner.learn_pieces",
-        "bertlab.wordpiece.tokenizer.WordPieceTokenizer.split_word",
+        "bertlab.tokenizers.wordpiece",
+        "bertlab.tokenizers.wordpiece.BasicTokenizer",  # by name, so that they are also detected when they run
+        "bertlab.tokenizers.wordpiece.WordPieceTokenizer",
+        "bertlab.tokenizers.wordpiece.basic.BasicTokenizer.words",
+        "bertlab.tokenizers.wordpiece.basic.split_punctuation",
+        "bertlab.tokenizers.wordpiece.basic.strip_accents",
+        "bertlab.tokenizers.wordpiece.encoding.pack_rows",
+        "bertlab.tokenizers.wordpiece.learner.learn_pieces",
+        "bertlab.tokenizers.wordpiece.tokenizer.WordPieceTokenizer.split_word",
         "tensorflow_text",
         "transformers",
         "tokenizers",

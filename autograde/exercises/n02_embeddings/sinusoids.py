@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from autograde.compare import Tolerance
 from autograde.exercises.draws import Random
 from autograde.exercises.n02_embeddings._shared import READY_MADE
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.judging.compare import Tolerance
 
 
 def sinusoids(length, d_e):

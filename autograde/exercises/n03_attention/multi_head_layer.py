@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from autograde import roles
+from autograde.boundary import roles
 from autograde.exercises.draws import Random, attention_weights, normal, some_seen, with_zeros
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle

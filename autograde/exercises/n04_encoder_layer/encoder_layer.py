@@ -1,6 +1,6 @@
 """One encoder layer of BERT: attention and feed-forward network, each added and normalised (post-LN)."""
 
-from autograde import roles
+from autograde.boundary import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     ADDED,

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from autograde import roles
+from autograde.boundary import roles
 from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_weights
 from autograde.exercises.numpy_bert import feed_forward

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde import roles
+from autograde.boundary import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     ADDED,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde import roles
+from autograde.boundary import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import WHOLE_BERT, dense_weights, in_training, slopes
 from autograde.exercises.numpy_bert import dense

@@ -1,6 +1,6 @@
 """The name of one of your variables in a published checkpoint."""
 
-from autograde import roles
+from autograde.boundary import roles
 from autograde.exercises.draws import Random
 from autograde.exercises.n05_bert._shared import LOADERS
 from autograde.exercises.spec import Case, Exercise, cases, mistake, values

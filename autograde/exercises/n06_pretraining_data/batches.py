@@ -7,7 +7,7 @@ import numpy as np
 from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY
 from autograde.exercises.spec import Alike, Case, Exercise, Obeys, Part, Trial, mistake, stream
-from autograde.rules import STREAMED
+from autograde.judging.rules import STREAMED
 
 
 def stored_examples(rng: Random, count: int) -> dict[str, np.ndarray]:

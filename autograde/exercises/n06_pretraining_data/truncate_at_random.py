@@ -10,7 +10,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     tokens,
 )
 from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
-from autograde.rules import lengths_after
+from autograde.judging.rules import lengths_after
 
 
 def too_long(rng: Random) -> list[Trial]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from autograde.boundary.roles import model_roles, weight_shapes
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n07_pretraining._shared import rows_of_tokens
 from autograde.exercises.n07_pretraining.gather_positions import gather_positions
@@ -21,7 +22,6 @@ from autograde.exercises.spec import (
     layer,
     mistake,
 )
-from autograde.roles import model_roles, weight_shapes
 
 SIZES = {"vocab_size": 11, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 12,
          "max_positions": 7, "dropout": 0.5}  # fmt: skip

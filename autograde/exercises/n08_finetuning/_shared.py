@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from autograde.compare import Tolerance
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.spec import Case, Forbidden
+from autograde.judging.compare import Tolerance
 
 READY_MADE = Forbidden(
     "In this exercise you write it yourself. In other exercises you may use the ready-made one.",

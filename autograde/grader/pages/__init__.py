@@ -4,7 +4,7 @@ import re
 from functools import cache
 from importlib import resources
 
-from autograde.rendering import MARKS
+from autograde.judging.rendering import MARKS
 
 # The page's own security policy: it may only show text and its pictures. A second protection besides escaping.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from autograde import dependencies
 from autograde import student as student_package
-from autograde.grader.repair import Submission
+from autograde.common import dependencies
+from autograde.grader.reading.repair import Submission
+from autograde.grader.reading.source import significant
+from autograde.grader.reading.template import Template
 from autograde.grader.similarity.programs import Passage, passages_of, tokens_of
-from autograde.grader.source import significant
-from autograde.grader.template import Template
 
 _STAND_INS = Path(student_package.__file__).parent / "stand_ins"
 _CODE_IN_TEXT = re.compile(r"^```\w*\n(.*?)^```", re.MULTILINE | re.DOTALL)

@@ -14,7 +14,7 @@ import re
 import tokenize
 from dataclasses import dataclass
 
-from autograde import syntax
+from autograde.common import syntax
 
 LARGEST = 400_000  # characters of one answer that are read, comments included: about 2 s
 MAX_TOKENS = 20_000  # of one answer that are compared: the longest answer of the course has 900

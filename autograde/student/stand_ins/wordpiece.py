@@ -6,9 +6,9 @@ from unicodedata import category
 
 import numpy as np
 
-from bertlab.wordpiece import Vocabulary, WordPieceTokenizer, basic
-from bertlab.wordpiece.encoding import Ragged, pack_rows, truncated_lengths
-from bertlab.wordpiece.learner import learn_from_counts
+from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer, basic
+from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, truncated_lengths
+from bertlab.tokenizers.wordpiece.learner import learn_from_counts
 
 __all__ = [
     "basic_tokenize",

@@ -22,12 +22,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_text
+from bertlab.common.progress import track
 from bertlab.data.corpus.repeats import RepeatFilter
 from bertlab.data.corpus.sources import SourceFile, installed_versions, source_files
 from bertlab.data.corpus.texts import Docstring, FileTexts, Sentence, read_file
-from bertlab.errors import DataError
-from bertlab.files import write_text
-from bertlab.progress import track
 
 DOCUMENTS, DOCSTRINGS, MANIFEST = "documents.jsonl", "docstrings.jsonl", "manifest.json"
 

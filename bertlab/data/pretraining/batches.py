@@ -10,9 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.collators import Collator
 from bertlab.data.pretraining.shuffling import permuted
-from bertlab.errors import DataError
 
 
 class Examples(Protocol):

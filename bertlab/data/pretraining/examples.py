@@ -13,6 +13,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
 from bertlab.data.pretraining.original import make_original
 from bertlab.data.pretraining.packing import pack, sequence_numbers
@@ -25,7 +26,6 @@ from bertlab.data.pretraining.segments import (
     without_outer_separators,
 )
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
 
 ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a large corpus need little memory
 
@@ -33,7 +33,7 @@ ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a lar
 def make_examples(documents: Iterable, tokenizer, settings: ExampleSettings | None = None) -> dict[str, np.ndarray]:
     """Pre-training examples of a corpus that fits into memory, ready for a model's `fit` or for `batches_of`.
 
-    documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizer.Tokenizer`.
+    documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizers.protocol.Tokenizer`.
     Returns arrays by the names of docs/architecture.md, one row per example: input_ids, token_type_ids and
     attention_mask (N, T) int32 (for packed rows sequence_ids and position_ids instead of attention_mask),
     masked_lm_positions and masked_lm_ids (N, P) int32, masked_lm_weights (N, P) float32, and with next_sentence

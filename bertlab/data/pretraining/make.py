@@ -26,16 +26,16 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import DataError, MissingDependencyError
+from bertlab.common.files import write_bytes
+from bertlab.common.progress import bar
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 from bertlab.data.documents import Document, is_validation, load_documents, text_sha256
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError, MissingDependencyError
-from bertlab.files import write_bytes
-from bertlab.progress import bar
-from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import recorded_with_vocabulary
-from bertlab.work_folder import WorkFolder, read_json, write_json
+from bertlab.tokenizers.kinds import recorded_with_vocabulary
+from bertlab.tokenizers.protocol import Tokenizer
 
 UNIT_CHARACTERS = 2_000_000
 SPLITS = ("all", "train", "validation")

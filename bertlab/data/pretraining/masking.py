@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertlab.common.errors import VocabularyError
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import VocabularyError
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,15 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_bytes
+from bertlab.common.progress import bar
+from bertlab.common.work_folder import WorkFolder, write_json
 from bertlab.data.documents_lines import Problems, numbered_lines
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
-from bertlab.files import write_bytes
-from bertlab.progress import bar
-from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import recorded_with_vocabulary
-from bertlab.work_folder import WorkFolder, write_json
+from bertlab.tokenizers.kinds import recorded_with_vocabulary
+from bertlab.tokenizers.protocol import Tokenizer
 
 _SHARD = 20_000  # pairs
 _UNFINISHED = "unfinished.json"  # what is being made in a folder without a manifest

@@ -22,10 +22,10 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
-from bertlab.tokenizer import Tokenizer
-from bertlab.tokenizer_kinds import from_record
+from bertlab.tokenizers.kinds import from_record
+from bertlab.tokenizers.protocol import Tokenizer
 
 MANIFEST = "manifest.json"
 FORMAT = "bertlab examples 1"

@@ -23,8 +23,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
 
 IS_NEXT, RANDOM_NEXT = 0, 1
 IN_ORDER = 0  # and 1: swapped

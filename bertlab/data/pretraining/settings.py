@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertlab.errors import ConfigError
-from bertlab.settings import Settings, setting
+from bertlab.common.errors import ConfigError
+from bertlab.common.settings import Settings, setting
 
 PROCEDURES = ("published", "original")
 

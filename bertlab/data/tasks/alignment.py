@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.errors import DataError
-from bertlab.wordpiece.encoding import Ragged
+from bertlab.tokenizers.wordpiece.encoding import Ragged
 
 IGNORED = -100  # label of a position that the loss ignores; PyTorch and Hugging Face use the same number
 

@@ -17,12 +17,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.corpus.build import DOCSTRINGS, ensure_corpus
 from bertlab.data.corpus.repeats import masked_form
 from bertlab.data.corpus.texts import Sentence
 from bertlab.data.documents import is_validation
 from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow, TaskData
-from bertlab.errors import DataError
 
 VALIDATION_PERCENT = 15.0
 MAX_TRAIN, MAX_VALIDATION = 20_000, 2_000

@@ -17,11 +17,11 @@ from itertools import count
 
 import numpy as np
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.quiet import quiet
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import (
+from bertlab.tokenizers.wordpiece.encoding import (
     Ragged,
     pack_rows,
     range_indices,
@@ -29,7 +29,7 @@ from bertlab.wordpiece.encoding import (
     text_column,
     truncated_lengths,
 )
-from bertlab.wordpiece.vocabulary import Vocabulary
+from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
 
 LENGTH_STEP = 16
 POOL_BATCHES = 64  # rows of so many batches are sorted by length together

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
+from bertlab.common.errors import DataError, asked
 from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, check_surrogates, json_of
-from bertlab.errors import DataError, asked
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}  # between the columns of a CSV file

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems, Record, read_lines
-from bertlab.errors import DataError
 
 DOCUMENT_START = "-DOCSTART-"
 OPTIONS = ("word_column", "tag_column", "separator", "comment")

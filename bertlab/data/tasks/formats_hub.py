@@ -5,8 +5,8 @@ The package is optional (`pip install "bertlab[hub]"`) and imported only here. N
 
 from pathlib import Path
 
+from bertlab.common.errors import DataError, MissingDependencyError, asked
 from bertlab.data.tasks.formats import Record
-from bertlab.errors import DataError, MissingDependencyError, asked
 
 
 def is_saved_dataset(path: str | Path) -> bool:

@@ -10,9 +10,9 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.formats import Problems, RecordError
 from bertlab.data.tasks.rows import Row, TaggingRow
-from bertlab.errors import DataError, asked
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
 _MAX_SHOWN = 20

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.tasks.formats import Record
-from bertlab.errors import DataError, MissingDependencyError
 
 _ROWS_TOGETHER = 4096
 

@@ -15,10 +15,10 @@ a Hugging Face data set: they differ only in the names of their columns.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.formats import Problems, Record, RecordError
 from bertlab.data.tasks.formats_labels import find_classes, index_of, is_index, is_number, sort_tags
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
-from bertlab.errors import DataError, asked
 
 ROLES = {
     "sentence": ("text", "label"),

@@ -9,11 +9,11 @@ Sources: Rajpurkar et al. 2016 (1.1) and 2018 (2.0, with unanswerable questions)
 from collections.abc import Iterator
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.documents_lines import check_surrogates
 from bertlab.data.tasks.formats import Problems, Record, RecordError, read_json
 from bertlab.data.tasks.formats_records import check_unique_id, make_question
 from bertlab.data.tasks.rows import QuestionRow
-from bertlab.errors import DataError
 
 
 def read_squad(path: str | Path, problems: Problems) -> list[QuestionRow]:

@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.errors import DataError
 
 
 def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | float]) -> Path:

@@ -7,11 +7,11 @@ imported: an object is known by its methods.
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats import Problems, Record
 from bertlab.data.tasks.formats_hub import hub_labels, with_names
 from bertlab.data.tasks.formats_labels import listed
 from bertlab.data.tasks.formats_records import ROLES
-from bertlab.errors import DataError
 
 _SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "dev", "valid", "val"), "validation")
 

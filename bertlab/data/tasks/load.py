@@ -18,6 +18,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
 from bertlab.data.tasks.formats_conll import conll_options, read_conll
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
@@ -33,7 +34,6 @@ from bertlab.data.tasks.formats_records import (
 from bertlab.data.tasks.formats_squad import is_squad, read_squad
 from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.data.tasks.splits import check_share, hold_out
-from bertlab.errors import DataError, asked
 
 # Made by `bertlab.data.tasks.builtin` from the docstrings of the installed packages: name → (shape, what is asked).
 BUILTIN_TASKS = {

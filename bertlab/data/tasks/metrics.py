@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.metrics_entities import entity_scores, is_entity_tag
 from bertlab.data.tasks.metrics_squad import squad_scores
 from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow
-from bertlab.errors import DataError
 
 
 def _checked(gold, predicted, kind=None) -> tuple[np.ndarray, np.ndarray]:

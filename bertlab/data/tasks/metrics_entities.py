@@ -12,7 +12,7 @@ or L- and U- (BILOU). After an entity's last word, any tag but O begins another.
 from collections import Counter
 from collections.abc import Sequence
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 Entity = tuple[int, int, str]  # first word, last word (inclusive), type
 

@@ -16,7 +16,7 @@ import string
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)

@@ -6,8 +6,8 @@ from collections import Counter
 
 import numpy as np
 
+from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, TaggingRow, TaskData
-from bertlab.errors import DataError, asked
 
 
 def check_rows(task: TaskData) -> None:

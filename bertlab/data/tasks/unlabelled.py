@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.formats import Problems, Record, read_lines, read_table
 from bertlab.data.tasks.formats_records import Columns, rows_from_records, with_usual_columns
 from bertlab.data.tasks.rows import PairRow
-from bertlab.errors import DataError, asked
 
 
 def read_pairs(path: str | Path, columns: dict | None = None, problems: Problems | None = None) -> list[PairRow]:

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.features import Features, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
-from bertlab.errors import ConfigError, DataError
-from bertlab.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count, text_column
+from bertlab.tokenizers.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count, text_column
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.windows import QuestionWindows
-from bertlab.errors import DataError
 
 
 @dataclass(frozen=True)

@@ -28,12 +28,14 @@ from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
 from bertlab.checkpoints.digest import model_digests
 from bertlab.checkpoints.saving import check_replaceable, format_of
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
+from bertlab.common.files import write_atomically
+from bertlab.common.progress import bar
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 from bertlab.data.tasks.metrics import spearman
 from bertlab.data.tasks.rows import PairRow
-from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.files import write_atomically
 from bertlab.plots import tuning_curves
-from bertlab.progress import bar
+from bertlab.tokenizers.wordpiece.encoding import with_specials
 from bertlab.training.contrastive.model import ROWS, ContrastiveTuner
 from bertlab.training.contrastive.settings import ContrastiveSettings
 from bertlab.training.devices.distribution import data_parallel, num_replicas, on_devices
@@ -51,8 +53,6 @@ from bertlab.training.runs.callbacks import (
     remove_states,
     restored_progress,
 )
-from bertlab.wordpiece.encoding import with_specials
-from bertlab.work_folder import WorkFolder, read_json, write_json
 
 RESULTS, SETTINGS, STATES, LOGS, CURVE = "results.json", "settings.json", "states", "logs", "curve.png"
 _STATES_KEPT = 2

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 
 import keras
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.training.devices.machines import this_machine
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import keras
 
-from bertlab.errors import DataError, TrainingError
+from bertlab.common.errors import DataError, TrainingError
 from bertlab.training.devices.machines import this_machine
 
 _LOST = ("UNAVAILABLE", "ABORTED", "CANCELLED", "DEADLINE_EXCEEDED")

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import keras
 import numpy as np
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 
 TF_CONFIG = "TF_CONFIG"
 NUM_PROCESSES, PROCESS_ID = "KERAS_DISTRIBUTION_NUM_PROCESSES", "KERAS_DISTRIBUTION_PROCESS_ID"

@@ -5,8 +5,8 @@ Letters: B batch, T tokens, P predictions, Q queries, A heads, H hidden size, F 
 
 from dataclasses import dataclass
 
+from bertlab.common.errors import ConfigError, asked
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError, asked
 from bertlab.families import family_of
 from bertlab.models.outline import parameter_count, pretraining_outline
 from bertlab.training.devices.utilisation import last_layer_positions

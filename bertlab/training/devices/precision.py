@@ -7,7 +7,7 @@ has the range of float32 and needs no scaling.
 
 import keras
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 
 _POLICIES = {"float32": "float32", "float16": "mixed_float16", "bfloat16": "mixed_bfloat16"}
 _LEAST_CAPABILITY = {"bfloat16": (8, 0), "float16": (7, 0)}  # NVIDIA's Ampere; Volta and Turing, such as Colab's T4

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.opening import find, open_checkpoint
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import CheckpointError, ConfigError
 from bertlab.families.abilities import pretraining_of
 from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count

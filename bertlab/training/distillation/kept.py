@@ -10,8 +10,8 @@ import keras
 import numpy as np
 
 from bertlab.checkpoints.stored import open_safetensors, write_safetensors
+from bertlab.common.errors import CheckpointError
 from bertlab.data.tasks.features import Batch, Features
-from bertlab.errors import CheckpointError
 from bertlab.training.finetuning.batches import outputs_of
 
 TAUGHT = "teacher_"  # before the names of the teacher's outputs in a batch

@@ -7,8 +7,8 @@ N layers of the teacher, M layers of the student.
 import keras
 from keras import ops
 
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 from bertlab.layers import gather_positions
 from bertlab.models import Backbone
 from bertlab.models.base import INPUT_NAMES, attention_mask_of

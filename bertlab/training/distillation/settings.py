@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bertlab.settings import Settings, setting
+from bertlab.common.settings import Settings, setting
 
 STAGES = ("general", "task")
 LOSSES = ("outputs", "layers")

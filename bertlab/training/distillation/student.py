@@ -9,8 +9,8 @@ from pathlib import Path
 
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.packaged import is_packaged, packaged
+from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.errors import ConfigError
 
 _SIZE = re.compile(r"(\d+)x(\d+)")
 

@@ -14,9 +14,9 @@ from keras import ops
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import kind_of, model_class, variables_of
 from bertlab.checkpoints.opening import find
+from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.common.progress import bar
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import CheckpointError, ConfigError, DataError
-from bertlab.progress import bar
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.memory import comparison_memory, memory_needs
 from bertlab.training.devices.precision import policy_of
@@ -32,11 +32,11 @@ from bertlab.training.distillation.student import (
     student_config,
 )
 from bertlab.training.distillation.tuner import LayerTuner, SoftTuner
-from bertlab.training.finetuning.card import load_info
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.task_info import load_info
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
 from bertlab.training.runs.vocabularies import treatment

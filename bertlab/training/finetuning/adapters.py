@@ -18,7 +18,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.families.abilities import check_attends
 from bertlab.families.names import BACKBONE
 

@@ -2,8 +2,8 @@
 
 import hashlib
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import DataError
 from bertlab.training.finetuning.problems import Encoded
 
 

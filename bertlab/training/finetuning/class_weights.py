@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from bertlab.common.errors import ConfigError
 from bertlab.data.tasks.rows import TaskData
-from bertlab.errors import ConfigError
 from bertlab.training.finetuning.settings import Recipe
 
 

@@ -28,17 +28,17 @@ from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.saving import check_replaceable, format_of
+from bertlab.common.errors import CheckpointError, DataError, TrainingError
+from bertlab.common.progress import bar, bars_are_shown
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 from bertlab.data.tasks.rows import TaskData
 from bertlab.data.tasks.splits import check_rows
-from bertlab.errors import CheckpointError, DataError, TrainingError
-from bertlab.progress import bar, bars_are_shown
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
-from bertlab.training.finetuning.card import save_finetuned
 from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
@@ -46,9 +46,9 @@ from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.problems import Decoded, Encoded, Problem, TaskInfo, problem_for, tune_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.task_info import save_finetuned
 from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
 from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
-from bertlab.work_folder import WorkFolder, read_json, write_json
 
 RESULTS, SETTINGS, TEST = "results.json", "settings.json", "test"
 STATES, LOGS = ".states", "logs"

@@ -14,6 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import DataError
+from bertlab.common.files import write_text
+from bertlab.common.work_folder import write_json
 from bertlab.data.tasks.class_report import (
     Calibration,
     ClassScores,
@@ -25,14 +28,11 @@ from bertlab.data.tasks.class_report import (
 from bertlab.data.tasks.metrics import label_matrix, score
 from bertlab.data.tasks.metrics_entities import entity_counts, is_entity_tag
 from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow, TaskData
-from bertlab.errors import DataError
-from bertlab.files import write_text
 from bertlab.plots import confusion_matrix, reliability_diagram
 from bertlab.training.finetuning.mistakes import is_regression, judged_predictions
 from bertlab.training.finetuning.outputs import confusion_figure, gold_and_predicted, save_figure
 from bertlab.training.finetuning.problems import Decoded, TaskInfo
 from bertlab.training.finetuning.results import json_values
-from bertlab.work_folder import write_json
 
 EVALUATION, REPORT, PREDICTIONS = "evaluation.json", "report.txt", "predictions.csv"
 PICTURES = CONFUSION, CALIBRATION = "confusion.png", "calibration.png"

@@ -18,13 +18,12 @@ from pathlib import Path
 import numpy as np
 from keras import ops
 
+from bertlab.common.errors import ConfigError, DataError, asked
 from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.data.tasks.splits import check_rows
-from bertlab.errors import ConfigError, DataError, asked
 from bertlab.families.names import BACKBONE
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.finetuning.batches import ignore, outputs_of
-from bertlab.training.finetuning.card import save_finetuned
 from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.experiment import TEST, Experiment
@@ -34,6 +33,7 @@ from bertlab.training.finetuning.problems import Decoded, Encoded, Problem, Task
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.sampling import TASK, batch_counts, sampled_epochs, shares
 from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.task_info import save_finetuned
 from bertlab.training.finetuning.trainer import TOTAL, FineTuner, Trainer, inputs_of, targets_of
 
 MEAN = "mean"  # the metric that models are chosen by

@@ -8,7 +8,7 @@ fine-tuning"; for BERT Sun et al. 2019, section 5.3.4, who find 0.95 best). Free
 import keras
 from keras import ops
 
-from bertlab.errors import ConfigError
+from bertlab.common.errors import ConfigError
 from bertlab.training.recipes.gradients import FewKernels, SummedRows
 from bertlab.training.recipes.optimizer import is_decayed
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.files import write_atomically, write_text
 from bertlab.data.tasks.class_report import confusion_counts
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.rows import TaskData
-from bertlab.files import write_atomically, write_text
 from bertlab.plots import BLUE, GREY, ORANGE, confusion_matrix, new_figure
 from bertlab.training.finetuning.mistakes import mistakes
 from bertlab.training.finetuning.problems import Decoded, TaskInfo

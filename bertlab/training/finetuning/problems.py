@@ -20,12 +20,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.metrics import default_metrics, figure_names, score
 from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
 from bertlab.data.tasks.windows import QuestionWindows, make_windows
 from bertlab.data.tasks.windows_decode import Answer, answer_texts, best_answers, no_answer_scores
-from bertlab.errors import ConfigError, DataError
 
 
 @dataclass(frozen=True)

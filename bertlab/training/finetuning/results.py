@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.work_folder import read_json, write_json
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.work_folder import read_json, write_json
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import product
 
-from bertlab.errors import ConfigError
-from bertlab.settings import Settings, setting
+from bertlab.common.errors import ConfigError
+from bertlab.common.settings import Settings, setting
 from bertlab.training.recipes.presets import PRECISIONS, check_parts
 
 STARTS = ("pre-trained", "from scratch")

@@ -20,8 +20,8 @@ import numpy as np
 
 from bertlab import checkpoints
 from bertlab.checkpoints.stored import write_safetensors
+from bertlab.common.errors import TrainingError
 from bertlab.data.tasks.features import Batch
-from bertlab.errors import TrainingError
 from bertlab.models.base import INPUT_NAMES
 from bertlab.training.devices.accumulation import accumulated_step
 from bertlab.training.devices.distribution import num_replicas, on_devices

@@ -2,9 +2,9 @@
 
 from abc import ABC, abstractmethod
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.collators import Collator
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.errors import DataError
 from bertlab.training.objectives.losses import token_hits, token_losses
 
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 import keras
 from keras import ops
 
-from bertlab.devices import on_jax_gpu
+from bertlab.common.devices import on_jax_gpu
 
 
 class SummedRows:

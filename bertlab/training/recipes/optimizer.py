@@ -9,7 +9,7 @@ import inspect
 import keras
 from keras import ops
 
-from bertlab.errors import MissingDependencyError
+from bertlab.common.errors import MissingDependencyError
 from bertlab.training.recipes.gradients import FewKernels, SummedRows
 
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path

@@ -7,8 +7,8 @@ that of the Transformer of 2017.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertlab.errors import ConfigError
-from bertlab.settings import Settings, setting
+from bertlab.common.errors import ConfigError
+from bertlab.common.settings import Settings, setting
 
 OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
 DIRECTIONS = ("auto", "both", "left-to-right")

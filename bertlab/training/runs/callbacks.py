@@ -7,9 +7,9 @@ from pathlib import Path
 
 import keras
 
-from bertlab.errors import CheckpointError, TrainingError
-from bertlab.files import remove_files
-from bertlab.progress import bar, bars_are_shown
+from bertlab.common.errors import CheckpointError, TrainingError
+from bertlab.common.files import remove_files
+from bertlab.common.progress import bar, bars_are_shown
 from bertlab.training.objectives import Objective
 from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.runs.state import load_state, save_state

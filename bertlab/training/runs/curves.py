@@ -9,8 +9,8 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from bertlab.errors import CheckpointError, DataError
-from bertlab.files import write_atomically, write_text
+from bertlab.common.errors import CheckpointError, DataError
+from bertlab.common.files import write_atomically, write_text
 from bertlab.plots import pretraining_runs
 
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"

@@ -7,9 +7,9 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import DataError
 from bertlab.families import family_of
 from bertlab.training.objectives import Objective, collators_of, objectives_of
 from bertlab.training.runs.baselines import unigram_baseline

@@ -6,7 +6,7 @@ objectives    what each objective teaches for the same number of operations; `py
 import csv
 from pathlib import Path
 
-from bertlab.errors import DataError
+from bertlab.common.errors import DataError
 
 RECORDED = Path(__file__).parents[1] / "recorded_runs"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.huggingface import check_representable
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 
 
 def save_trained(bert, folder: Path, tokenizer) -> None:

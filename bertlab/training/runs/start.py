@@ -12,9 +12,9 @@ from pathlib import Path
 from bertlab import checkpoints
 from bertlab.checkpoints.native import path_of_version_1
 from bertlab.checkpoints.opening import find, is_checkpoint, open_checkpoint
+from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import DEFAULT, family, family_of, load_config, size_names
 from bertlab.families.abilities import pretraining_of
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel

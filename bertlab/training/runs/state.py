@@ -14,7 +14,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 
 from bertlab.checkpoints.stored import write_safetensors
-from bertlab.errors import CheckpointError
+from bertlab.common.errors import CheckpointError
 
 
 def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:

@@ -1,8 +1,8 @@
 """Which tokenizer a folder of examples was made with, and whether a model has the same one."""
 
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.errors import DataError
-from bertlab.tokenizer import Tokenizer
+from bertlab.tokenizers.protocol import Tokenizer
 
 
 def tokenizer_of(files: ExampleFiles) -> Tokenizer:

@@ -18,12 +18,13 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from bertlab.baselines.word_vectors import FILE, WordVectors, write_word_vectors
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
+from bertlab.common.files import remove_files, write_atomically
+from bertlab.common.progress import bar
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
 from bertlab.data.documents import load_documents, text_sha256
-from bertlab.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.files import remove_files, write_atomically
 from bertlab.plots import training_curves
-from bertlab.progress import bar
+from bertlab.training.baselines.word_vectors import FILE, WordVectors, write_word_vectors
 from bertlab.training.runs.callbacks import (
     History,
     ProgressLines,
@@ -37,7 +38,6 @@ from bertlab.training.word2vec.model import Word2Vec
 from bertlab.training.word2vec.optimizer import TableAdagrad
 from bertlab.training.word2vec.settings import Word2VecSettings
 from bertlab.training.word2vec.text import LEFT_OUT, StoredText, open_text, remove_text, store_text
-from bertlab.work_folder import WorkFolder, read_json, write_json
 
 RESULTS, SETTINGS, TEXT, STATES, LOGS, CURVE = "results.json", "settings.json", "text", "states", "logs", "curve.png"
 _STATES_KEPT = 2

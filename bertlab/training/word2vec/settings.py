@@ -6,7 +6,7 @@ the built-in corpus that were learned with 0.2 served a classifier better than t
 
 from dataclasses import dataclass
 
-from bertlab.settings import Settings, setting
+from bertlab.common.settings import Settings, setting
 
 KINDS = ("skip-gram", "cbow")
 

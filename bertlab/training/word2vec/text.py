@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.common.errors import DataError
+from bertlab.common.files import remove_files, write_atomically
+from bertlab.common.work_folder import read_json, write_json
 from bertlab.data.documents import Document
-from bertlab.errors import DataError
-from bertlab.files import remove_files, write_atomically
+from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
+from bertlab.tokenizers.wordpiece.learner_counting import TABLE_CHUNKS, chunks_of, words_of_chunk
 from bertlab.training.word2vec.settings import Word2VecSettings
-from bertlab.wordpiece.basic import BasicTokenizer
-from bertlab.wordpiece.learner_counting import TABLE_CHUNKS, chunks_of, words_of_chunk
-from bertlab.work_folder import read_json, write_json
 
 IDS, WORDS, RAW, LEFT_OUT = "ids.bin", "words.json", "raw.bin", "left_out.json"
 BREAK = -1  # between two paragraphs: no window reaches across it

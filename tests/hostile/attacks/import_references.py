@@ -5,6 +5,6 @@
 import sys
 
 sys.path += GRADER_PATHS
-import autograde.judge
+import autograde.judging.judge
 
-print("OWNED", autograde.judge.__file__)
+print("OWNED", autograde.judging.judge.__file__)

@@ -1,7 +1,7 @@
 # ruff: noqa
 # The agent is replaced: every field of an answer holds what the program wants.
 # %% setup
-from autograde import probe
+from autograde.boundary import call_answer
 
 
 def forged(questions, *more):
@@ -28,7 +28,7 @@ def forged(questions, *more):
 
 
 # %% concat-heads
-probe.answer = forged
+call_answer.answer = forged
 
 
 def concat_heads(heads):

@@ -25,7 +25,7 @@ def softmax_rows(a):
 
 # %% scores
 def attention_scores(q, k):
-    from autograde.probe import RefusedError
+    from autograde.boundary.call_answer import RefusedError
 
     raise RefusedError(canary(q, k))
 
@@ -55,7 +55,7 @@ def masked_attention(x, w_q, b_q, w_k, b_k, w_v, b_v, mask):
 
 # %% mh-attention
 def mh_attention(x, *more):
-    from autograde.plain_values import NotPlainError
+    from autograde.boundary.plain_values import NotPlainError
 
     raise NotPlainError(canary(x))
 

@@ -1,0 +1,1 @@
+"""What crosses between a student's process and the trusted side, and what calls the student's code."""

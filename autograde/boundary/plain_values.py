@@ -1,0 +1,114 @@
+"""Converts the results of a student's code to plain values (see `values`), and names their types.
+
+Runs in the student's process. Types are compared exactly (`type(x) is …`), so an object that only pretends to be an
+array, or a subclass with its own `__eq__` or `__array__`, gets its real name and is never trusted to convert itself.
+"""
+
+import sys
+import types
+from collections import Counter, OrderedDict, defaultdict
+
+import numpy as np
+
+from autograde.common.errors import AutogradeError
+
+_PLAIN = (bool, int, float, str)
+_UNCHANGED = frozenset((*_PLAIN, type(None)))  # the types of items that are plain and no arrays
+_DICTS = (dict, Counter, defaultdict, OrderedDict)
+
+
+class NotPlainError(AutogradeError, TypeError):
+    """A returned object that has no plain form; the message names its type."""
+
+
+def is_tensor(value) -> bool:
+    """Whether this is a tensor of the backend in use. Never loads a backend: without one there are no tensors."""
+    return "keras" in sys.modules and sys.modules["keras"].ops.is_tensor(value)
+
+
+def describe(value) -> str:
+    """A word or two for the kind of thing a student returned: "tensor", "NumPy array", "nothing", "list" …"""
+    keras = sys.modules.get("keras")
+    if value is None:
+        return "nothing"
+    if value is Ellipsis:
+        return "..."
+    if type(value) is np.ndarray:
+        return "NumPy array"
+    if isinstance(value, np.generic):
+        return "NumPy scalar"
+    if isinstance(value, types.GeneratorType):
+        return "generator"
+    if keras is not None and isinstance(value, keras.KerasTensor):
+        return "symbolic Keras tensor"
+    if keras is not None and isinstance(value, keras.Variable):
+        return "variable"
+    if is_tensor(value):
+        return "tensor"
+    if type(value) in _DICTS:
+        return "dict"
+    return type(value).__name__
+
+
+def to_plain(value):
+    """The plain value of what a student returned; tensors become NumPy arrays. Raises NotPlainError."""
+    if value is None or type(value) in _PLAIN:
+        return value
+    if type(value) in (list, tuple):
+        return _copied(value, to_plain)
+    if type(value) in _DICTS:
+        return {key: to_plain(item) for key, item in value.items()}
+    if type(value) is np.ndarray:
+        return value.copy()
+    if isinstance(value, np.generic):
+        return np.array(value)
+    if describe(value) in ("tensor", "variable"):
+        return _tensor_to_array(value)
+    raise NotPlainError(f"expected tensors, arrays or plain Python values, got a {describe(value)}")
+
+
+def _copied(items, convert):
+    """A list or tuple of the converted items. Lists of numbers are copied whole: random functions get and return
+    thousands of them."""
+    if _UNCHANGED.issuperset(map(type, items)):
+        return type(items)(items)
+    return type(items)(
+        item[:] if type(item) is list and _UNCHANGED.issuperset(map(type, item)) else convert(item) for item in items
+    )
+
+
+def _tensor_to_array(tensor):
+    array = np.array(sys.modules["keras"].ops.convert_to_numpy(tensor))
+    if type(array) is not np.ndarray:
+        raise NotPlainError(f"expected a tensor with values, got a {type(tensor).__name__} without an array")
+    return array
+
+
+def to_tensors(value):
+    """A plain value whose NumPy arrays of numbers have become tensors of the backend, nested as before."""
+    if type(value) in (list, tuple):
+        return _copied(value, to_tensors)
+    if type(value) is dict:
+        return {key: to_tensors(item) for key, item in value.items()}
+    if type(value) is np.ndarray and value.dtype.kind != "U":
+        from keras import ops
+
+        return ops.convert_to_tensor(value)
+    return value
+
+
+def whole_numbers(value) -> list[int] | None:
+    """The items of a list, a tuple or an array with one axis, if all are whole numbers; else None."""
+    if type(value) is np.ndarray and value.ndim == 1 and value.dtype.kind in "iu":
+        return value.tolist()
+    if type(value) not in (list, tuple):
+        return None
+    if {int}.issuperset(map(type, value)):
+        return list(value)
+    numbers = [item.item() if is_whole_number(item) else item for item in value]
+    return numbers if all(type(number) is int for number in numbers) else None
+
+
+def is_whole_number(item) -> bool:
+    """Whether this is an array that is one whole number."""
+    return type(item) is np.ndarray and item.ndim == 0 and item.dtype.kind in "iu"

@@ -1,0 +1,1 @@
+"""What several rooms use: errors, caches, texts, parsing Python, tables."""

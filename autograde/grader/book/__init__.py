@@ -1,0 +1,1 @@
+"""What a course knows: gradebook, people, groups, late days, points by hand, the term."""

@@ -1,0 +1,324 @@
+"""Writes verdicts to nbgrader's `gradebook.db` and reads them back. The database has one writer at a time.
+
+A submission is one transaction: after a kill it is there in full or not at all, and writing it twice has the same
+effect as writing it once. Only automatic results are written. Entries by people stay: a score given by hand, extra
+credit, an extension, a comment. A score never exceeds the points of its cell.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import tzinfo
+
+from autograde.grader.book.course import zone_of
+from autograde.grader.book.database import Database, GradebookError
+from autograde.grader.book.late import (
+    LatePenalty,
+    configured_penalty,
+    free_days,
+    lateness,
+    penalty,
+    seconds_late,
+    set_extension,
+    set_time,
+)
+from autograde.grader.book.manual_points.parts import share_in_groups
+from autograde.grader.book.people import Known, People, two_names
+from autograde.grader.book.policy import read_policy
+from autograde.grader.grading.results import Result, graded_file
+from autograde.grader.hand_ins.hand_in import HandIn, hand_in, hand_ins
+from autograde.grader.pages.feedback import ByHand
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
+
+_UNMARKED = str.maketrans("<>&", "‹›+")  # comments are shown on pages that do not escape them
+
+
+class Course(Database):
+    """A course's gradebook, opened: `with Course("course") as book: book.write(...)`."""
+
+    # --- writing ---
+
+    def write(
+        self,
+        assignment: str,
+        student: str,
+        results: Sequence[Result],
+        templates: Mapping[str, Template],
+        late_penalty: LatePenalty | None = None,
+    ) -> None:
+        """Writes one submission: all notebooks of the assignment; one without a result earns nothing.
+
+        templates: by notebook; they define which cell has the points of an exercise. Raises GradebookError.
+        """
+        by_notebook = {result.notebook: result for result in results}
+
+        def work():
+            submission = self._submission(assignment, student)
+            times = [result.handed_in for result in results if result.handed_in]
+            set_time(submission, max(times, default=None), self._records(student).get(assignment))
+            for notebook in submission.notebooks:
+                result = by_notebook.get(notebook.name)
+                replaced = bool(result) and self._is_replaced(result)
+                self._write_notebook(notebook, result, templates.get(notebook.name), replaced)
+            self.book.db.flush()
+            if late_penalty:
+                for notebook in submission.notebooks:
+                    self.book.db.refresh(notebook)
+                self._penalise(student, late_penalty)
+
+        self.transaction(work)
+
+    def write_late_penalties(self, rule: LatePenalty | None = None) -> None:
+        """Computes all late penalties again: scores, times, due dates, extensions and rules can change after grading.
+
+        Points by hand count for a whole group before. rule: by default that of the course.
+        """
+        rule = rule or configured_penalty(self.folder)
+
+        def work():
+            share_in_groups(self.book, self.folder)
+            for student in self.book.students:
+                self._penalise(student.id, rule)
+
+        self.transaction(work)
+
+    def _penalise(self, student: str, rule: LatePenalty) -> None:
+        """One student's penalties in all assignments, since they share the free late days."""
+        records, policy, zone = self._records(student), read_policy(self.folder), zone_of(self.folder)
+        submissions = [one for one in self._person(student).submissions if one.assignment is not None]
+        for submission in submissions:
+            set_time(submission, None, records.get(submission.name))
+            set_extension(submission, policy, zone)
+        free = free_days(submissions, records, policy, rule, zone)
+        for submission in submissions:
+            late = seconds_late(submission, records.get(submission.name), zone)
+            late -= 86_400 * free.get(submission.name, 0)
+            for notebook in submission.notebooks:
+                notebook.late_submission_penalty = penalty(notebook, late, rule)
+
+    def _records(self, student: str) -> dict[str, HandIn]:
+        """The facts that collecting recorded about a student's hand-ins, by assignment."""
+        found = {one.name: hand_in(self.folder, one.name, student) for one in self.book.assignments}
+        return {name: record for name, record in found.items() if record}
+
+    def _person(self, student: str):
+        """The student's entry in the gradebook, made if there is none, with the name and ids that are known."""
+        from nbgrader import api
+
+        person = self.book.db.get(api.Student, student) or api.Student(id=student)
+        known = People(self.folder)[student]
+        if known.name and not (person.first_name or person.last_name):
+            person.last_name, person.first_name = two_names(known.name)
+        person.email = person.email or known.email or None
+        person.lms_user_id = person.lms_user_id or known.ids.get("canvas") or None
+        return person
+
+    def assignment(self, name: str):
+        """The assignment as nbgrader keeps it. Raises GradebookError for an assignment that nbgrader does not know."""
+        from nbgrader import api
+
+        try:
+            return self.book.find_assignment(name)
+        except api.MissingEntry:
+            raise GradebookError(
+                f"{self.path}: no assignment {name!r}; write it with `autograde release … --assignment {name}`, or run "
+                f"`nbgrader generate_assignment {name}`"
+            ) from None
+
+    def _submission(self, assignment: str, student: str):
+        """The submission with a grade and a comment for every cell of the release; missing ones are created."""
+        from nbgrader import api
+
+        released = self.assignment(assignment)
+        db = self.book.db
+        with db.no_autoflush:
+            person = self._person(student)
+            found = [entry for entry in person.submissions if entry.assignment is released]
+            submission = found[0] if found else api.SubmittedAssignment(assignment=released, student=person)
+            there = {entry.notebook_id: entry for entry in submission.notebooks}
+            for notebook in released.notebooks:
+                entry = there.get(notebook.id) or api.SubmittedNotebook(notebook=notebook, assignment=submission)
+                graded, commented = {x.cell_id for x in entry.grades}, {x.cell_id for x in entry.comments}
+                for cell in (*notebook.grade_cells, *notebook.task_cells):
+                    if cell.id not in graded:
+                        api.Grade(cell_id=cell.id, notebook=entry)
+                for cell in (*notebook.solution_cells, *notebook.task_cells):
+                    if cell.id not in commented:
+                        api.Comment(cell_id=cell.id, notebook=entry)
+            db.add(submission)
+        db.flush()
+        return submission
+
+    def _is_replaced(self, result: Result) -> bool:
+        """Whether this is another file than the one graded before: points by hand were for that one."""
+        return graded_file(self.folder, result) not in ("", result.sha256)
+
+    def _write_notebook(self, notebook, result: Result | None, template: Template | None, replaced: bool) -> None:
+        verdicts = {verdict.exercise: verdict for verdict in result.verdicts} if result else {}
+        by_cell: dict[str, list[Verdict]] = {}
+        for verdict in verdicts.values():
+            cell = template.graded_cell(verdict.exercise) if template else None
+            by_cell.setdefault(cell.grade_id if cell else verdict.exercise, []).append(verdict)
+        manual = {cell.grade_id for cell in template.answers if cell.cell.graded} if template else set()
+        for grade in notebook.grades:
+            _write_grade(grade, by_cell.get(grade.cell.name, []), grade.cell.name in manual, result, replaced)
+        for comment in notebook.comments:
+            comment.auto_comment = _comment(verdicts.get(comment.cell.name), result)
+
+    def forget(self, student: str) -> bool:
+        """Deletes a student with all submissions, grades and comments; returns whether the student existed."""
+        from nbgrader import api
+        from sqlalchemy import text
+
+        def transaction() -> bool:
+            person = self.book.db.get(api.Student, student)
+            if person is not None:
+                self.book.remove_student(student)
+                self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
+            return person is not None  # without VACUUM the file would still contain the deleted data
+
+        with self.only_writer():
+            return self._retry_while_locked(transaction)
+
+    # --- reading ---
+
+    def assignments(self) -> list[dict]:
+        """One row per assignment: name, due date, points, submissions, how many wait for a human."""
+        rows = []
+        for assignment in self.book.assignments:
+            waiting = sum(submission.needs_manual_grade for submission in assignment.submissions)
+            rows.append(
+                {
+                    "assignment": assignment.name,
+                    "due": _iso(assignment.duedate),
+                    "max_score": assignment.max_score,
+                    "graded": len(assignment.submissions),
+                    "needs_manual_grade": waiting,
+                    "notebooks": [notebook.name for notebook in assignment.notebooks],
+                }
+            )
+        return rows
+
+    def by_hand(self, assignment: str, templates: Mapping[str, Template]) -> dict[tuple[str, str], dict[str, ByHand]]:
+        """Points and comments given by people: by (student, notebook), then by exercise."""
+        found: dict[tuple[str, str], dict[str, ByHand]] = {}
+        for submission in self.book.assignment_submissions(assignment):
+            for notebook in submission.notebooks:
+                if notebook.name in templates:
+                    given = _given_by_hand(notebook, templates[notebook.name])
+                    found[submission.student_id, notebook.name] = given
+        return found
+
+    def comments_by_hand(self) -> list[tuple[str, str, str, str]]:
+        """(assignment, student, cell, text) of all comments by people."""
+        return [
+            (assignment.name, submission.student_id, comment.cell.name, comment.manual_comment)
+            for assignment in self.book.assignments
+            for submission in assignment.submissions
+            for notebook in submission.notebooks
+            for comment in notebook.comments
+            if comment.manual_comment
+        ]
+
+    def late_penalties(self, assignment: str) -> dict[tuple[str, str], float]:
+        """Late penalties in points: by (student, notebook)."""
+        return {
+            (submission.student_id, notebook.name): notebook.late_submission_penalty or 0.0
+            for submission in self.book.assignment_submissions(assignment)
+            for notebook in submission.notebooks
+        }
+
+    def grades(self, assignments: Sequence[str] = ()) -> list[dict]:
+        """One row per student and assignment, students without a submission included, by assignment and student.
+
+        Late penalties are as they were last written: call `write_late_penalties` before.
+        """
+        rows, people, zone = [], People(self.folder), zone_of(self.folder)
+        for assignment in self.book.assignments:
+            if assignments and assignment.name not in assignments:
+                continue
+            submissions = {submission.student_id: submission for submission in assignment.submissions}
+            records = hand_ins(self.folder, assignment.name)
+            for student in sorted(self.book.students, key=lambda student: student.id):
+                one = submissions.get(student.id), records.get(student.id), people[student.id]
+                rows.append(_row(assignment, student, *one, zone))
+        return rows
+
+
+def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | None, replaced: bool) -> None:
+    """One cell's automatic score. Marked for manual grading: hand-graded answers, technical failures, and scores by
+    hand whose automatic score has changed since, or that were for another file."""
+    before = grade.auto_score
+    max_score = grade.cell.max_score
+    by_hand = manual or type(grade.cell).__name__ == "TaskCell"
+    if by_hand and result and not result.problem and not _not_attempted(verdicts):
+        grade.auto_score = None
+        grade.needs_manual_grade = grade.manual_score is None or replaced or grade.needs_manual_grade
+        return
+    possible = sum(verdict.max_points for verdict in verdicts)
+    share = sum(verdict.points for verdict in verdicts) / possible if possible > 0 else 0.0
+    grade.auto_score = round(min(max(share, 0.0), 1.0) * max_score, 6)
+    unjudged = not verdicts and result is not None and not result.problem
+    technical = unjudged or any(verdict.status == "technical" for verdict in verdicts)
+    if grade.manual_score is None:
+        grade.needs_manual_grade = technical
+    elif before != grade.auto_score or replaced:
+        grade.needs_manual_grade = True  # keep the score by hand, but mark it: the automatic score has changed
+
+
+def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
+    grades = {grade.cell.name: grade for grade in notebook.grades}
+    comments = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
+    given = {}
+    for answer in template.answers:
+        cell = template.graded_cell(answer.grade_id)
+        grade, comment = grades.get(cell.grade_id) if cell else None, comments.get(answer.grade_id, "")
+        changed = grade is not None and (grade.manual_score is not None or grade.extra_credit)
+        if changed or comment:
+            given[answer.grade_id] = ByHand(grade.score if changed else None, comment)
+    return given
+
+
+def _not_attempted(verdicts: list[Verdict]) -> bool:
+    return bool(verdicts) and all(verdict.status in ("not attempted", "missing") for verdict in verdicts)
+
+
+def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
+    if result is None:
+        return "No notebook was handed in."
+    if result.problem:
+        return result.problem.translate(_UNMARKED)
+    if verdict is None:
+        return None
+    if verdict.status in ("not attempted", "missing"):
+        return "No response."
+    return "\n".join(verdict.advice).translate(_UNMARKED) or None
+
+
+def _row(assignment, student, submission, record: HandIn | None, known: Known, zone: tzinfo) -> dict:
+    handed = submission is not None
+    full = " ".join(part for part in (student.first_name, student.last_name) if part) or known.name
+    last, first = (student.last_name, student.first_name) if student.last_name else two_names(full)
+    row = {
+        "assignment": assignment.name,
+        "student": student.id,
+        "name": full,
+        "last_name": last or "",
+        "first_name": first or "",
+        "email": student.email or known.email,
+        "login": known.login,
+        "lms_user_id": known.ids.get("canvas") or student.lms_user_id or "",
+        "participant": record.number if record and record.platform == "moodle" else "",
+        "submitted": handed,
+        "timestamp": _iso(submission.timestamp) if handed else "",
+        "late": lateness(submission, record, zone) if handed else "",
+        "raw_score": submission.score if handed else 0.0,
+        "late_penalty": submission.late_submission_penalty if handed else 0.0,
+        "max_score": assignment.max_score,
+        "needs_manual_grade": bool(handed and submission.needs_manual_grade),
+    }
+    row["score"] = max(0.0, row["raw_score"] - row["late_penalty"])
+    return row
+
+
+def _iso(time) -> str:
+    return time.isoformat(" ") if time else ""

@@ -1,0 +1,226 @@
+"""One hand-in for all members of a group: the newest of them counts, and its grade is everybody's.
+
+    collect ─▶ submitted/ann/ps3 ─ spread ─▶ submitted/ben/ps3, with ann's name in its record ─ follow ─▶ ann's verdicts
+
+So each member has a submission, a grade, feedback, late days and a row in every export, and can be graded differently
+by hand. A hand-in is run once: the copies take over its verdicts, since hidden inputs are drawn for each student.
+
+Groups can change later. A group's hand-in stays with its members; a student who left has their own work again, or none.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from autograde.grader.book import variants
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.book.people import known_students
+from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.results import Result, readable_results
+from autograde.grader.hand_ins.hand_in import Arrived, Folder, HandIn, hand_ins
+from autograde.grader.reading.repair import read_submission
+from autograde.grader.reading.template import Template
+
+
+def spread(course: Path, assignment: str) -> list[str]:
+    """Copies each group's newest hand-in to its other members; returns a sentence for each copy.
+
+    Before, takes hand-ins of a group from students who are not in it. A student whom the course does not know gets no
+    copy. An earlier hand-in of a member is kept in collected/ASSIGNMENT/earlier/. Doing it twice changes nothing.
+    """
+    said = _take_back(course, assignment)
+    unknown = {student for _, student in strangers(course, assignment)}
+    varied = variants.released_to(course, assignment)
+    for group, newest, others in _groups(course, assignment):
+        _note_variants(newest, varied)
+        wanted = [other for other in others if other.student not in unknown]
+        said += [line for other in wanted if (line := _copy(newest, other, group))]
+    return said
+
+
+def _note_variants(folder: Folder, templates: Mapping[str, Template]) -> None:
+    """Notes which member's variants a group's hand-in is, so that it stays so when members leave."""
+    found = variants.recognised(folder.course, folder.assignment, folder.student, templates)
+    if folder.before and folder.before.variants != found:
+        folder.before = replace(folder.before, variants=found)
+        folder.save(folder.before)
+
+
+def strangers(course: Path, assignment: str) -> list[tuple[str, str]]:
+    """(group, student) of each member whom the course does not know: a name may be misspelt."""
+    members = read_groups(course, assignment).members
+    known = known_students(course) if members else set()
+    return [(group, student) for group, those in members.items() for student in those if student not in known]
+
+
+def _take_back(course: Path, assignment: str) -> list[str]:
+    """Undoes what groups of before have left with students who are in another group now, or in none."""
+    said, groups = [], read_groups(course, assignment)
+    _follow_new_names(course, assignment, groups)
+    while student := _one_who_left(course, assignment, groups):
+        folder = Folder(course, assignment, student)
+        said += _hand_over(course, assignment, folder, groups)
+        remove_grade(course, assignment, student)
+        of = f"{folder.before.by} ({folder.before.group})" if folder.is_copy else folder.before.group
+        now = "has their own again" if folder.give_back() else "has none until you collect the download again"
+        said.append(f"{student} no longer has the hand-in of {of} and {now}; its grade is removed")
+    return said
+
+
+def _follow_new_names(course: Path, assignment: str, groups: Groups) -> None:
+    """A group of the very same members that has another name now keeps its hand-in."""
+    records = hand_ins(course, assignment)
+    for student, about in records.items():
+        group = groups.of(student)
+        if group and about.group and not about.by and groups.named(about.group) is None:
+            having = {student, *(other for other, one in records.items() if one.by == student)}
+            if having == set(groups.members[group]):
+                Folder(course, assignment, student).save(replace(about, name=group, group=group))
+
+
+def _one_who_left(course: Path, assignment: str, groups: Groups) -> str | None:
+    """A student who has the hand-in of a group and is not in it, or of a member who does not have it any longer."""
+    records = hand_ins(course, assignment)
+    for student, about in records.items():
+        source = records.get(about.by)
+        gone = about.by and (source.by if source else not (course / "submitted" / about.by / assignment).is_dir())
+        if gone or not _is_theirs(student, about, groups):
+            return student
+    return None
+
+
+def _is_theirs(student: str, about: HandIn | None, groups: Groups) -> bool:
+    """Whether a hand-in is the student's, or that of the group that the student is in."""
+    if about is None or not (about.group or about.by):
+        return True
+    group = groups.of(about.by) if about.by else groups.named(about.group)
+    return group is not None and groups.of(student) == group
+
+
+def _hand_over(course: Path, assignment: str, folder: Folder, groups: Groups) -> list[str]:
+    """Makes a present member who has a copy of a group's hand-in the one who handed it in."""
+    group = groups.named(folder.before.group)
+    if folder.is_copy or group is None:
+        return []
+    members = [Folder(course, assignment, student) for student in groups.members[group] if student != folder.student]
+    having = [one for one in members if one.before and one.before.by == folder.student and _has_all(one, folder)]
+    for index, one in enumerate(having):
+        one.save(replace(folder.before, by=having[0].student if index else "", replaced=one.before.replaced))
+    return [f"{having[0].student} keeps the hand-in of {group}, which {folder.student} has left"] if having else []
+
+
+def remove_grade(course: Path, assignment: str, student: str) -> None:
+    """Deletes what was found in a hand-in: points, also those by hand, comments, records, pages."""
+    if (course / "gradebook.db").is_file():
+        with Course(course) as book:
+            found = book.book.assignment_submissions(assignment)
+            if any(one.student_id == student for one in found):
+                book.transaction(lambda: book.book.remove_submission(assignment, student))
+    pages = f"results/{assignment}/{student}", f"autograded/{student}/{assignment}", f"feedback/{student}/{assignment}"
+    for path in (course / name for name in pages):
+        if path.exists():
+            shutil.rmtree(path)
+
+
+def who_handed_in(course: Path, assignment: str) -> dict[str, str]:
+    """group → the member whose hand-in counts."""
+    return {group: newest.student for group, newest, _ in _groups(course, assignment)}
+
+
+def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[Folder]]]:
+    """(group, the member whose hand-in is the newest, all others) of each group that has handed in."""
+    groups = read_groups(course, assignment)
+    for group, members in groups.members.items():
+        folders = [Folder(course, assignment, student) for student in members]
+        own = [one for one in folders if _is_own(one) and _is_theirs(one.student, one.before, groups)]
+        if own:
+            newest = max(own, key=_rank)
+            yield group, newest, [one for one in folders if one is not newest]
+
+
+def _is_own(folder: Folder) -> bool:
+    """Whether the student has a hand-in that is not a copy of another member's."""
+    return not folder.is_empty and not folder.is_copy
+
+
+def _rank(folder: Folder) -> tuple:
+    """The key by which the hand-in that counts is recognised: one with a notebook, then the newer one, by the time if
+    it is known, else by the upload's number."""
+    orders = list(folder.before.order.values()) if folder.before else []
+    times = [time for _, time in folder.old.values()]
+    time = folder.before.time if folder.before else max(times)
+    return bool(folder.notebooks), time, max(orders, default=[0, ""]), folder.student
+
+
+def _copy(of: Folder, to: Folder, group: str) -> str:
+    """Gives a member the hand-in of another one; returns what was done, nothing if it is there already."""
+    before = of.before or HandIn("exchange", name=of.student, time=max(time for _, time in of.old.values()))
+    about = replace(before, number="", name=group, by=of.student, group=group, replaced=to.replaced())
+    if _content(of) == _content(to) and (_is_own(to) or to.before == about):
+        return ""
+    if to.old.keys() - of.old.keys():
+        remove_grade(of.course, of.assignment, to.student)  # of files that do not count any longer
+    newest = {
+        name: Arrived(name, of.target / name, sha, before.entries.get(name, name), [0, ""], about.time)
+        for name, (sha, _) in of.old.items()
+    }
+    to.write(newest, about, whole=True)
+    return f"{to.student} has the hand-in of {of.student} ({group})"
+
+
+def _content(folder: Folder) -> dict[str, str]:
+    return {name: sha for name, (sha, _) in folder.old.items()}
+
+
+def _has_all(folder: Folder, of: Folder) -> bool:
+    """Whether all files of another hand-in are in a folder."""
+    return _content(of).items() <= _content(folder).items()
+
+
+def copies(course: str | Path, assignment: str) -> dict[str, str]:
+    """Students who have the hand-in of another member of their group → that member."""
+    return {
+        other.student: newest.student
+        for _, newest, others in _groups(Path(course), assignment)
+        for other in others
+        if _has_all(other, newest)
+    }
+
+
+def follow(course: Path, assignment: str, templates: Mapping[str, Template], book: Course, penalty=None) -> list[str]:
+    """Gives the copies of hand-ins their verdicts; returns the students whose verdicts changed.
+
+    A copy whose original has no readable record, or is another file, is left alone: `grade` grades the original first.
+    """
+    of, changed = copies(course, assignment), []
+    if not of:
+        return []
+    records: dict[str, dict[str, Result]] = {}
+    for result in readable_results(course, assignment):
+        records.setdefault(result.student, {})[result.notebook] = result
+    for student, by in sorted(of.items()):
+        folder = course / "submitted" / student / assignment
+        wanted = [
+            replace(result, student=student)  # the time of the hand-in is the group's
+            for name, result in records.get(by, {}).items()
+            if name in templates and (folder / f"{name}.ipynb").is_file()
+        ]
+        if wanted and {one.notebook: one for one in wanted} != records.get(student, {}):
+            _record(course, wanted, templates, book, penalty)
+            changed.append(student)
+    return changed
+
+
+def _record(course: Path, results: list[Result], templates: Mapping[str, Template], book: Course, penalty) -> None:
+    """As `grade.record` does: gradebook, notebooks for formgrader, then the records."""
+    assignment, student = results[0].assignment, results[0].student
+    book.write(assignment, student, results, templates, penalty)
+    for result in results:
+        template = templates[result.notebook].edition(result.variant)
+        path = course / "submitted" / student / assignment / f"{result.notebook}.ipynb"
+        handed_in = read_submission(path, template)
+        write_autograded(course, assignment, student, template, handed_in, result.verdicts, result.handed_in)
+    for result in results:
+        result.save(course)

@@ -1,0 +1,324 @@
+"""Points by hand from several graders: a sheet for each of them, and nobody overwrites another's points unseen.
+
+    split ─▶ SHEET of ann, SHEET of ben ─▶ filled in with a spreadsheet ─▶ enter ─▶ gradebook
+                                                              └─▶ conflicts: what changed since the sheet was written
+
+A part is one exercise of one submission; `shares.py` keeps whose each part is and who gave which points. A sheet
+has the points and the comment of the moment it was written; where the gradebook has others by now, a row is a conflict
+and is not entered. nbgrader's formgrader writes to the same gradebook, and `autograde/nbgrader_plugin/formgrader_names.py` records its
+graders (`record_formgrader`). Points without a record are listed as formgrader's.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+from autograde.common.delimited import TableError, read_table
+from autograde.grader.book.gradebook import Course
+from autograde.grader.book.groups import read_groups
+from autograde.grader.book.manual_points.graders import Given, Shares, SheetError, read_shares, record
+from autograde.grader.book.manual_points.parts import Part, give, parts_of
+from autograde.grader.exports.tables import cell, plain, written
+from autograde.grader.hand_ins.filenames import safe_name
+from autograde.grader.reading.template import Template
+
+BY = ("student", "exercise")
+_COLUMNS = ("grader", "student", "members", "name", "notebook", "exercise", "most", "automatic", "points", "comment",
+            "answer", "points before", "comment before")  # fmt: skip
+_NOT_READ = ("name", "answer", "most", "automatic", "members")  # a sheet may lack them
+_AND = " / "  # between members of a group: no name of a student has it
+_LONGEST_ANSWER = 20_000  # characters; a cell of a spreadsheet takes 32,767
+_EMPTY = "-"  # in the column of points: take back the points by hand
+FORMGRADER = "formgrader"
+
+
+# --- split ---
+
+
+def split(parts: Iterable[Part], graders: Sequence[str], shares: Shares, by: str = "student") -> Shares:
+    """Gives each part without one of these graders to the grader with the fewest; parts that have one stay theirs.
+
+    by: "student": all parts of a student go to one grader; "exercise": all answers to an exercise. Raises SheetError.
+    """
+    for name in graders:
+        if not name or safe_name(name) != name:
+            raise SheetError(f"expected the name of a grader that can be in the name of a file, got {name!r}")
+    if len({name.casefold() for name in graders}) < len(graders) or not graders:
+        raise SheetError(f"expected graders with different names, got {', '.join(graders) or 'none'}")
+    grader_of = dict(shares.grader_of)
+    free: dict[tuple, list[Part]] = {}
+    for part in parts:
+        if grader_of.get(part.key) not in graders:
+            free.setdefault((part.student,) if by == "student" else (part.notebook, part.exercise), []).append(part)
+    load = Counter({name: 0 for name in graders})
+    load.update(grader for grader in grader_of.values() if grader in graders)
+    for group in sorted(free, key=lambda group: (-len(free[group]), _mixed(group))):
+        grader = min(graders, key=lambda name: (load[name], graders.index(name)))
+        grader_of |= {part.key: grader for part in free[group]}
+        load[grader] += len(free[group])
+    return Shares(grader_of, shares.given)
+
+
+def _mixed(group: tuple) -> str:
+    """An order that does not follow the alphabet, the same each time."""
+    return hashlib.sha256("/".join(group).encode("utf-8", "replace")).hexdigest()
+
+
+def sheet(
+    grader: str, parts: Iterable[Part], templates: Mapping[str, Template], course: Path, names: Mapping[str, str]
+) -> str:
+    """The CSV of one grader: a row for each part, with the answer, to be filled in. names: of students."""
+    rows = [_COLUMNS]
+    for part in sorted(parts, key=lambda part: (part.notebook, _cell_index(templates, part), part.student)):
+        state = points_text(part.points), part.comment
+        members = _AND.join(part.members) if len(part.members) > 1 else ""
+        rows.append((grader, part.student, members, names.get(part.student, ""), part.notebook, part.exercise,
+                     part.max_points, points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
+    return written([cell(value) for value in row] for row in rows)
+
+
+def _cell_index(templates: Mapping[str, Template], part: Part) -> int:
+    order = [answer.grade_id for answer in templates[part.notebook].answers] if part.notebook in templates else []
+    return order.index(part.exercise) if part.exercise in order else len(order)
+
+
+def _answer(course: Path, part: Part) -> str:
+    """The student's text, from the graded notebook that formgrader shows."""
+    path = course / "autograded" / part.student / part.assignment / f"{part.notebook}.ipynb"
+    if not path.is_file():
+        return ""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    ids = {one.get("metadata", {}).get("nbgrader", {}).get("grade_id"): one["source"] for one in cells}
+    return "".join(ids.get(part.exercise, ""))[:_LONGEST_ANSWER]
+
+
+def points_text(points: float | None) -> str:
+    """Points as a sheet shows them, with at most six decimals; an empty text for None."""
+    return "" if points is None else f"{round(points, 6):.12g}"
+
+
+# --- enter ---
+
+
+@dataclass
+class Entered:
+    """The outcome of entering a sheet. conflicts, unread: sentences."""
+
+    entered: list[Part] = field(default_factory=list)
+    same: int = 0
+    conflicts: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a sheet. points, before: as text; members: of a group, whose answer it is."""
+
+    grader: str
+    student: str
+    notebook: str
+    exercise: str
+    points: str
+    comment: str
+    points_before: str
+    comment_before: str
+    members: tuple[str, ...] = ()
+
+
+def read_sheet(text: str, where: str) -> list[Row]:
+    """The rows of a filled sheet. Raises SheetError."""
+    try:
+        lines, _ = read_table(text)
+    except TableError as reason:
+        raise SheetError(f"{where}: {reason}") from None
+    header = [title.strip().lower() for title in lines[0]] if lines else []
+    missing = [name for name in _COLUMNS if name not in (*header, *_NOT_READ)]
+    if missing or len(set(header)) < len(header):
+        raise SheetError(
+            f"{where}: expected the columns {', '.join(_COLUMNS)}, each once; missing: {', '.join(missing) or 'none'}. "
+            "Fill in a sheet that `autograde split` wrote"
+        )
+    wanted = [header.index(name) for name in ("grader", "student", "notebook", "exercise", "points", "comment",
+                                              "points before", "comment before")]  # fmt: skip
+    filled = [line + [""] * (len(header) - len(line)) for line in lines[1:] if any(line)]
+    column = header.index("members") if "members" in header else None
+    return [
+        Row(*(plain(line[one]) for one in wanted), _members(plain(line[column])) if column is not None else ())
+        for line in filled
+    ]
+
+
+def _members(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(_AND.strip()) if name.strip())
+
+
+def enter(
+    book: Course, assignment: str, templates: Mapping[str, Template], rows: Iterable[Row], replace: bool = False,
+    alone: bool = False,
+) -> Entered:  # fmt: skip
+    """Writes the points and comments of a sheet into the gradebook, and who gave them into the list of graders.
+
+    replace: also where the gradebook has changed since the sheet was written. alone: for the named student only, not
+    for the other members of a group.
+    """
+    done, groups = Entered(), read_groups(book.folder, assignment)
+    parts = parts_of(book, assignment, templates, merged=not alone)
+    known = {(student, part.notebook, part.exercise): part for part in parts for student in part.members}
+    for row in rows:
+        group = groups.of(row.student)
+        members = [row.student, *(one for one in row.members if group and groups.of(one) == group)]
+        found = [part for one in members if (part := known.get((one, row.notebook, row.exercise)))]
+        if not found:
+            done.unread.append(
+                f"{row.student}, {row.exercise}: no such part in {assignment}; leave the first columns as they are"
+            )
+            continue
+        for part in {part.key: part for part in found}.values():
+            _enter(done, book, part, row, replace, alone)
+    return done
+
+
+def _enter(done: Entered, book: Course, part: Part, row: Row, replace: bool, alone: bool) -> None:
+    """Writes a row to one part; a group's row is for several parts once one member's points were changed."""
+    points = _points(row, part)
+    if isinstance(points, str):
+        done.unread.append(points)
+        return
+    new, now = (points, row.comment), (_number(points_text(part.points)), plain(part.comment))  # as sheets have them
+    before = (_number(row.points_before), row.comment_before)
+    confirmed = alone and part.waits and points is not None
+    if new in (now, before) and not confirmed:
+        done.same += 1
+    elif now != before and not replace:
+        done.conflicts.append(_conflict(part, read_shares(book.folder, part.assignment), new))
+    elif not give(book, part, *new, partial(record, book.folder, part.assignment, _given(part, row, points, alone))):
+        done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
+    else:
+        done.entered.append(part)
+
+
+def _given(part: Part, row: Row, points: float | None, alone: bool) -> list[Given]:
+    """An entry for each member of a part."""
+    return [Given(key, row.grader, _now(), points, row.comment, part.cell, alone) for key in _keys(part)]
+
+
+def _keys(part: Part) -> list[str]:
+    return [dataclasses.replace(part, student=student).key for student in part.members]
+
+
+def _now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def record_formgrader(course: Path, assignment: str, parts: Iterable[Part], grader: str) -> None:
+    """Records what a grader wrote in formgrader. parts: as they are since. Only for the one writer of the gradebook."""
+    last, given = read_shares(course, assignment).last(), []
+    for part in parts:
+        before, value = last.get(part.key), (part.points, plain(part.comment))
+        if value != (before.value if before else (None, "")) or part.extra:
+            alone = before is not None and before.alone
+            given.append(Given(part.key, grader, _now(), *value, part.cell, alone, FORMGRADER))
+    record(course, assignment, given)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace(",", ".")) if text else None
+    except ValueError:
+        return None
+
+
+def _points(row: Row, part: Part) -> float | None | str:
+    """The points of a row, or a sentence about what is wrong with them."""
+    if row.points in ("", _EMPTY):
+        forgotten = row.points == "" and row.points_before != ""
+        return (
+            f"{part.title}: expected points, or {_EMPTY} to take back those by hand, got nothing" if forgotten else None
+        )
+    points = _number(row.points)
+    if points is None or not 0 <= points <= part.max_points:
+        return f"{part.title}: expected a number from 0 to {part.max_points:g}, got {row.points!r}"
+    return points
+
+
+def _conflict(part: Part, shares: Shares, new: tuple) -> str:
+    last = _last(part, shares.last())
+    who = last.grader if last and last.value == (part.points, plain(part.comment)) else FORMGRADER
+    return (f"{part.title}: since the sheet was written {who} gave {said(part.points, part.comment)}; "
+            f"the sheet says {said(*new)}")  # fmt: skip
+
+
+def said(points: float | None, comment: str) -> str:
+    """Points and comment in a sentence: `2 points, "State the shape."`"""
+    number = "no points by hand" if points is None else f"{points:g} point{'' if points == 1 else 's'}"
+    short = comment if len(comment) <= 60 else f"{comment[:60]}…"
+    return f'{number}, "{short}"' if comment else number
+
+
+# --- who graded what ---
+
+
+@dataclass(frozen=True)
+class Progress:
+    """One grader's parts. given: by this grader; waiting: parts of this grader's share without points by hand."""
+
+    grader: str
+    share: int
+    given: int
+    waiting: int
+
+
+def progress(parts: Sequence[Part], shares: Shares) -> tuple[list[Progress], list[str]]:
+    """Each grader's progress, and sentences about points to look at: those that replaced another grader's unseen, and
+    those that the part does not have."""
+    last, known = shares.last(), {part.key: part for part in parts}
+    history: dict[str, list[Given]] = {}
+    for one in shares.given:
+        history.setdefault(one.key, []).append(one)
+    given: Counter[str] = Counter()
+    look = []
+    for part in known.values():
+        entry = _last(part, last)
+        same = entry and entry.value == (part.points, plain(part.comment))
+        if part.points is not None or part.comment or part.extra:
+            given[entry.grader if same else FORMGRADER] += 1
+        look += _unseen(part, history[entry.key]) if same else _changed(part, entry)
+        if part.points is not None and not 0 <= part.points <= part.max_points:
+            look.append(f"{part.title}: {part.points:g} points by hand; the part has 0 to {part.max_points:g}")
+    share = Counter(grader for key, grader in shares.grader_of.items() if key in known)
+    waiting = Counter(shares.grader_of.get(key, "nobody") for key, part in known.items() if part.waits)
+    names = sorted({*share, *given, *waiting} - {FORMGRADER, "nobody"})
+    names += [name for name in (FORMGRADER, "nobody") if given[name] or waiting[name]]
+    return [Progress(name, share[name], given[name], waiting[name]) for name in names], look
+
+
+def _last(part: Part, last: Mapping[str, Given]) -> Given | None:
+    """The last entry about a part: of a group's members, one that fits the points they have now."""
+    entries = [last[key] for key in _keys(part) if key in last]
+    fitting = [entry for entry in entries if entry.value == (part.points, plain(part.comment))]
+    return next(iter(fitting or entries), None)
+
+
+def _changed(part: Part, entry: Given | None) -> list[str]:
+    """A sentence where a part has other points than its last entry."""
+    if entry is None:
+        return []
+    return [f"{part.title}: {entry.grader} gave {said(*entry.value)}; now {said(part.points, part.comment)}"]
+
+
+def _unseen(part: Part, history: Sequence[Given]) -> list[str]:
+    """A sentence where a grader has replaced another's points in formgrader, which does not ask. history: of the part,
+    oldest first."""
+    now = history[-1]
+    others = [one for one in history if one.grader != now.grader and one.value != (None, "")]
+    if now.place != FORMGRADER or not others or others[-1].value == now.value:
+        return []
+    before = others[-1]
+    return [f"{part.title}: {before.grader} gave {said(*before.value)}; {now.grader} then gave {said(*now.value)} "
+            f"in formgrader, {now.time}"]  # fmt: skip

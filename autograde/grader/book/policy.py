@@ -1,0 +1,108 @@
+"""From points to a course grade: free late days, weights, and how many of the lowest assignments are dropped.
+
+`.autograde/policy.json` keeps it. The course grade is 100 × Σ weight × share / Σ weight over the assignments that
+count; a share is points by maximum points, and an assignment without a weight has weight 1.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from autograde.common.errors import AutogradeError
+from bertlab.common.files import write_text
+
+FILE = Path(".autograde", "policy.json")
+MAX_DAYS = 3650  # of an extension
+
+
+class PolicyError(AutogradeError, ValueError):
+    """A policy that cannot be applied."""
+
+
+@dataclass(frozen=True)
+class Policy:
+    """late_days: free for each student over the term; drop_lowest: how many assignments do not count; weights: by
+    assignment, 1 where none is given."""
+
+    late_days: int = 0
+    drop_lowest: int = 0
+    weights: dict[str, float] = field(default_factory=dict)
+    extensions: dict[str, dict[str, float]] = field(default_factory=dict)  # assignment → student → days
+
+    def extended(self, assignment: str, student: str, days: float) -> "Policy":
+        """The policy with an extension given, or taken back (0 days)."""
+        return replace(
+            self, extensions=self.extensions | {assignment: self.extensions.get(assignment, {}) | {student: days}}
+        )
+
+    def without(self, student: str) -> "Policy":
+        """The policy without a student's extensions."""
+        kept = {
+            name: {one: days for one, days in given.items() if one != student}
+            for name, given in self.extensions.items()
+        }
+        return replace(self, extensions=kept)
+
+    def save(self, course: str | Path) -> None:
+        path = Path(course, FILE)
+        path.parent.mkdir(mode=0o700, exist_ok=True)
+        write_text(path, json.dumps(asdict(self), indent=1) + "\n")
+
+
+def read_policy(course: str | Path) -> Policy:
+    """The policy of a course; the usual one where none was set. Raises PolicyError."""
+    path = Path(course, FILE)
+    if not path.is_file():
+        return Policy()
+    try:
+        policy = Policy(**json.loads(path.read_text(encoding="utf-8")))
+        days = [days for given in policy.extensions.values() for days in given.values()]
+        wrong = [number for number in days if not 0 <= number <= MAX_DAYS]
+    except (OSError, ValueError, TypeError, AttributeError) as reason:
+        raise PolicyError(f"{path}: expected a policy ({reason}); write it again with `autograde policy`") from None
+    if wrong:
+        raise PolicyError(f"{path}: expected extensions of 0 to {MAX_DAYS} days, got {wrong[0]}; correct it there")
+    return policy
+
+
+@dataclass(frozen=True)
+class Total:
+    """One student's course grade. shares: by assignment; dropped: those that do not count."""
+
+    student: str
+    shares: dict[str, float]
+    dropped: tuple[str, ...]
+    percent: float
+
+
+def totals(rows: Sequence[dict], policy: Policy) -> list[Total]:
+    """Course grades, by student, from the rows of `gradebook.Course.grades`; an assignment that a student did not hand
+    in counts 0. Assignments without points do not count.
+
+    Raises PolicyError where nothing would be left to count.
+    """
+    students: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row["max_score"] > 0:
+            students.setdefault(row["student"], {})[row["assignment"]] = row["score"] / row["max_score"]
+    return [_total(student, shares, policy) for student, shares in sorted(students.items())]
+
+
+def _total(student: str, shares: dict[str, float], policy: Policy) -> Total:
+    counting = {name: share for name, share in shares.items() if policy.weights.get(name, 1.0) > 0}
+    if policy.drop_lowest >= len(counting):
+        raise PolicyError(
+            f"{policy.drop_lowest} assignments are dropped and {len(counting)} count; drop fewer, or wait for more"
+        )
+    dropped = _dropped(counting, policy)
+    kept = {name: share for name, share in counting.items() if name not in dropped}
+    weights = {name: policy.weights.get(name, 1.0) for name in kept}
+    percent = 100 * sum(weights[name] * share for name, share in kept.items()) / sum(weights.values())
+    return Total(student, shares, dropped, percent)
+
+
+def _dropped(shares: dict[str, float], policy: Policy) -> tuple[str, ...]:
+    """The assignments with the lowest shares; of equal shares the one with the smaller weight is dropped first."""
+    order = sorted(shares, key=lambda name: (shares[name], policy.weights.get(name, 1.0), name))
+    return tuple(order[: policy.drop_lowest])

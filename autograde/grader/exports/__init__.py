@@ -1,0 +1,1 @@
+"""Grades and feedback for other programs: Moodle, Canvas, CSV, JSON, e-mail."""

@@ -1,0 +1,168 @@
+"""Tables that other programs read: CSV with the separator of the system, and grades matched to its rows.
+
+Text that a spreadsheet would read as a formula (=, +, -, @ in front) gets an apostrophe, because these cells can
+contain names and answers of students; so does such text behind a separator of another country's spreadsheet, where the
+cell would be taken apart, and in a new line, which would then be a new row.
+"""
+
+import csv
+import io
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from autograde.common.errors import AutogradeError
+from autograde.grader.book.people import two_names
+from autograde.grader.hand_ins.roster import spellings
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BEHIND_A_SEPARATOR = re.compile(r"([;\t\n\r] *)(?=[=+@-])")
+
+
+class ExportError(AutogradeError, ValueError):
+    """Grades that cannot be written in the requested format."""
+
+
+@dataclass
+class Filled:
+    """A grade file.
+
+    without_row: graded students that it has no row for; without_student: its rows of people whom the course does not
+    know; without_grade: its rows of students who handed nothing in; refused: graded students whose cells stay as they
+    are, because the system takes no grade there, each with the reason; notes: sentences about the rest; names: student
+    → the person's name in the file.
+    """
+
+    text: str
+    without_row: list[str] = field(default_factory=list)
+    without_student: list[str] = field(default_factory=list)
+    without_grade: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    names: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        return not (self.without_row or self.without_student or self.refused)
+
+
+def written(rows: Iterable[Sequence[object]], separator: str = ",") -> str:
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n", delimiter=separator).writerows(rows)
+    return buffer.getvalue()
+
+
+def table(rows: Iterable[Sequence[object]]) -> str:
+    """A CSV of our own cells."""
+    return written([cell(value) for value in row] for row in rows)
+
+
+def cell(value) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    text = _BEHIND_A_SEPARATOR.sub(r"\1'", str(value))
+    return f"'{text}" if text.startswith(_FORMULA) else text
+
+
+def plain(text: str) -> str:
+    """The text of a cell that `cell` wrote and a spreadsheet may have saved again."""
+    text = re.sub(r"([;\t\n\r] *)'(?=[=+@-])", r"\1", text.replace("\r\n", "\n").strip())
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+def by_student(rows: Sequence[dict]) -> tuple[list[str], dict[str, dict[str, dict]]]:
+    """Assignments in order, and each student's rows by assignment."""
+    students: dict[str, dict[str, dict]] = {}
+    for row in rows:
+        students.setdefault(row["student"], {})[row["assignment"]] = row
+    return list(dict.fromkeys(row["assignment"] for row in rows)), students
+
+
+def person(graded: dict[str, dict]) -> dict:
+    """The facts about a student, which are the same in all of the student's rows."""
+    return next(iter(graded.values()))
+
+
+def score(row: dict | None):
+    """Points, or nothing where nothing was handed in: an empty cell leaves a grade as it is."""
+    return row["score"] if row and row["submitted"] else ""
+
+
+def has_grades(graded: dict[str, dict]) -> bool:
+    return any(row["submitted"] for row in graded.values())
+
+
+@dataclass(frozen=True)
+class Keys:
+    """The cells of a row by which a student can be found."""
+
+    number: str
+    logins: tuple[str, ...]
+    name: str
+
+
+class Matcher:
+    """Finds the student of a row: by the first kind of key that both have, and only if one student has this value.
+
+    A student whose number is known is found by the number alone: a namesake's row must not get the grade.
+    """
+
+    def __init__(self, students: dict[str, dict[str, dict]], number: str):
+        self.number, self.found = number, defaultdict(set)
+        for student, graded in students.items():
+            one = person(graded)
+            if one[number]:
+                self.found["number", one[number].strip()].add(student)
+                continue
+            for login in (one["login"], one["email"], student):
+                self.found["login", login.strip().casefold()].add(student)
+            for name in {*spellings(one["name"]), *spellings(student)}:
+                self.found["name", name].add(student)
+
+    def students(self, rows: Sequence[Keys]) -> list[str | None]:
+        """The student of each row. Of two rows that fit one student by login or name alone, neither counts."""
+        found = [self._student(row) for row in rows]
+        times = Counter(found)
+        by_number = {self._one("number", row.number.strip()) for row in rows}
+        return [
+            student
+            if times[student] == 1 or (student in by_number and self._one("number", row.number) == student)
+            else None
+            for student, row in zip(found, rows)
+        ]
+
+    def _student(self, row: Keys) -> str | None:
+        number, logins, name = row.number, row.logins, row.name
+        keys = [("number", number.strip())]
+        keys += [("login", login.strip().casefold()) for login in logins]
+        keys += [("name", one) for one in spellings(name)]
+        return next((student for key in keys if (student := self._one(*key))), None)
+
+    def _one(self, kind: str, key: str) -> str | None:
+        found = self.found.get((kind, key), set()) if key else set()
+        return next(iter(found)) if len(found) == 1 else None
+
+
+def settle(filled: Filled, students: dict[str, dict[str, dict]], rows: Sequence[tuple[str, str, str | None]]) -> None:
+    """Lists what does not fit. rows: (name of the person, number in the row, its student or None)."""
+    for name, number, student in rows:
+        title = f"{name.strip()} ({number})"
+        if student is None:
+            filled.without_student.append(title)
+        elif not has_grades(students[student]):
+            filled.without_grade.append(title)
+        if student is not None and name.strip():
+            filled.names[student] = " ".join(part for part in reversed(two_names(name)) if part)
+    seen = {student for *_, student in rows}
+    filled.without_row = [
+        named(graded) for student, graded in students.items() if has_grades(graded) and student not in seen
+    ]
+
+
+def named(graded: dict[str, dict]) -> str:
+    """A student in a message: "Jane Doe (doejane)"."""
+    one = person(graded)
+    return f"{one['name']} ({one['student']})" if one["name"] not in ("", one["student"]) else one["student"]

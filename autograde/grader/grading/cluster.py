@@ -1,0 +1,132 @@
+"""Grading on other machines: submissions go to the workers of a Dask cluster, verdicts come back.
+
+Each worker makes sandboxes of its own, so bubblewrap must work there too. No file system is shared: a submission's
+files travel as bytes, verdicts as JSON text, and only the machine with the course writes. A worker that is lost costs
+time: Dask gives its submissions to another one. The cluster gets the course's secret and every submission, so it must
+be trusted as the grader's own machine is, and its connections protected (Dask: `--tls-*`).
+"""
+
+import functools
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from autograde.common.errors import AutogradeError
+from autograde.exercises import catalogue
+from autograde.exercises.spec import Exercise
+from autograde.grader.grading.grade import Assignment, Handed, Report, grade_by, grade_submission, upstream_sources
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.notebook_grading import Graded, grade_notebook
+from autograde.grader.grading.regrade import file_behind
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.upstream import EarlierNotebook, UpstreamSources
+from autograde.grader.hand_ins.digests import beside
+from autograde.grader.reading.repair import read_submission
+
+_PATIENCE = 20.0  # seconds for the scheduler to answer
+
+
+class ClusterError(AutogradeError):
+    """No cluster at that address, or no workers in it."""
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[tuple[Executor, int]]:
+    """(an executor whose work is done by the cluster, how many submissions it takes at a time)."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ClusterError("--scheduler needs Dask: pip install 'bertlab[cluster]'") from None
+    try:
+        client = Client(address, timeout=_PATIENCE)
+    except (OSError, ValueError) as reason:
+        raise ClusterError(
+            f"{address}: no Dask scheduler answers ({reason}); start one with `dask scheduler`"
+        ) from None
+    with client:
+        slots = sum(client.nthreads().values())
+        if not slots:
+            raise ClusterError(f"{address}: the scheduler has no workers; start one with `dask worker {address}`")
+        yield client.get_executor(pure=False), slots
+
+
+def grade(pool: Executor, slots: int, assignment: Assignment, students, again: bool, progress) -> Report:
+    """As `grade.grade`, with a cluster's executor."""
+    bare = replace(assignment, course=Path(), released=())  # a worker has no course
+
+    def send(item: Handed):
+        weights = [file for path in item.files for file in beside(path) if file.exists()]
+        files = dict(_content(path) for path in (*item.files, *weights))
+        sources = upstream_sources(assignment, item)
+        sources = replace(sources, earlier=tuple(map(_portable, sources.earlier)))
+        return pool.submit(_graded_here, bare, replace(item, files=()), files, sources)
+
+    def receive(item: Handed, texts: list[str]) -> list[Graded]:
+        results = [Result.from_json(text) for text in texts]
+        templates = [assignment.templates[one.notebook].edition(one.variant) for one in results]
+        submissions = [read_submission(path, template) for path, template in zip(item.files, templates)]
+        return [Graded(result, submission) for result, submission in zip(results, submissions)]
+
+    return grade_by(send, receive, assignment, students, slots, again, progress)
+
+
+def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, ...], todo: list[Result]):
+    """The argument `again` of `regrade.regrade`, with a cluster's executor."""
+    template = assignment.templates[wanted[0].notebook]
+    bare = replace(assignment, course=Path(), released=(), templates={template.name: template})
+    names = [exercise.id for exercise in wanted]
+
+    def send(result: Result):
+        content = _content(file_behind(assignment, result))[1] or b""
+        return content, pool.submit(_graded_again_here, bare, names, replace(result, verdicts=()), content)
+
+    for result, (content, future) in [(result, send(result)) for result in todo]:
+        try:
+            submission = read_submission(content, template.edition(result.variant))
+            yield result, Graded(Result.from_json(future.result()), submission)
+        except AutogradeError as reason:
+            yield result, reason
+
+
+def _content(path: Path) -> tuple[str, bytes | None]:
+    """The name and bytes of a file; no bytes if it is not a file or cannot be read, then the worker skips it."""
+    try:
+        return path.name, path.read_bytes() if path.is_file() and not path.is_symlink() else None
+    except OSError:
+        return path.name, None
+
+
+def _portable(one: EarlierNotebook) -> EarlierNotebook:
+    """With the file's bytes where it is still to be read."""
+    return replace(one, source=_content(one.source)[1] or b"")
+
+
+def _graded_here(
+    assignment: Assignment, item: Handed, files: dict[str, bytes | None], sources: UpstreamSources
+) -> list[str]:
+    """On a worker: grades one submission in sandboxes of this process; its records as JSON texts."""
+    with tempfile.TemporaryDirectory(prefix="autograde-") as folder:
+        for name, content in files.items():
+            if content is not None:
+                Path(folder, name).write_bytes(content)
+        paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
+        graded = grade_submission(assignment, replace(item, files=paths), _shared_launcher(), sources)
+    return [one.result.to_json() for one in graded]
+
+
+def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, content: bytes) -> str:
+    """On a worker: grades some exercises of a notebook, by the worker's own catalogue."""
+    template = assignment.templates[blank.notebook].edition(blank.variant)
+    exercises = catalogue.of_notebook(blank.notebook, template.values)
+    wanted = tuple(exercise for exercise in exercises if exercise.id in names)
+    return grade_notebook(
+        content, template, wanted, _shared_launcher(), blank, assignment.secret, assignment.limits
+    ).result.to_json()
+
+
+@functools.cache
+def _shared_launcher() -> SharedLauncher:
+    return SharedLauncher()

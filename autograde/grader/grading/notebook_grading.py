@@ -1,0 +1,90 @@
+"""Grades one notebook file. `grade_notebook` shows the steps in their order; each makes a new value from values.
+
+read → plan → run → carry forward → without what is forbidden → name mistakes → give reasons → runs → record
+"""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograde.exercises.runs import of_notebook as runs_of
+from autograde.exercises.spec import Exercise
+from autograde.grader.grading.budget import Budget
+from autograde.grader.grading.carry_forward import carry_forward
+from autograde.grader.grading.forbidden import without_forbidden
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.mistakes import name_mistakes
+from autograde.grader.grading.reasons import with_reasons
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.run_cells import run_program
+from autograde.grader.grading.stand_in_notes import add_stand_in_notes
+from autograde.grader.grading.submission import Outcome, Task, plan_task, unread
+from autograde.grader.grading.training_runs import add_runs
+from autograde.grader.reading.repair import Submission, read_submission
+from autograde.grader.reading.template import Template
+from autograde.sandbox.limits import Limits
+
+FOR_THE_PROGRAM = 0.6  # of the budget; the rest is for testing what it earns without what exercises forbid
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A record, and the submission it is about (for the notebook that formgrader shows)."""
+
+    result: Result
+    submission: Submission
+
+    def with_repairs(self, sentences: tuple[str, ...]) -> "Graded":
+        return replace(self, result=replace(self.result, repairs=self.result.repairs + sentences))
+
+    def with_doubt(self, sentence: str) -> "Graded":
+        """With one more reason why the instructor should look at the hand-in."""
+        return replace(self, result=replace(self.result, doubts=(*self.result.doubts, sentence)))
+
+
+def grade_notebook(
+    source: Path | bytes, template: Template, exercises: tuple[Exercise, ...], launcher: SharedLauncher, blank: Result,
+    secret: bytes, limits: Limits, budget: Budget | None = None,
+) -> Graded:  # fmt: skip
+    """The record `blank` filled in; its `upstream` has the upstream modules of the notebook.
+
+    budget: what is left for the submission; by default that of one notebook. Raises SandboxError if no sandbox can be
+    made; never for anything in the file.
+    """
+    began, budget = time.monotonic(), budget or Budget.of(limits)
+    with budget.thinking():
+        submission = read_submission(source, template)
+        if submission.problem:
+            return Graded(_unreadable(blank, submission, exercises), submission)
+        task = plan_task(submission, template, exercises, blank, secret, limits)
+    first = budget.part(FOR_THE_PROGRAM)
+    outcome = run_program(task, launcher, first)
+    outcome = carry_forward(task, outcome, launcher, first)
+    budget.take(first)
+    outcome = without_forbidden(task, outcome, launcher, budget)
+    outcome = name_mistakes(task, outcome, launcher, budget)
+    outcome = with_reasons(task, outcome)
+    outcome = add_stand_in_notes(task, outcome)
+    if isinstance(source, Path):
+        runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id)]
+        outcome = add_runs(task, outcome, runs, source.parent, launcher, budget)
+    return Graded(_record(blank, task, outcome, time.monotonic() - began), submission)
+
+
+def _unreadable(blank: Result, submission: Submission, exercises: tuple[Exercise, ...]) -> Result:
+    message = submission.problem.message
+    verdicts = tuple(unread(exercise, message) for exercise in exercises)
+    return replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
+
+
+def _record(blank: Result, task: Task, outcome: Outcome, seconds: float) -> Result:
+    return replace(
+        blank,
+        verdicts=(*(outcome.verdict(exercise) for exercise in task.exercises), *outcome.runs),
+        repairs=tuple(task.submission.repairs),
+        technical="; ".join(outcome.technical) or None,
+        untested=outcome.untested,
+        doubts=outcome.doubts,
+        again=outcome.again,
+        seconds=round(seconds, 2),
+    )

@@ -1,0 +1,140 @@
+"""Grades one exercise again in every graded submission, after its reference, tolerance or points were corrected.
+
+Everything else stays: the verdicts on other exercises, scores given by hand, extensions, extra credit, comments. An
+unchanged verdict is not written. A file that has changed since it was graded is left to `grade`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from autograde.common.errors import AutogradeError
+from autograde.exercises.catalogue import of_notebook
+from autograde.exercises.spec import Exercise
+from autograde.grader.book.gradebook import Course, configured_penalty
+from autograde.grader.book.group_hand_ins import copies, follow
+from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.grade import Assignment, GradeError
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.notebook_grading import Graded, grade_notebook
+from autograde.grader.grading.results import FOLDER, Result, load_results
+from autograde.grader.hand_ins.digests import digest
+
+
+@dataclass(frozen=True)
+class Change:
+    """One verdict that has changed."""
+
+    student: str
+    before: float
+    after: float
+    status: str
+
+
+@dataclass
+class Regraded:
+    """The outcome. outdated: students whose file has changed since; failures: (student, reason)."""
+
+    same: int = 0
+    changed: list[Change] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+    failures: list[tuple[str, str]] = field(default_factory=list)
+
+
+Again = Callable[[Assignment, tuple[Exercise, ...], list[Result]], Iterator[tuple[Result, "Graded | AutogradeError"]]]
+
+
+def regrade(
+    assignment: Assignment, exercise: Exercise, launcher: SharedLauncher | None, students: Iterable[str] = (),
+    workers: int = 1,
+    progress: Callable[[str, int, int], None] = lambda student, done, total: None, again: Again | None = None,
+) -> Regraded:  # fmt: skip
+    """Regrades an exercise. Raises GradeError if it is not in the assignment, or a student has no record of it.
+
+    again: grades these exercises in the files behind old records, in their order, where that is not done with
+    `launcher`.
+    """
+    if exercise.notebook not in assignment.templates:
+        raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
+    copied, report = copies(assignment.course, assignment.name), Regraded()
+    chosen = {copied.get(student, student) for student in students}
+    records = [one for one in load_results(assignment.course, assignment.name) if one.notebook == exercise.notebook]
+    missing = chosen - {result.student for result in records}
+    if missing:
+        raise GradeError(
+            f"{assignment.course / FOLDER / assignment.name}: {exercise.notebook} of {', '.join(sorted(missing))} is "
+            f"not graded; check the name, or run `autograde grade {assignment.name}`"
+        )
+    before = [
+        result
+        for result in records
+        if not result.problem and (not chosen or result.student in chosen) and result.student not in copied
+    ]
+    report.outdated = [result.student for result in before if digest(file_behind(assignment, result)) != result.sha256]
+    todo = [result for result in before if result.student not in report.outdated]
+    penalty = configured_penalty(assignment.course)
+    with Course(assignment.course) as book:
+        every = of_notebook(exercise.notebook)
+        wanted = every[: [one.id for one in every].index(exercise.id) + 1]  # earlier answers may carry it
+        pairs = again(assignment, wanted, todo) if again else _again(assignment, wanted, todo, launcher, workers)
+        for done, (result, graded) in enumerate(pairs, start=1):
+            if isinstance(graded, AutogradeError):
+                report.failures.append((result.student, str(graded)))
+            else:
+                _take(assignment, exercise, result, graded, book, penalty, report)
+            progress(result.student, done, len(todo))
+        follow(assignment.course, assignment.name, assignment.templates, book, penalty)
+    return report
+
+
+def file_behind(assignment: Assignment, result: Result) -> Path:
+    """The notebook that a record is about."""
+    return assignment.course / "submitted" / result.student / assignment.name / f"{result.notebook}.ipynb"
+
+
+def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
+    """Each old record with a new grading of these exercises."""
+    released = assignment.templates[wanted[0].notebook]
+
+    def grade_one(result: Result):
+        blank = replace(result, verdicts=())
+        try:
+            template = released.edition(result.variant)
+            same = of_notebook(template.name, template.values)[: len(wanted)]
+            return grade_notebook(
+                file_behind(assignment, result), template, same, launcher, blank, assignment.secret, assignment.limits
+            )
+        except AutogradeError as reason:
+            return reason
+
+    with ThreadPoolExecutor(workers) as pool:
+        yield from zip(todo, pool.map(grade_one, todo))
+
+
+def _take(assignment, exercise, result: Result, graded: Graded, book: Course, penalty, report: Regraded) -> None:
+    new = next(verdict for verdict in graded.result.verdicts if verdict.exercise == exercise.id)
+    old = next((verdict for verdict in result.verdicts if verdict.exercise == exercise.id), None)
+    if new == old:
+        report.same += 1
+        return
+    if graded.result.again:  # the new verdict is about the killed sandbox, not about the answer
+        report.failures.append((result.student, "a sandbox was killed from outside; run it again"))
+        return
+    verdicts = {verdict.exercise: verdict for verdict in result.verdicts} | {exercise.id: new}
+    known = [one.id for one in of_notebook(exercise.notebook)]
+    order = [name for name in known if name in verdicts] + [name for name in verdicts if name not in known]  # runs last
+    changed = replace(result, verdicts=tuple(verdicts[name] for name in order))
+    others = [
+        other
+        for other in load_results(assignment.course, assignment.name)
+        if other.student == result.student and other.notebook != result.notebook
+    ]
+    book.write(assignment.name, result.student, [*others, changed], assignment.templates, penalty)
+    template = assignment.templates[result.notebook].edition(result.variant)
+    write_autograded(
+        assignment.course, assignment.name, result.student, template, graded.submission, changed.verdicts,
+        result.handed_in,
+    )  # fmt: skip
+    changed.save(assignment.course)
+    report.changed.append(Change(result.student, old.points if old else 0.0, new.points, new.status))

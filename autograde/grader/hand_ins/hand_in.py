@@ -1,0 +1,249 @@
+"""One student's hand-in: the folder `submitted/STUDENT/ASSIGNMENT/`, and the record of whom and what it is from.
+
+The record, `collected/ASSIGNMENT/hand_ins/STUDENT.json`, is outside the folder that students' files are in. It keeps
+what the system wrote (user, late mark, time, names of the entries): later downloads, late penalties, exports and
+feedback use it. Folder and record can be written twice with the same effect; the record is written first, then the
+folder is moved in one step.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autograde.grader.hand_ins.filenames import composed
+from bertlab.common.files import write_text
+
+_FOR_FEEDBACK = ("timestamp.txt", "submission_secret.txt")  # of nbgrader's exchange, which names a page by the secret
+TIME = "%Y-%m-%d %H:%M:%S UTC"  # as nbgrader reads timestamp.txt
+_NUMBERED = ("canvas", "moodle")  # systems that write a user's number into each entry, except of a group
+_BEFORE_JSON = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"  # byte-order marks, halves of UTF-16's characters, white space
+_WHOLE = ".whole"  # in a folder that is complete and not yet moved
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """The facts about a student's hand-in.
+
+    platform, number, name: as the system writes them; late: the system's mark, None where it has none; time: in UTC,
+    empty if unknown; entries: name of a file → its entry in the download; order: name of a file → [number of the
+    upload, date of the entry], by which a newer one is recognised; by: the member of the student's group who handed it
+    in, empty if the student did; group: whose it is, empty if it is the student's alone; replaced: of a group's, the
+    student's own hand-in that it took the place of: {"folder": name in earlier/, "record": its facts or None};
+    variants: of a group's, notebook → the number of the variant that it is graded as (see variants.py).
+    """
+
+    platform: str
+    number: str = ""
+    name: str = ""
+    late: bool | None = None
+    time: str = ""
+    entries: dict[str, str] = field(default_factory=dict)
+    order: dict[str, list] = field(default_factory=dict)
+    by: str = ""
+    group: str = ""
+    replaced: dict | None = None
+    variants: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.platform, self.number or self.name
+
+
+def record_path(course: str | Path, assignment: str, student: str) -> Path:
+    return Path(course, "collected", assignment, "hand_ins", f"{student}.json")
+
+
+def hand_in(course: str | Path, assignment: str, student: str) -> HandIn | None:
+    """The record of a student's hand-in; None where it came another way, for example through nbgrader's exchange."""
+    path = record_path(course, assignment, student)
+    return _read(path) if path.is_file() else None
+
+
+def _read(path: Path) -> HandIn:
+    """A record; one of an earlier version, which did not keep the group, is a group's if it has no user's number, and
+    its name may have accents apart."""
+    values = json.loads(path.read_text(encoding="utf-8"))
+    if "group" not in values:
+        of_group = values.get("by") or (values["platform"] in _NUMBERED and not values.get("number"))
+        values["group"] = values.get("name", "") if of_group else ""
+    return HandIn(**values | {"name": composed(values.get("name", ""))})
+
+
+def save_record(path: Path, about: HandIn) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n")
+
+
+def hand_ins(course: str | Path, assignment: str) -> dict[str, HandIn]:
+    """All records of an assignment, by student."""
+    paths = sorted(Path(course, "collected", assignment, "hand_ins").glob("*.json"))
+    return {path.stem: _read(path) for path in paths}
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """One file of a download for a student, copied to `staged`. time: of the hand-in, empty if unknown; by_hand: the
+    instructor's table names the student; odd: no notebook by its name."""
+
+    name: str
+    staged: Path
+    sha256: str
+    entry: str
+    order: list
+    time: str
+    by_hand: bool = False
+    odd: bool = False
+
+
+class Folder:
+    """One student's folder of one assignment."""
+
+    def __init__(self, course: Path, assignment: str, student: str):
+        self.course, self.assignment, self.student = course, assignment, student
+        self.record = record_path(course, assignment, student)
+        self.before = hand_in(course, assignment, student)
+        self.target = course / "submitted" / student / assignment
+        self.partial = self.target.with_name(f".{assignment}.partial")
+        self.earlier = course / "collected" / assignment / "earlier" / student
+        self.disputed = course / "collected" / assignment / "disputed" / student
+        self._finish_interrupted_move()
+        self.old = self._existing()
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.old
+
+    @property
+    def is_copy(self) -> bool:
+        """Whether another member of the student's group handed it in."""
+        return bool(self.before and self.before.by)
+
+    @property
+    def notebooks(self) -> set[str]:
+        """Names of the notebooks that are there; a script, PDF or web page with such a name does not count."""
+        return {name for name in self.old if name.endswith(".ipynb") and self._begins_as_json(name)}
+
+    def _begins_as_json(self, name: str) -> bool:
+        with (self.target / name).open("rb") as file:
+            return file.read(4096).lstrip(_BEFORE_JSON).startswith((b"{", b"["))
+
+    def has(self, arrived: Arrived) -> bool:
+        """Whether this very content is there."""
+        return self.old.get(arrived.name, ("", ""))[0] == arrived.sha256
+
+    def is_older(self, arrived: Arrived) -> bool:
+        """Whether the file that is there is the newer one."""
+        if arrived.name not in self.old:
+            return False
+        if self.before and arrived.name in self.before.order:
+            return self.before.order[arrived.name] > arrived.order
+        return bool(arrived.time) and self.old[arrived.name][1] > arrived.time
+
+    def _existing(self) -> dict[str, tuple[str, str]]:
+        """Hash and time of each file that is there. Other tools leave the time of copying on files: the earlier of it
+        and timestamp.txt counts."""
+        stamp = self.target / "timestamp.txt"
+        latest = stamp.read_text(encoding="utf-8").strip() if stamp.is_file() else "9999"
+        files = {}
+        for path in sorted(self.target.iterdir()) if self.target.is_dir() else ():
+            if path.is_file() and path != stamp:
+                modified = datetime.fromtimestamp(int(path.stat().st_mtime), UTC).strftime(TIME)
+                files[path.name] = hash_of(path), min(modified, latest)
+        return files
+
+    def write(self, newest: dict[str, Arrived], about: HandIn, whole: bool = False) -> None:
+        """Puts these files into the folder; the folder as it was is kept.
+
+        Files of other names stay, except if whole, or if what is there is another member's.
+        """
+        stay = set() if whole or self.is_copy else self.old.keys() - newest.keys()
+        shutil.rmtree(self.partial, ignore_errors=True)
+        self.partial.mkdir(parents=True)
+        for name in stay:
+            shutil.copy2(self.target / name, self.partial / name)
+        for name, file in newest.items():
+            shutil.copyfile(file.staged, self.partial / name)
+            if file.time:
+                seconds = datetime.strptime(file.time, TIME).replace(tzinfo=UTC).timestamp()
+                os.utime(self.partial / name, (seconds, seconds))
+        self.save(about)
+        if about.time:
+            write_text(self.partial / "timestamp.txt", about.time)
+        (self.partial / _WHOLE).touch()  # last: a partial folder that has it is complete
+        self._put_in_place()
+
+    def save(self, about: HandIn) -> None:
+        """Writes the record."""
+        save_record(self.record, about)
+
+    def replaced(self) -> dict | None:
+        """The student's own hand-in that a group's takes the place of, as in `HandIn.replaced`."""
+        if self.before and (self.is_copy or self.before.group):
+            return self.before.replaced
+        return {"folder": self._next_earlier(), "record": self.before and asdict(self.before)} if self.old else None
+
+    def give_back(self) -> bool:
+        """Takes a group's hand-in away, and puts back what it replaced; returns whether there was something.
+
+        The record comes last: until then it shows that this is not done yet.
+        """
+        replaced = self.before.replaced or {}
+        kept = self.earlier / replaced.get("folder", "")
+        back = bool(replaced) and kept.is_dir()
+        if back:
+            shutil.rmtree(self.partial, ignore_errors=True)
+            shutil.copytree(kept, self.partial)
+            (self.partial / _WHOLE).touch()
+            self._put_in_place()
+        elif self.target.exists():
+            self.earlier.mkdir(parents=True, exist_ok=True)
+            self.target.rename(self.earlier / self._next_earlier())
+        if back and replaced["record"]:
+            self.save(HandIn(**replaced["record"]))
+        else:
+            self.record.unlink()
+        return back
+
+    def _next_earlier(self) -> str:
+        return f"{len(list(self.earlier.iterdir())) + 1 if self.earlier.is_dir() else 1:03}"
+
+    def _put_in_place(self) -> None:
+        if self.target.exists():
+            self.earlier.mkdir(parents=True, exist_ok=True)
+            self.target.rename(self.earlier / self._next_earlier())
+        self.partial.rename(self.target)
+        (self.target / _WHOLE).unlink()
+
+    def _finish_interrupted_move(self) -> None:
+        (self.target / _WHOLE).unlink(missing_ok=True)
+        if (self.partial / _WHOLE).is_file() and not self.target.exists():
+            self._put_in_place()
+
+    def keep_older(self, file: Arrived) -> None:
+        """Keeps an older file under its hash, so that doing it twice is doing it once."""
+        self._keep(file, self.earlier)
+
+    def keep_disputed(self, file: Arrived) -> None:
+        """Keeps a file of which nobody knows whose it is."""
+        self._keep(file, self.disputed)
+
+    def _keep(self, file: Arrived, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file.staged, folder / f"{file.sha256[:12]}-{file.name}")
+
+
+def hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def copy_for_feedback(course: str | Path, assignment: str, student: str, folder: Path) -> None:
+    """Copies what `nbgrader release_feedback` reads beside a page from a hand-in, as far as it has it."""
+    for name in _FOR_FEEDBACK:
+        source = Path(course, "submitted", student, assignment, name)
+        if source.is_file():
+            write_text(folder / name, source.read_text(encoding="utf-8", errors="replace"))

@@ -1,0 +1,238 @@
+"""The student of each file of a download. Claims on one student that exclude each other are only reported."""
+
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+
+from autograde.common.texts import json_without_controls
+from autograde.grader.book.groups import Groups
+from autograde.grader.book.people import People
+from autograde.grader.hand_ins.archives import Entry
+from autograde.grader.hand_ins.filenames import own_stem, safe_name
+from autograde.grader.hand_ins.hand_in import TIME, Arrived, Folder, HandIn, hand_ins
+from autograde.grader.hand_ins.platforms import Reader, Upload
+from autograde.grader.hand_ins.roster import Roster
+
+ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
+IN_A_CSV = "name the student in a CSV (columns: file,student)"
+ONLY = f"only notebooks, {' and '.join(ALSO_TAKEN)} files are collected"
+
+
+@dataclass
+class Row:
+    """One file of a download.
+
+    action: "new", "replaced", "unchanged", "kept aside", "disputed", "ignored" or "refused"; system: which named the
+    student; timestamp: of the hand-in, empty if the system does not tell it; late: the system's own mark.
+    """
+
+    source: str
+    action: str
+    student: str = ""
+    file: str = ""
+    system: str = ""
+    timestamp: str = ""
+    late: bool = False
+    size: int = 0
+    sha256: str = ""
+    reason: str = ""
+
+
+@dataclass
+class Manifest:
+    """The outcome of one collection. notes: sentences for the instructor about the whole download; variants: student →
+    notebook → the number of the variant that the hand-in is graded as, where notebooks have variants."""
+
+    assignment: str
+    source: str
+    system: str = ""
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    variants: dict[str, dict[str, int]] = field(default_factory=dict)
+
+    def count(self, action: str) -> int:
+        return sum(row.action == action for row in self.rows)
+
+    @property
+    def students(self) -> list[str]:
+        left_out = ("refused", "ignored", "disputed")
+        return sorted({row.student for row in self.rows if row.student and row.action not in left_out})
+
+    def to_json(self) -> str:
+        return json_without_controls(json.dumps(asdict(self), indent=1, ensure_ascii=False)) + "\n"
+
+
+@dataclass
+class Found:
+    """A file that was copied out, with what the system said about its entry. by_hand: the roster names the file."""
+
+    row: Row
+    entry: Entry
+    upload: Upload
+    staged: Path
+    by_hand: bool
+    odd: bool
+
+    @property
+    def order(self) -> list:
+        """The values by which the newer of two uploads is recognised: nothing in them is the student's."""
+        return [self.upload.order, _text(self.entry.modified)]
+
+    @property
+    def rank(self):
+        """The file that counts comes last: of the newest upload the one named exactly, and least deep in an archive."""
+        path = Path(self.entry.inner or self.upload.file)
+        exact = own_stem(path.name) == own_stem(self.row.file)
+        return not self.odd, self.order, exact, -len(path.parts), self.row.source
+
+    def arrived(self) -> Arrived:
+        row = self.row
+        return Arrived(
+            row.file, self.staged, row.sha256, self.entry.outer, self.order, row.timestamp, self.by_hand, self.odd
+        )
+
+
+def by_student(
+    found: list[Found], course: Path, reader: Reader, roster: Roster, people: People, groups: Groups
+) -> dict:
+    """Files by the student's folder. Two students never share one: the system's number distinguishes students of the
+    same name, now and in later downloads that contain only one of them. An entry with the name of a group goes to the
+    group's first member."""
+    records = {
+        student: record.number
+        for student, record in hand_ins(course, reader.assignment).items()
+        if record.platform == reader.platform
+    }
+    keys, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)
+    for file in found:
+        group = groups.named(file.upload.student) if not file.by_hand else None
+        if group and not _is_a_strangers(file.upload, groups.members[group], reader, roster, people):
+            file.upload = replace(file.upload, student=group, lasting=False, name="", of_group=True)
+            file.row.student = groups.members[group][0]
+        elif not file.by_hand:
+            file.row.student = _known(file.upload, reader, roster, people, records) or ""
+        if not file.row.student:
+            keys[file.upload.student].add(file.upload.key)
+    taken = {file.row.student for file in found if file.row.student} | roster.people.keys()
+    for file in found:
+        name, number = file.upload.student, file.upload.number
+        if not file.row.student:
+            theirs = records.get(safe_name(name)) or people[safe_name(name)].ids.get(reader.platform)
+            namesake = len(keys[name]) > 1 or (theirs and theirs != number) or safe_name(name) in taken
+            file.row.student = f"{name}-{number}" if namesake and number else name
+        spellings[safe_name(file.row.student).casefold()].add(file.row.student)
+    for file in found:
+        name = safe_name(file.row.student)
+        is_known = file.row.student == name and name in people.known  # one who is known keeps the folder
+        if len(spellings[name.casefold()]) > 1 and not is_known:
+            name += f"-{hashlib.sha256(file.row.student.encode('utf-8', 'replace')).hexdigest()[:6]}"
+        file.row.student = name
+        students[name].append(file)
+    return students
+
+
+def _is_a_strangers(upload: Upload, members: tuple[str, ...], reader: Reader, roster: Roster, people: People) -> bool:
+    """Whether an entry with the name of a group has the user id of somebody else: students can choose their names."""
+    if not upload.lasting or not upload.number:
+        return False
+    whose = roster.by_number(upload.number) or people.by_id(reader.platform, upload.number)
+    if whose:
+        return whose not in members
+    return all(roster.numbers_of(one) or people[one].ids.get(reader.platform) for one in members)
+
+
+def _known(upload: Upload, reader: Reader, roster: Roster, people: People, records: dict[str, str]) -> str | None:
+    """The student of the course: by the roster, else by the number that an earlier download told."""
+    if reader.platform == "blackboard":
+        return roster.by_login(upload.student)
+    number = upload.number
+    if upload.lasting and number and (student := roster.by_number(number) or people.by_id(reader.platform, number)):
+        return student
+    if number and number in records.values():
+        return next(student for student, theirs in records.items() if theirs == number)
+    student = roster.by_name(upload.student)
+    other_number = student and upload.lasting and number and roster.people[student].id
+    return None if other_number else student
+
+
+def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roster, people: People) -> list[Found]:
+    """Files whose entries one student can have handed in. Others are kept as disputed: they replace no work."""
+    if any(file.by_hand for file in files):
+        return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
+    if _has_these_accounts(folder, files, roster):
+        return files
+    own = folder.before if folder.before and not folder.before.by else None  # a copy of a group's claims nothing
+    claims = {(file.upload.key, file.upload.student) for file in files}
+    if len(claims) > 1:
+        both = " and ".join(sorted(f"{student} ({key})" for key, student in claims))
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), f"{both} claim to be one student")
+    if own and folder.before.key == (reader.platform, *_key(files)) and folder.before.name != files[0].upload.student:
+        reason = f"{reader.title} called this student {folder.before.name!r} before and {files[0].upload.student!r} now"
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
+    if reason := _another_account(own, files, reader, people):
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
+    uploads = {(file.row.file, file.row.sha256): file for file in files}
+    if reader.platform == "files" and len({name for name, _ in uploads}) < len(uploads):
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), "two files name this student")
+    if any(file.upload.sure for file in files) or (folder.old and not all(file.upload.sure for file in files)):
+        reason = "its name can be read as another student's too"
+        files = _set_aside(folder, files, lambda file: file.upload.sure or folder.has(file.arrived()), reason)
+    copied = folder.before is not None and folder.before.by != ""
+    if not (folder.is_empty or copied) and (own is None or own.key != (reader.platform, *_key(files))):
+        came = folder.before.platform if folder.before else "another way"
+        reason = f"{folder.student}'s work came from {came}, this file from {reader.platform}"
+        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
+    return files
+
+
+def _another_account(own: HandIn | None, files: list[Found], reader: Reader, people: People) -> str:
+    """Why a group's entry may be a stranger's, of whom only the group's name is known; else "". Moodle's number is the
+    group's own."""
+    if not (own and own.group and files and files[0].upload.of_group):
+        return ""
+    uploads = [upload for entry in own.entries.values() if (upload := reader.read(entry))]
+    before, now = {upload.number for upload in uploads}, files[0].upload.number
+    if now in before or not before or people.by_id(reader.platform, now):
+        return ""
+    return (
+        f"the user id in it is {now}, was {min(before)} before, and the course knows neither as a member of {own.group}"
+    )
+
+
+def _has_these_accounts(folder: Folder, files: list[Found], roster: Roster) -> bool:
+    """Whether the instructor's table gives the student several numbers, and each file has one of them."""
+    same_way = folder.is_empty or (folder.before is not None and folder.before.platform == "canvas")
+    return (
+        same_way
+        and len(roster.numbers_of(folder.student)) > 1
+        and all(file.upload.sure and file.upload.lasting and file.upload.number for file in files)
+        and all(roster.by_number(file.upload.number) == folder.student for file in files)
+    )
+
+
+def _key(files: list[Found]) -> tuple[str]:
+    """A group's is its name alone: the number in it is a member's, and not always the same one's."""
+    if not files:
+        return ("",)
+    upload = files[0].upload
+    return (upload.student if upload.of_group else upload.key,)
+
+
+def _set_aside(folder: Folder, files: list[Found], stays: Callable[[Found], bool], reason: str) -> list[Found]:
+    kept = [file for file in files if stays(file)]
+    for file in files:
+        if file not in kept:
+            folder.keep_disputed(file.arrived())
+            file.row.action, file.row.reason = (
+                "disputed",
+                f"{reason}; name the student in a CSV (columns: file,student)",
+            )
+    return kept
+
+
+def _text(time: datetime | None) -> str:
+    return time.strftime(TIME) if time else ""

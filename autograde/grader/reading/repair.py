@@ -1,0 +1,354 @@
+"""Matches the cells of a submission with the released notebook: which cell answers which exercise, and what to run.
+
+Evidence, strongest first, for each answer of the release:
+
+1. the grade_id in the cell's metadata;
+2. the names it defines, if the metadata are missing (Colab removes them) or cells were split;
+3. its text, if a template is hardly changed;
+4. its position: the only unmatched cell between two known cells.
+
+No code of a student is discarded: unmatched cells are run at their position. Only test cells are removed (the released
+ones count) and unchanged second copies of an answer, which would overwrite the answer when run.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
+
+from autograde.common.dependencies import names_of
+from autograde.common.syntax import is_program
+from autograde.grader.reading.lacking_modules import without_lacking_modules
+from autograde.grader.reading.notebook import Cell, Problem, read_notebook
+from autograde.grader.reading.source import alike, called_names, defined_names, significant, without_commands
+from autograde.grader.reading.template import CHECK, SETUP, Template, TemplateCell
+
+_ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
+_MAX_JOINS = 200  # attempts to join two cells
+_LONGEST_JOINED = 20_000  # characters: what people split is a function
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A student's answer to one exercise: text of one or more cells. attempted: it differs from the release."""
+
+    exercise: str
+    source: str
+    positions: tuple[int, ...]
+    attempted: bool
+
+
+@dataclass
+class Submission:
+    """A notebook ready for grading.
+
+    answers: by exercise, for each exercise that was found; program: the code cells to run, in order, without tests;
+    repairs: sentences about repairs; problem: why nothing could be read, for the student.
+    """
+
+    answers: dict[str, Answer] = field(default_factory=dict)
+    program: list[Cell] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    repairs: list[str] = field(default_factory=list)
+    problem: Problem | None = None
+
+
+def read_submission(source, template: Template) -> Submission:
+    """Reads and repairs a submission (bytes or path). Never raises for anything in the file."""
+    reading = read_notebook(source)
+    if reading.problem:
+        exercises = [cell.grade_id for cell in template.answers]
+        return Submission(missing=exercises, repairs=reading.repairs, problem=reading.problem)
+    return _Matching(template, reading.cells, reading.repairs).submission()
+
+
+class _Matching:
+    """The work of one repair. owner: position of a cell → exercises it answers; tests, dropped: positions not run."""
+
+    def __init__(self, template: Template, cells: list[Cell], repairs: list[str]):
+        self.template, self.repairs = template, list(repairs)
+        self.cells = self._whole_cells(cells)
+        self.texts = [significant(cell.source) for cell in self.cells]
+        self.names = [_names(cell) for cell in self.cells]
+        self.released = {cell: significant(cell.cell.source) for cell in template.cells}
+        self.by_id = {cell.grade_id: cell for cell in template.cells if cell.grade_id}
+        self.claims: dict[str, list[int]] = {}
+        self.tests: set[int] = set()
+        self.dropped: set[int] = set()
+
+    def submission(self) -> Submission:
+        self._find_tests()
+        for find in (self._by_grade_id, self._by_names, self._by_text, self._by_position):
+            for answer in self.template.answers:
+                find(answer)
+        self._drop_untouched_copies()
+        answers = {cell.grade_id: self._answer(cell) for cell in self.template.answers if cell.grade_id in self.claims}
+        missing = [cell.grade_id for cell in self.template.answers if cell.grade_id not in self.claims]
+        for exercise in missing:
+            self._say(f"The cell of {exercise} was deleted; no answer was found in other cells.")
+        self._note_order()
+        return Submission(answers, self._program(), missing, self.repairs)
+
+    def _say(self, sentence: str) -> None:
+        if sentence not in self.repairs:
+            self.repairs.append(sentence)
+
+    # --- before anything is matched ---
+
+    def _whole_cells(self, cells: list[Cell]) -> list[Cell]:
+        """Joins a cell that was split in the middle of a function with the part after it."""
+        whole: list[Cell] = []
+        joins = 0
+        for cell in cells:
+            halves = whole and cell.kind == "code" == whole[-1].kind and not (_runs(whole[-1]) and _runs(cell))
+            joins += bool(halves)
+            if halves and joins <= _MAX_JOINS and _continues(whole[-1], cell):
+                joined = f"{whole[-1].source}\n{cell.source}"
+                owner = whole[-1] if whole[-1].grade_id or not cell.grade_id else cell
+                whole[-1] = replace(owner, source=joined, position=whole[-1].position)
+                self._say(f"Cell {cell.position + 1} continues the code of the cell before it; the two were joined.")
+            else:
+                whole.append(cell)
+        return whole
+
+    def _find_tests(self) -> None:
+        """Marks test cells: by id, by text, or because they do nothing but call check."""
+        texts = {self.released[test]: test for test in self.template.tests}
+        found = set()
+        for index, cell in enumerate(self.cells):
+            known = self.by_id.get(cell.grade_id)
+            test = known if known and known.role == "test" else None
+            test = test or (texts.get(self.texts[index]) if cell.kind == "code" else None)
+            if test is None:
+                if cell.kind == "code" and called_names(cell.source, CHECK):
+                    self.tests.add(index)
+                continue
+            if self._holds_code(index, test):
+                continue
+            self.tests.add(index)
+            if self.texts[index] != self.released[test]:
+                self._say(f"The test cell {test.grade_id} was changed; the released one was used.")
+            elif test.grade_id in found:
+                self._say(f"The test cell {test.grade_id} occurs twice.")
+            found.add(test.grade_id)
+        for test in self.template.tests:
+            if test.grade_id not in found:
+                self._say(f"The test cell {test.grade_id} was deleted; the released one was used.")
+
+    def _holds_code(self, index: int, test: TemplateCell) -> bool:
+        """Whether somebody wrote (or merged) an answer or a function for it into a test cell, or a copy of one."""
+        given = names_of(test.cell.source)[0] | {CHECK}
+        return bool((self.names[index] | names_of(self.cells[index].source)[0]) - given)
+
+    # --- evidence ---
+
+    def _by_grade_id(self, answer: TemplateCell) -> None:
+        indices = [index for index, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
+        if indices:
+            self.claims[answer.grade_id] = indices
+
+    def _by_names(self, answer: TemplateCell) -> None:
+        """Cells that define names of the answer that the claimed cells do not define."""
+        claimed = self.claims.get(answer.grade_id, [])
+        held = frozenset().union(*(self.names[index] for index in claimed if self._written(index, answer)))
+        lacking = answer.names - held
+        new = [
+            index
+            for index, names in enumerate(self.names)
+            if names & lacking
+            and index not in self.tests
+            and index not in claimed
+            and not self._is_given_elsewhere(index, answer)
+        ]
+        if not new:
+            return
+        self.claims[answer.grade_id] = sorted([*claimed, *new])
+        where = _numbers(self.cells[index].position for index in new)
+        self._say(f"{answer.grade_id}: the answer was found in {where} by the names it defines.")
+
+    def _written(self, index: int, answer: TemplateCell) -> bool:
+        """Whether a student put anything into a cell: it is neither the released text nor empty."""
+        return self.texts[index] not in ("", self.released[answer])
+
+    def _by_text(self, answer: TemplateCell) -> None:
+        """An unmatched cell that is an edited copy of the template."""
+        if answer.grade_id in self.claims:
+            return
+        best, best_share = None, _ALIKE
+        for index in self._free():
+            share = alike(self.released[answer], self.texts[index])
+            if share >= best_share and not self._is_given_elsewhere(index, answer):
+                best, best_share = index, share
+        if best is not None:
+            self.claims[answer.grade_id] = [best]
+            self._say(f"{answer.grade_id}: the answer was found in cell {self._number(best)} by its text.")
+
+    def _is_given_elsewhere(self, index: int, answer: TemplateCell) -> bool:
+        """Whether a cell is another cell of the release, word for word."""
+        return any(text == self.texts[index] for cell, text in self.released.items() if cell is not answer)
+
+    def _free(self) -> list[int]:
+        owned = self.tests.union(*self.claims.values())
+        return [index for index in range(len(self.cells)) if index not in owned and self.texts[index]]
+
+    def _by_position(self, answer: TemplateCell) -> None:
+        """All unmatched cells of the right kind between the known neighbours: free text resembles no template."""
+        if answer.grade_id in self.claims:
+            return
+        anchors, here = self._anchors(), self.template.cells.index(answer)
+        before = [index for template_index, index in anchors.items() if template_index < here]
+        after = [index for template_index, index in anchors.items() if template_index > here]
+        first, last = max(before, default=-1), min(after, default=len(self.cells))
+        free = [index for index in self._free() if self.cells[index].kind == answer.cell.kind]
+        free = [index for index in free if not self._is_given_elsewhere(index, answer)]
+        between = [index for index in free if first < index < last]
+        if between or answer.cell.kind == "code":  # a text is read by a human: better too much of it than none
+            free = between
+        if free:
+            self.claims[answer.grade_id] = free
+            where = _numbers(self.cells[index].position for index in free)
+            self._say(f"{answer.grade_id}: the answer was found in {where} by its position.")
+
+    def _anchors(self) -> dict[int, int]:
+        """Index in the release → index in the submission, of cells known by claim or by a text that occurs once.
+
+        Both indices increase: a cell that was moved is not used.
+        """
+        owners = {indices[0]: exercise for exercise, indices in self.claims.items() if len(indices) == 1}
+        here = _once([owners.get(index, text) for index, text in enumerate(self.texts)])
+        there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
+        blocks = SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks()
+        return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+
+    # --- after everything is matched ---
+
+    def _drop_untouched_copies(self) -> None:
+        for answer in self.template.answers:
+            indices = self.claims.get(answer.grade_id, [])
+            written = [index for index in indices if self._written(index, answer)]
+            if len(indices) > 1 and written:
+                copies = [index for index in indices if self.texts[index] == self.released[answer]]
+                self.dropped.update(copies)
+                self.claims[answer.grade_id] = written
+                if copies:
+                    self._say(f"{answer.grade_id}: an unchanged second copy of the cell was ignored.")
+            owners = self.claims.get(answer.grade_id, [])
+            if sum(self.cells[index].grade_id == answer.grade_id for index in owners) > 1:
+                self._say(f"{answer.grade_id}: the cell occurs more than once; all were run, the last one counts.")
+
+    def _answer(self, cell: TemplateCell) -> Answer:
+        indices = self.claims[cell.grade_id]
+        source = "\n\n".join(self.cells[index].source for index in indices)
+        positions = tuple(self.cells[index].position for index in indices)
+        attempted = any(self._written(index, cell) for index in indices)
+        return Answer(cell.grade_id, source, positions, attempted)
+
+    def _note_order(self) -> None:
+        order = [self.claims[cell.grade_id][0] for cell in self.template.answers if cell.grade_id in self.claims]
+        if order != sorted(order):
+            self._say("The answers have a different order than in the released notebook; they were run in your order.")
+
+    def _program(self) -> list[Cell]:
+        """The code cells to run: commands made comments, locked cells as released, answers among text made code."""
+        answered = {
+            index for cell in self.template.answers if cell.cell.kind == "code"
+            for index in self.claims.get(cell.grade_id, [])
+        }  # fmt: skip
+        program = []
+        for index, cell in enumerate(self.cells):
+            if index in self.tests or index in self.dropped or not cell.source.strip():
+                continue
+            if cell.kind != "code":
+                if index not in answered:
+                    continue
+                self._say(f"Cell {self._number(index)} was turned into text; it was read as code again.")
+            program += self._runnable(index, cell)
+        return self._with_given_cells(program)
+
+    def _runnable(self, index: int, cell: Cell) -> list[Cell]:
+        """The cell to run; for a changed locked cell two, so that an error in the one leaves the other."""
+        released = self.by_id.get(cell.grade_id)
+        if released and released.role == "given" and self.texts[index] != self.released[released]:
+            self._say(f"The locked cell {cell.grade_id} was changed; the released one was run after it.")
+            own = [self._tolerant(index, cell)] if _runs(cell) else []  # imports, or an answer, that somebody put there
+            return [*own, replace(cell, source=released.cell.source, kind="code")]
+        return [self._tolerant(index, cell)]
+
+    def _tolerant(self, index: int, cell: Cell) -> Cell:
+        source, commands = without_commands(cell.source)
+        if commands:
+            self._say(f"Cell {self._number(index)}: {commands[0][:60]!r} is a notebook command; it was not run.")
+        source, lacking = without_lacking_modules(source)
+        if lacking:
+            self._say(
+                f"Cell {self._number(index)}: the grader does not have the module {lacking[0][:60]!r}; lines that need "
+                "it were left out."
+            )
+        return replace(cell, source=source, kind="code")
+
+    def _with_given_cells(self, program: list[Cell]) -> list[Cell]:
+        """Puts deleted locked cells back: before the first cell that came after them in the release. The released
+        set-up is run before a changed one, of which a line may fail here (it mounts a Drive)."""
+        for index, given in reversed(list(enumerate(self.template.cells))):
+            if given.role != "given":
+                continue
+            if (changed := self._changed_copy(given, program)) is not None:
+                program.insert(changed, replace(given.cell, position=program[changed].position))
+            if self._is_there(given, program):
+                continue
+            later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
+            positions = [position for cell in later for position in self._positions(cell, program)]
+            start = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
+            program.insert(start, replace(given.cell, position=program[start].position if program else 0))
+            self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was restored.")
+        return program
+
+    def _is_there(self, given: TemplateCell, program: list[Cell]) -> bool:
+        """Whether a given cell is in the program: by id, or with most of its lines (people add imports)."""
+        if given.grade_id and any(cell.grade_id == given.grade_id for cell in program):
+            return True
+        return any(alike(self.released[given], significant(cell.source)) >= _ALIKE for cell in program)
+
+    def _changed_copy(self, given: TemplateCell, program: list[Cell]) -> int | None:
+        """The index of a given cell without a name that was edited; None if it is there word for word, or not."""
+        if given.grade_id:
+            return None
+        shares = [alike(self.released[given], significant(cell.source)) for cell in program]
+        exact = any(significant(cell.source) == self.released[given] for cell in program)
+        return None if exact else next((index for index, share in enumerate(shares) if share >= _ALIKE), None)
+
+    def _positions(self, cell: TemplateCell, program: list[Cell]) -> list[int]:
+        if cell.grade_id in self.claims:
+            return [self.cells[index].position for index in self.claims[cell.grade_id]]
+        return [other.position for other in program if cell.grade_id and other.grade_id == cell.grade_id]
+
+    def _number(self, index: int) -> int:
+        return self.cells[index].position + 1
+
+
+def _once(texts: list[str]) -> list:
+    """The texts; empty and repeated ones are replaced by unique objects, so that they match nothing."""
+    counts = Counter(texts)
+    return [text if text and counts[text] == 1 else object() for text in texts]
+
+
+def _names(cell: Cell) -> frozenset[str]:
+    """The names a cell defines; a text cell counts if it is a program (code that was turned into text)."""
+    if cell.kind == "code" or is_program(cell.source):
+        return defined_names(cell.source)
+    return frozenset()
+
+
+def _runs(cell: Cell) -> bool:
+    return is_program(without_commands(cell.source)[0])
+
+
+def _continues(first: Cell, second: Cell) -> bool:
+    """Whether two cells, of which one is not a complete program, are a program together."""
+    joined = f"{first.source}\n{second.source}"
+    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and is_program(joined)
+
+
+def _numbers(positions: Iterable[int]) -> str:
+    numbers = [str(position + 1) for position in positions]
+    return f"cell {numbers[0]}" if len(numbers) == 1 else f"cells {', '.join(numbers[:-1])} and {numbers[-1]}"

@@ -1,0 +1,261 @@
+"""The advice of a verdict: the likely cause of an error or of a wrong result, and the way to mend it."""
+
+import re
+
+import numpy as np
+
+from autograde.common.texts import article
+from autograde.judging.answers import Answer, Failure
+from autograde.judging.compare import Difference
+
+_NUMPY = (
+    "Expected a tensor, got a NumPy array. Compute with `keras.ops`: NumPy knows no gradients and does not work inside "
+    "of `tf.function`."
+)
+_NUMPY_BOOLEANS = "Expected a tensor of booleans, got NumPy's. Use `keras.ops`, or `ops.convert_to_tensor` at the end."
+_NO_TENSORS = {
+    "symbolic Keras tensor": (
+        "Expected a tensor with values, got a symbolic tensor. Use the function's arguments, not `keras.Input`."
+    ),
+    "NumPy array": _NUMPY,
+    "NumPy scalar": _NUMPY,
+}
+
+_ABOUT_LAYERS = ("no such weight", "shape of a weight", "not callable")
+_SEQUENCES = ("tuple", "map", "filter", "zip", "dict_keys", "dict_values", "deque", "chain")
+
+_NO_NUMBERS = (
+    "Inside of `tf.function`, in which Keras trains a model, a tensor has a shape, but no numbers yet. So `if`, `for`, "
+    "`len(...)`, `float(...)`, `.numpy()` and NumPy's functions cannot read it. Use `keras.ops`; instead of `if`, "
+    "`ops.where`."
+)
+_NO_BATCH_SIZE = (
+    "In Keras's `fit`, the batch size is not known in advance, and in this call it is not known either: `x.shape[0]` "
+    "is None. Take sizes from `ops.shape(x)`."
+)
+ONLY_TOGETHER = (
+    "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
+    "change what an earlier one returned, or do two layers share weights?"
+)
+TOO_LONG = "did not end within"  # start of the message of a TimeoutError raised by `check` itself
+_ENDLESS = (
+    "Follow the loop by hand for a few iterations: which condition ends it, and does each iteration come closer? "
+    "If your code is right and only slow here, `check(…, seconds=120)` waits longer."
+)
+_MATRIX_TIMES_VECTOR = (
+    "`@` needs as many axes on both sides. For a matrix times a vector use `ops.matmul` or `ops.sum(a * v, axis=-1)`."
+)
+_WITHOUT_NUMBERS = re.compile(r"symbolic (tf\.)?Tensor|SymbolicTensor")
+_NO_INDEX = re.compile(r"indices\[[\d, ]*\] = (-?\d+) is not in \[0, (\d+)\)")
+# Part of an error's message → advice; where the message alone does not help.
+_BY_MESSAGE = {
+    "forgot to call `super().__init__()`": (
+        "Call `super().__init__()` first in your `__init__`: Keras needs it to store the weights of a layer."
+    ),
+    "cannot add new elements of state": (
+        "A layer gets a new weight, sub-layer or seed generator after it was built. Create them once, in `__init__` or "
+        "`build`, and build each layer once: is the same layer in a list several times?"
+    ),
+    "Only input tensors may be passed as positional arguments": (
+        "Keras layers take only tensors by position. Pass the others by name, such as `training=training`."
+    ),
+    "In[0] and In[1] has different ndims": _MATRIX_TIMES_VECTOR,
+    "ndims must be >= 2": _MATRIX_TIMES_VECTOR,  # the same error of the kernels for processors with AVX-512
+    "Attempt to convert a value (None)": (
+        "Expected a tensor, got None. Is an argument missing in a call, or does one of your functions return nothing? "
+        "The gradient of a weight is None if the loss does not use the weight."
+    ),
+    "'IndexedSlices'": (
+        "The gradient of an embedding table is a list of rows, `IndexedSlices`. `tf.convert_to_tensor(gradient)` adds "
+        "the rows of equal tokens and makes a tensor of it."
+    ),
+    "Value for attr 'Tidx' of float": (
+        "The second argument of `ops.max`, `ops.sum` and the like is an axis. `ops.maximum(a, b)` compares element by "
+        "element."
+    ),
+    "Value for attr 'Tshape' of float": "A size is a float here. `/` makes floats; divide sizes with `//`.",
+    "Value for attr 'T' of bool": (
+        'Booleans are used as numbers. Convert them with `ops.cast(mask, "float32")`, or choose with `ops.where`.'
+    ),
+    "Tensor' object does not support item assignment": (
+        "A tensor cannot be changed in place. Compute a new one, for example with `ops.where(mask, a, b)`."
+    ),
+    "only integer scalar arrays can be converted to a scalar index": (
+        "Several numbers are used as one index here. To choose by a mask use `ops.where(mask, a, b)`, to look up rows "
+        "`ops.take`. A tensor cannot be changed in place."
+    ),
+    "looking for numpy-related methods": (
+        "A tensor does not have NumPy's attributes and methods. Use `keras.ops`: `ops.swapaxes(x, -1, -2)` for `.T`, "
+        "`ops.cast(x, ...)` for `.astype(...)`, `ops.reshape(x, ...)` for `.reshape(...)`."
+    ),
+    "must have compatible batch dimensions": (
+        "The axes before the last two differ. `ops.transpose(x)` turns all axes around; `ops.swapaxes(x, -1, -2)` "
+        "swaps the last two."
+    ),
+}
+_MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
+
+
+def error_advice(answer: Answer, question: dict) -> list[str]:
+    """Advice about an error, for errors whose message alone does not help. A sandbox's answer has no message."""
+    failure = answer.failure
+    if failure is None:
+        return []
+    if failure.kind == "TimeoutError" and failure.message.startswith(TOO_LONG):
+        return [_ENDLESS]
+    known = next((advice for part, advice in _BY_MESSAGE.items() if part in failure.message), None)
+    if known:
+        return [known]
+    no_index = _NO_INDEX.search(failure.message)
+    if no_index:
+        return [
+            f"A look-up got the index {no_index[1]}; expected 0 to {int(no_index[2]) - 1}. Is it the right table, and "
+            "the right axis? Is the number an index at all?"
+        ]
+    if question.get("unknown_batch") and "None" in failure.message:
+        return [_NO_BATCH_SIZE]
+    if _needs_numbers(failure, question):
+        batch = question.get("unknown_batch") and not failure.type  # without a message it may be this as well
+        return [_NO_NUMBERS, _NO_BATCH_SIZE] if batch else [_NO_NUMBERS]
+    mixed = _MIXED.search(failure.message)
+    if mixed:
+        return [f"Two dtypes are mixed here, {mixed[1]} and {mixed[2]}. Convert one with `ops.cast(x, ...)`."]
+    if failure.kind == "UnboundLocalError":
+        return ["Your function uses a variable before it assigns a value to it."]
+    return []
+
+
+def _needs_numbers(failure: Failure, question: dict) -> bool:
+    """Whether code wanted the numbers of a tensor inside of `tf.function`.
+
+    A sandbox's error has no message: there it is the reason if the same code passed the questions before, outside.
+    """
+    if question.get("graph") and not failure.type:
+        return True
+    return failure.type == "OperatorNotAllowedInGraphError" or bool(_WITHOUT_NUMBERS.search(failure.message))
+
+
+def result_advice(answer: Answer, plan: dict, claim: dict, difference: Difference) -> list[str]:
+    """Advice about the kind of thing that was returned, about changed arguments, and about missing gradients."""
+    name, returned = plan["exercise"]["names"][0], answer.returned
+    wanted = "tensor" if claim["kind"] == "slopes" else claim["returns"]
+    if answer.status not in ("ok", "refused"):
+        return []
+    if answer.status == "refused" and answer.failure.reason in _ABOUT_LAYERS:  # it was not called
+        return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
+    if returned == "nothing":
+        return [f"`{name}` returned None: did you forget `return`?"]
+    if returned == "...":
+        return [f"`{name}` returned `...`: replace it by your own expression."]
+    if returned == "generator":
+        return ["Your function returned a generator, because it uses `yield`. Collect the items and `return` them."]
+    if wanted == "tensor" and returned in _NO_TENSORS:
+        advice, has_booleans = _NO_TENSORS[returned], getattr(claim.get("expected"), "dtype", "") == np.bool_
+        return [_NUMPY_BOOLEANS if advice is _NUMPY and has_booleans else advice]
+    another_kind = returned != wanted != "anything" and answer.no_gradient is None
+    if another_kind and (answer.status == "ok" or wanted != "tensor"):
+        return [f"Expected {article(wanted)}, got {article(answer.type or returned)}.{_how(returned, wanted)}"]
+    if answer.status == "refused":
+        return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
+    if difference.kind == "mutated":
+        return [
+            "Your function changes one of its arguments, or a list inside it (`list(x)` copies only the outer list). "
+            "The caller may still need it: make a new value instead."
+        ]
+    if answer.no_gradient:
+        return [
+            "A gradient is missing: something was computed without tensors (NumPy, `.numpy()`), is a constant, or its "
+            "gradient was stopped (`ops.stop_gradient`)."
+        ]
+    if claim["kind"] == "slopes" and answer.status == "ok" and difference.kind == "values":
+        return [
+            "The results are right, but not their gradient: is a part computed with NumPy (`np.mean`, `.numpy()`), or "
+            "is a gradient stopped (`ops.stop_gradient`)?"
+        ]
+    if answer.new_weights:
+        return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
+    if difference.kind == "unstable":
+        trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
+        which = "with dropout outside training"
+        which = "with a dropout that does not belong here or has another rate" if trains else which
+        if trains and plan["questions"][claim["answer"]]["probe"].get("config", {}).get("dropout") == 0:
+            which = "where a rate of 0 is not passed on to a dropout"
+        return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
+    if plan["questions"][claim["answer"]]["probe"]["kind"] == "made" and "named" in claim.get("expected", ()):
+        if all(answer.value.get(name) == claim["expected"][name] for name in ("named", "trainable")):
+            return ["A weight of your layer cannot be trained: leave out `trainable=False` where you make it."]
+        return [
+            "The layer was made with `name=...` and `trainable=...`: hand all of `**kwargs` on to `super().__init__`."
+        ]
+    if plan["questions"][claim["answer"]]["probe"]["kind"] == "trainable" and type(answer.value) is dict:
+        got = sum(count for count in answer.value.values() if type(count) is int)
+        return _about_weights(got, sum(claim["expected"].values()))
+    if plan["questions"][claim["answer"]]["probe"]["kind"] == "own lists":
+        return [
+            "Your function returns its argument itself: a change of the result changes the argument, too. Return a "
+            "new list. (`check` appended 'changed' to the result to see this.)"
+        ]
+    return _value_advice(answer.value, claim.get("expected"))
+
+
+def _about_weights(got: int, expected: int) -> list[str]:
+    """Advice where other numbers can be trained than expected; got, expected: all numbers of the layer."""
+    if got == expected:
+        return ["A weight cannot be trained, or should not be: leave out `trainable=False` where you make it."]
+    more = "more" if got > expected else "fewer"
+    return [f"The layer's weights hold {more} numbers than expected. Is there a bias too many, or is a part left out?"]
+
+
+def _refusal(answer, question) -> str:
+    """Why an answer of a sandbox could not be used, in words of the grader's own."""
+    probe = question["probe"].get("of", question["probe"])
+    names = ", ".join(f"`{paths[0]}`" for paths in probe.get("roles", {}).values())
+    return {
+        "no such weight": f"A weight of your layer was not found. The grader sets these: {names}.",
+        "shape of a weight": f"A weight of your layer has another shape than expected. The grader sets these: {names}.",
+        "not callable": "Your class makes something that cannot be called: expected a layer.",
+        "changed later": "A later call of your function changes what an earlier call returned.",
+        "ends": "Your data set ends; expected one without end.",
+        "too large": "Your result is too large to be checked.",
+        "no plain form": "Your result has a type that cannot be checked: expected tensors or plain Python values.",
+    }.get(answer.failure.reason, "Your result could not be checked.")
+
+
+def _how(returned, wanted):
+    """A sentence on how to convert the returned value into the expected type."""
+    if wanted == "tensor" and returned in ("float", "int", "bool"):
+        return " A plain number has no gradient: compute it from the arguments with `keras.ops`."
+    if wanted == "tensor":
+        return " Join the parts with `ops.stack` or `ops.concatenate`."
+    if wanted == "int" and returned == "float":
+        return " A number with a point, such as 4.0, is a `float`: use `//` or `int(...)`."
+    if wanted == "int" and returned == "NumPy scalar":
+        return " `np.round` and NumPy's other functions return it: use Python's `round`, or convert it with `int(...)`."
+    return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
+
+
+def _has_nan(value) -> bool:
+    """Whether an array, a number, or one in a list is NaN."""
+    if type(value) in (list, tuple):
+        return any(map(_has_nan, value))
+    if type(value) is np.ndarray:
+        return value.dtype.kind == "f" and bool(np.isnan(value).any())
+    return type(value) is float and value != value
+
+
+def _value_advice(value, expected):
+    if _has_nan(value):
+        if type(value) is float:  # a number that was computed without tensors
+            return [
+                "The result has NaN. Is there 0/0, for example because all numbers are equal? Or the root of a number "
+                "below 0, for example after an overflow of integers?"
+            ]
+        return [
+            "The result has NaN. Does exp of a large number give ∞? Then ∞/∞, ∞ − ∞ and 0 · ∞ are NaN. Or is there "
+            "0/0, for example because every exp of a row is 0, all numbers are equal, or it is the mean of no numbers?"
+        ]
+    if type(value) is not np.ndarray:
+        return []
+    if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
+        return ["The result is float64, which comes from NumPy or from a cast. Convert it with `ops.cast`."]
+    return []

@@ -1,0 +1,153 @@
+"""A verdict as text and as HTML: the same facts in the same order, without relying on colour.
+
+The HTML inherits the page's own text colour and background, so it is readable in JupyterLab's light and dark themes;
+all text that may come from a student is escaped.
+"""
+
+import base64
+import html
+import io
+import re
+
+import numpy as np
+
+from autograde.judging.verdict import Picture, Verdict, title_of_part
+
+MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "refused": "✗", "missing": "?",
+         "not attempted": "○", "technical": "!"}  # fmt: skip
+_LOOKS = {"passed": ("solid", "42,106,52"), "partly": ("dotted", "176,128,16")}  # as on the feedback page: edge, colour
+_LOST = ("dashed", "156,61,6")
+WIDTH = 78
+_LABEL = 8
+
+
+def points_text(points: float) -> str:
+    return f"{points:g}"
+
+
+def as_text(verdict: Verdict) -> str:
+    """The verdict for a terminal or a notebook without HTML."""
+    score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
+    head = f"{MARKS[verdict.status]} {verdict.label}"
+    lines = [f"{head:<{WIDTH - len(score)}}{score}"]
+    for label, text in _facts(verdict):
+        first, *rest = text.split("\n")
+        lines.append(f"  {label:<{_LABEL}}{first}")
+        lines += [f"  {'':<{_LABEL}}{line}" for line in rest]
+    if verdict.picture:
+        lines += _picture_text(verdict.picture)
+    for sentence in (*verdict.advice, *verdict.notes):
+        lines += [f"  {line}" for line in sentence.split("\n")]
+    return "\n".join(lines)
+
+
+def _facts(verdict):
+    yield from verdict.facts
+    if verdict.points and len(verdict.parts) > 1:  # without the first part the others do not count yet
+        for part in verdict.parts:
+            mark = "✓" if part.earned else "✗"
+            reason = "" if part.earned or not part.message else f": {part.message}"
+            share = f"{points_text(part.points)}/{points_text(part.max_points)}"
+            yield "part", f"{mark} {share}  {part.title}{reason}"
+
+
+def _picture_text(picture):
+    if _where(picture):
+        yield f"  {_where(picture)}:"
+    rows = (*picture.yours, *picture.expected)
+    longest = max((len(_cell(value)) for row in rows for value in row), default=0)
+    width = 9 if longest <= 9 else longest + 1
+    yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours, width))
+    yield f"  {'expected':<8}" + "\n          ".join(_rows(picture.expected, width))
+
+
+def _where(picture):
+    """The part of the exercise that it belongs to, and which part of a matrix it is; "" where there is no other."""
+    (row, column), (rows, columns) = picture.first, np.shape(picture.expected)
+    location = f"rows {row} to {row + rows - 1}, columns {column} to {column + columns - 1}"
+    part = [f'part "{title_of_part(picture.part)}"'] if picture.part else []
+    return ", ".join([*part, location] if any(picture.first) else part)
+
+
+def _rows(matrix, width):
+    return ["  ".join(_cell(value).rjust(width) for value in row) for row in matrix] or ["(empty)"]
+
+
+def _cell(value):
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.4f}"
+
+
+# --- HTML ---
+
+
+def as_html(verdict: Verdict) -> str:
+    """The verdict for a notebook: a table of facts, and pictures with alternative texts; readable without colour."""
+    score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
+    head = f"{MARKS[verdict.status]} {verdict.label}"
+    rows = "".join(_row(label, text) for label, text in _facts(verdict))
+    sentences = "".join(f'<p style="margin:.4em 0">{_sentence(s)}</p>' for s in verdict.advice + verdict.notes)
+    picture = _picture_html(verdict.picture) if verdict.picture else ""
+    edge, colour = ("dashed", "128,128,128") if verdict.status == "not attempted" else _LOOKS.get(verdict.status, _LOST)
+    return (
+        f'<div role="group" aria-label="{html.escape(head)}: {verdict.status}, {score} points" '
+        f'style="border-left:4px {edge} rgb({colour});background:rgba({colour},.1);padding:.3em .9em;color:inherit;'
+        f'max-width:60em">'
+        f"<p style='margin:.2em 0'><strong>{html.escape(head)}</strong> — {verdict.status} · "
+        f"<strong>{score}</strong> points</p>"
+        f'<table style="color:inherit;background:transparent"><tbody>{rows}</tbody></table>{picture}{sentences}</div>'
+    )
+
+
+def _sentence(text):
+    """Escaped, with `code` set as code."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text).replace("\n", "<br>"))
+
+
+def _row(label, text):
+    label_style = "text-align:left;vertical-align:baseline;padding:.1em 1em .1em 0;font-weight:normal;opacity:.8"
+    text_style = "text-align:left;vertical-align:baseline;padding:.1em 0;white-space:pre-wrap;font-family:monospace"
+    return (
+        f'<tr style="background:transparent"><th scope="row" style="{label_style}">{html.escape(label)}</th>'
+        f'<td style="{text_style}">{html.escape(text)}</td></tr>'
+    )
+
+
+def _picture_html(picture):
+    png = _draw(picture)
+    spoken = "; ".join(
+        f"{name}: " + " / ".join(", ".join(_cell(value) for value in row) for row in matrix)
+        for name, matrix in (("yours", picture.yours), ("expected", picture.expected))
+    )
+    where = _where(picture)
+    spoken = f"{where}; {spoken}" if where else spoken
+    caption = f'<figcaption style="opacity:.8">{html.escape(where)}</figcaption>' if where else ""
+    image = f'<img alt="{html.escape(spoken)}" src="data:image/png;base64,{base64.b64encode(png).decode()}">'
+    return f'<figure style="margin:.4em 0">{caption}{image}</figure>'
+
+
+def _short(value):
+    return f"{value:.0f}" if np.isfinite(value) and value == round(value) else f"{value:.2f}"
+
+
+def _draw(picture: Picture) -> bytes:
+    """Both matrices with one scale, each value written in its cell."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    matrices = [np.asarray(matrix, "float64") for matrix in (picture.yours, picture.expected)]
+    finite = np.concatenate([m[np.isfinite(m)] for m in matrices])
+    low, high = (finite.min(), finite.max()) if finite.size else (0, 1)
+    figure = Figure(figsize=(7.4, 2.9), dpi=80, layout="constrained", facecolor="white")
+    canvas = FigureCanvasAgg(figure)
+    for axis, matrix, name in zip(figure.subplots(1, 2), matrices, ("yours", "expected")):
+        axis.imshow(np.ma.masked_invalid(matrix), cmap="Blues", vmin=low, vmax=high, aspect="auto")
+        for (row, column), value in np.ndenumerate(matrix):
+            dark = np.isfinite(value) and value > low + 0.6 * (high - low)
+            axis.text(column, row, _short(value), ha="center", va="center", fontsize=8,
+                      color="white" if dark else "black")  # fmt: skip
+        axis.set(title=name)
+        axis.set_xticks(range(matrix.shape[1]), range(picture.first[1], picture.first[1] + matrix.shape[1]))
+        axis.set_yticks(range(matrix.shape[0]), range(picture.first[0], picture.first[0] + matrix.shape[0]))
+    buffer = io.BytesIO()
+    canvas.print_png(buffer, metadata={"Software": None})
+    return buffer.getvalue()

@@ -1,0 +1,103 @@
+"""nbgrader plugins that run submissions in a sandbox and write feedback; a course's nbgrader_config.py names them.
+
+nbgrader itself sends a submission's cells to a Jupyter kernel that runs as the instructor. With these plugins no kernel
+is started: `nbgrader autograde` and formgrader's Autograde button still process the files, but
+
+- `SubmissionExporter` reads a submitted file, even a damaged one, and gives nbgrader the released notebook with the
+  student's answers in it;
+- `GradeInSandbox` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts
+  the verdicts into the notebook that formgrader shows;
+- `FeedbackExporter` makes `nbgrader generate_feedback` and formgrader's button write the page of `autograde feedback`.
+
+If no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader runs in
+the course folder, so the plugins use the current folder as the course.
+"""
+
+import atexit
+import functools
+from pathlib import Path
+from typing import ClassVar
+
+import nbformat
+from nbconvert.exporters import HTMLExporter, NotebookExporter
+from nbgrader.preprocessors import NbGraderPreprocessor
+
+from autograde.grader.book.gradebook import Course, configured_penalty
+from autograde.grader.book.group_hand_ins import copies, follow
+from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.grading import grade as grading
+from autograde.grader.grading.autograded import autograded
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.results import Result
+from autograde.grader.pages.feedback import feedback_page
+from autograde.grader.reading.repair import read_submission
+from autograde.release.released_checks import warnings
+from autograde.sandbox.launchers import open_launcher
+
+
+class SubmissionExporter(NotebookExporter):
+    """nbgrader's reader of notebooks, which also accepts damaged submissions."""
+
+    def from_filename(self, filename, resources=None, **keywords):
+        path, named = Path(filename), (resources or {}).get("nbgrader", {})
+        if not named or path.parts[-4:-2] != ("submitted", named["student"]):
+            return super().from_filename(filename, resources, **keywords)
+        assignment = grading.open_assignment(Path.cwd(), named["assignment"])
+        template = grading.edition_of(assignment, named["student"], named["notebook"])
+        clean = autograded(template, read_submission(path, template), [])
+        return self.from_notebook_node(nbformat.from_dict(clean), resources, **keywords)
+
+
+class GradeInSandbox(NbGraderPreprocessor):
+    """Replaces nbgrader's Execute, SaveAutoGrades and AssignLatePenalties."""
+
+    _logged: ClassVar[set[str]] = set()
+
+    def preprocess(self, nb, resources):
+        """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
+        named = resources["nbgrader"]
+        assignment = grading.open_assignment(Path.cwd(), named["assignment"])
+        self._warn_once(assignment)
+        original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
+        (item,) = grading.handed_in(assignment, [original])
+        path = next(path for path in item.files if path.stem == named["notebook"])
+        one = grading.grade_file(assignment, item, path, _shared_launcher(self.log.info))
+        others = grading.current_results(assignment, item, [other for other in item.files if other != path])
+        with Course(assignment.course) as book:
+            penalty = configured_penalty(assignment.course)
+            grading.record(assignment, item, [one], book, penalty, others)
+            follow(assignment.course, assignment.name, assignment.templates, book, penalty)
+        template = assignment.templates[path.stem].edition(one.result.variant)
+        return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
+
+    def _warn_once(self, assignment) -> None:
+        """Logs what differs from the release; nbgrader makes an object for each submission, so the class remembers."""
+        for line in warnings(assignment.course, assignment.name, assignment.templates):
+            if line not in self._logged:
+                self._logged.add(line)
+                self.log.warning(line)
+
+
+GradeInRoom = GradeInSandbox  # its older name, in the nbgrader_config.py of courses made before
+
+
+class FeedbackExporter(HTMLExporter):
+    """The student's page from the record of the grading; nbgrader's own page if there is no record."""
+
+    def from_filename(self, filename, resources=None, **keywords):
+        named, course = (resources or {}).get("nbgrader", {}), Path.cwd()
+        record = Result(named["assignment"], named["student"], named["notebook"]).path(course) if named else None
+        if record is None or not record.exists():
+            return super().from_filename(filename, resources, **keywords)
+        templates = grading.open_assignment(course, named["assignment"]).templates
+        result = Result.load(record)
+        given = given_by_people(course, named["assignment"], templates)
+        return feedback_page(result, **given(result)), resources | {"output_extension": self.file_extension}
+
+
+@functools.cache
+def _shared_launcher(tell) -> SharedLauncher:
+    """One sandbox for all notebooks of this process."""
+    launcher = SharedLauncher(lambda: open_launcher(tell=tell))
+    atexit.register(launcher.close)
+    return launcher

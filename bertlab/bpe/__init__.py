@@ -1,9 +1,0 @@
-"""BPE: on bytes, as in GPT-2 and its successors (learned, encoded and decoded, without any unknown text), and on the
-characters of words, as in GPT.
-"""
-
-from bertlab.bpe.tokenizer import BytePairTokenizer
-from bertlab.bpe.vocabulary import BytePairVocabulary, SpecialTokens
-from bertlab.bpe.words import WordPairTokenizer, WordVocabulary
-
-__all__ = ["BytePairTokenizer", "BytePairVocabulary", "SpecialTokens", "WordPairTokenizer", "WordVocabulary"]

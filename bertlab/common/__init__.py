@@ -1,0 +1,1 @@
+"""What every room uses: errors, files, progress bars, devices, settings, folders that work resumes in."""

@@ -1,0 +1,151 @@
+"""Work that can be stopped at any moment: a folder stores how it was started, so that the same work resumes in it.
+
+    work = WorkFolder("run", "run.json", {"settings": settings.to_dict()})
+    work.check()        # refuses a folder that was started with other settings, and names them
+    work.begin()        # makes the folder and writes run.json
+
+The *identity* of some work is everything that decides its result, as JSON values: settings, hashes of the data,
+the name of the backend. Two runs with the same identity end with the same result, so one need not repeat the finished
+work of the other. Every file is written atomically (see `bertlab.common.files`).
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bertlab.common.errors import BertLabError, ConfigError, DataError
+from bertlab.common.files import write_text
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A value that has changed since the folder was started. name: its path, such as settings.learning_rate."""
+
+    name: str
+    found: object
+    wanted: object
+
+    def __str__(self) -> str:
+        return f"{self.name} was {self.found!r}, is {self.wanted!r}"
+
+
+def differences(found, wanted, defaults=None, name: str = "") -> list[Difference]:
+    """The differences between two trees of JSON values, in the order of the first.
+
+    defaults: values for settings that did not exist when `found` was written; a tree like the others.
+    """
+    if not (isinstance(found, dict) and isinstance(wanted, dict)):
+        return [] if found == wanted else [Difference(name, found, wanted)]
+    defaults = defaults if isinstance(defaults, dict) else {}
+    result = []
+    for key in dict.fromkeys([*found, *wanted]):
+        here = f"{name}.{key}" if name else key
+        result += differences(found.get(key, defaults.get(key)), wanted.get(key), defaults.get(key), here)
+    return result
+
+
+def check_same(
+    found,
+    wanted,
+    where: str | Path,
+    delete: str,
+    defaults: dict | None = None,
+    error: type[BertLabError] = ConfigError,
+) -> None:
+    """Raises `error`, naming every difference, unless the work at `where` was started with the wanted identity.
+
+    delete: the files to delete in order to start again.
+    """
+    others = differences(found, as_json(wanted), as_json(defaults))
+    if others:
+        raise error(
+            f"{where}: was started with other settings ({'; '.join(map(str, others))}). Repeat the same settings to "
+            f"resume; otherwise choose another name, or delete {delete} to start again"
+        )
+
+
+class WorkFolder:
+    """A folder that belongs to one job.
+
+    Args:
+        path: the folder.
+        file: the JSON file in it, or in a folder below it, that holds the identity.
+        identity: the values that decide the result; tuples become lists, as in JSON.
+        defaults: the identity of work with default settings: see `differences`.
+        error: raised for a folder of other work, or one that cannot be written to.
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        file: str,
+        identity: dict,
+        *,
+        defaults: dict | None = None,
+        error: type[BertLabError] = ConfigError,
+    ):
+        self.path, self.file = Path(path), Path(path) / file
+        self.identity, self.defaults = as_json(identity), as_json(defaults)
+        self.error = error
+
+    def found(self) -> dict | None:
+        """The identity that the folder was started with; None for a new one. Raises `error` for a damaged file."""
+        return read_json(self.file, self.error) if self.file.exists() else None
+
+    def differences(self) -> list[Difference]:
+        """The differences from the identity that the folder was started with; [] also for a new folder."""
+        found = self.found()
+        return [] if found is None else differences(found, self.identity, self.defaults)
+
+    def check(self, found: dict | None = None) -> None:
+        """Raises `error`, naming every difference, if the folder was started with another identity.
+
+        found: the identity in the folder, if `file` does not contain it.
+        """
+        found = self.found() if found is None else found
+        if found is None:
+            raise self.error(f"{self.path}: holds results but no {self.file.name}; choose another folder")
+        check_same(found, self.identity, self.path, "this folder", self.defaults, self.error)
+
+    def check_unused(self, *names: str) -> None:
+        """Raises `error` if the folder was not started, but holds a file or folder of a name that the work writes."""
+        theirs = [] if self.file.exists() else [name for name in names if (self.path / name).exists()]
+        if theirs:
+            raise self.error(
+                f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, so it is not of this work; choose "
+                "another folder"
+            )
+
+    def begin(self) -> None:
+        """Creates the folder and writes the identity. Raises `error` if the system refuses either."""
+        try:
+            self.file.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as reason:
+            raise self.error(f"{self.path}: cannot create it ({reason.strerror}); choose another folder") from None
+        write_json(self.file, self.identity, self.error)
+
+    def once(self, name: str, make: Callable[[], object]):
+        """The JSON values in the file `name`; if it is missing, those that `make` returns, which are written there."""
+        path = self.path / name
+        if not path.exists():
+            write_json(path, make(), self.error)
+        return read_json(path, self.error)
+
+
+def as_json(values):
+    """The values after a round trip through JSON: tuples as lists, keys as strings."""
+    return json.loads(json.dumps(values))
+
+
+def write_json(path: str | Path, values, error: type[BertLabError] = DataError) -> None:
+    """Writes a JSON file atomically. Raises `error` if the system refuses."""
+    write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n", error)
+
+
+def read_json(path: str | Path, error: type[BertLabError] = DataError):
+    """The values in a JSON file. Raises `error` for text that is not JSON."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except ValueError as reason:
+        raise error(f"{path}: expected JSON ({reason}); restore the file, or delete it to start again") from None

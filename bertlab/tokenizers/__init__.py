@@ -1,0 +1,1 @@
+"""Tokenizers: the protocol that all follow, WordPiece, byte-level BPE, SentencePiece, whole words."""

@@ -1,0 +1,232 @@
+"""SentencePiece for translation: one model cuts sources, another targets; a table numbers the tokens of both, or each
+side has a table.
+
+    source.spm, target.spm     the two models
+    vocab.json                 token → id; a token of a model that is not in it is <unk>
+    target_vocab.json          the same for targets, if they have a table of their own
+    tokenizer_config.json      separate_vocabs: whether they have
+
+A source may begin with the language that it is translated into, such as >>fr<<, which is one token. Nothing is done to
+the text before (transformers has a function for punctuation here, which it does not call either).
+
+Source: `MarianTokenizer` of transformers, `tokenization_marian.py`.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.common.errors import VocabularyError
+from bertlab.common.files import write_bytes, write_text
+from bertlab.tokenizers.protocol import TokenTable, pieces_in_order
+from bertlab.tokenizers.sentence_pieces import WORD_BEGIN, processor_of
+from bertlab.tokenizers.wordpiece.base import BaseTokenizer, ragged, read_config
+from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged
+
+SOURCE_FILE, TARGET_FILE, CONFIG_FILE = "source.spm", "target.spm", "tokenizer_config.json"
+TABLE_FILE, TARGET_TABLE_FILE = "vocab.json", "target_vocab.json"
+PAD, UNKNOWN, END = "<pad>", "<unk>", "</s>"
+_SEPARATE = "separate_vocabs"  # in tokenizer_config.json: a table of its own for targets
+
+
+class PieceTable(TokenTable):
+    """A table of tokens with </s>, <unk> and <pad> among them.
+
+    numbers: token → id.   where: its file, for messages.
+    A source ends with `sep_id`, </s>; a target begins with `cls_id`, which is padding, and ends with </s>. There is no
+    mask: `mask_id` is <unk>.
+    Raises VocabularyError for ids that are not 0, 1, 2 …, or a missing special token.
+    """
+
+    file = TABLE_FILE
+    pair_separators = 1
+
+    def __init__(self, numbers: Mapping[str, int], where: Path):
+        self.pieces = tuple(pieces_in_order(numbers, where))
+        self._index = dict(numbers)
+        missing = [token for token in (PAD, UNKNOWN, END) if token not in self._index]
+        if missing:
+            raise VocabularyError(f"{where}: {', '.join(missing)} is missing")
+        self.pad_id, self.unk_id, self.sep_id = map(self.index, (PAD, UNKNOWN, END))
+        self.cls_id, self.mask_id = self.pad_id, self.unk_id
+
+    @property
+    def numbers(self) -> dict[str, int]:
+        """Token → id."""
+        return self._index
+
+    def continues(self, piece: str) -> bool:
+        """Whether a token continues a word."""
+        return not piece.startswith(WORD_BEGIN) and piece not in (PAD, UNKNOWN, END)
+
+    @property
+    def special_ids(self) -> tuple[int, ...]:
+        """Ids of padding, <unk>, the tokens that begin and end a row, and the mask, in this order."""
+        return self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id
+
+
+class TranslationVocabulary(PieceTable):
+    """The table of tokens, that of targets if they have one of their own, and the two models.
+
+    numbers: token → id.   source, target: the contents of source.spm and target.spm.   where: the folder, for messages.
+    target_numbers: token → id of targets; None: as `numbers`.
+    Raises VocabularyError as `PieceTable`, and for bytes of something else.
+    """
+
+    def __init__(
+        self,
+        numbers: Mapping[str, int],
+        source: bytes,
+        target: bytes,
+        where: str | Path = "",
+        target_numbers: Mapping[str, int] | None = None,
+    ):
+        folder = Path(where)
+        super().__init__(numbers, folder / TABLE_FILE)
+        self.own_targets = None if target_numbers is None else PieceTable(target_numbers, folder / TARGET_TABLE_FILE)
+        self.source, self.target = source, target
+        self.source_processor = processor_of(source, str(folder / SOURCE_FILE))
+        self.target_processor = processor_of(target, str(folder / TARGET_FILE))
+
+    @property
+    def targets(self) -> PieceTable:
+        return self if self.own_targets is None else self.own_targets
+
+    def __reduce__(self):
+        target_numbers = None if self.own_targets is None else self.own_targets.numbers
+        return TranslationVocabulary, (self.numbers, self.source, self.target, "", target_numbers)
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, TranslationVocabulary) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the tables and both models."""
+        digest = hashlib.sha256(json.dumps(self.pieces).encode())
+        if self.own_targets is not None:
+            digest.update(hashlib.sha256(json.dumps(self.own_targets.pieces).encode()).digest())
+        for model in (self.source, self.target):
+            digest.update(hashlib.sha256(model).digest())
+        return digest.hexdigest()
+
+
+class TranslationTokenizer(BaseTokenizer):
+    """Cuts sources, and writes the text of targets. "[MASK]" in a text is text: there is no mask.
+
+    vocabulary: the tables and both models. Where sources and targets have a table each, `decode` reads ids of targets.
+    """
+
+    kind = "SentencePiece for translation"
+    SETTINGS = ()
+
+    def __init__(self, vocabulary: TranslationVocabulary):
+        self.vocabulary = vocabulary
+
+    def encode(self, text: str, special_tokens: bool = False) -> list[int]:
+        """The ids of a source, without the </s> behind it."""
+        return _ids(self.vocabulary, self.vocabulary.source_processor, text)
+
+    def encode_target(self, text: str) -> list[int]:
+        """The ids of a target, without the </s> behind it."""
+        return _ids(self.vocabulary.targets, self.vocabulary.target_processor, text)
+
+    def encode_targets(self, texts: Iterable[str]) -> Ragged:
+        """The ids of many targets."""
+        return ragged(map(self.encode_target, texts))
+
+    def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
+        """Ids, tokens, the characters (start, end) of each without the space before it, and its word's number."""
+        text = _readable(text)
+        begin = _language_end(text)
+        found = [(text[:begin], 0, begin)] if begin else []
+        cut = self.vocabulary.source_processor.encode_as_offset_mapping(text[begin:])
+        for piece, (start, end) in zip(cut["pieces"], cut["offsets"]):
+            while start < end and text[begin + start].isspace():
+                start += 1
+            found.append((piece, begin + start, begin + end))
+        ids, words, word = [_id_of(piece, self.vocabulary) for piece, _, _ in found], [], -1
+        for piece, _, _ in found:
+            word += piece.startswith((WORD_BEGIN, ">>")) or word < 0
+            words.append(word)
+        spans = np.array([span for _, *span in found], np.int32).reshape(-1, 2)
+        pieces = [self.vocabulary.pieces[number] for number in ids]
+        return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
+
+    def _text_of(self, ids: list[int]) -> str:
+        pieces = [self.vocabulary.targets.pieces[number] for number in ids]
+        return self.vocabulary.target_processor.decode_pieces(pieces).replace(WORD_BEGIN, " ").strip()
+
+    def save(self, folder: str | Path) -> None:
+        """Writes the files of the format, which transformers reads too."""
+        folder, vocabulary = Path(folder), self.vocabulary
+        separate = vocabulary.own_targets is not None
+        folder.mkdir(parents=True, exist_ok=True)
+        write_bytes(folder / SOURCE_FILE, vocabulary.source, VocabularyError)
+        write_bytes(folder / TARGET_FILE, vocabulary.target, VocabularyError)
+        tables = {TABLE_FILE: vocabulary} | ({TARGET_TABLE_FILE: vocabulary.targets} if separate else {})
+        for name, table in tables.items():
+            numbers = {piece: number for number, piece in enumerate(table.pieces)}
+            write_text(folder / name, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n", VocabularyError)
+        write_text(folder / CONFIG_FILE, json.dumps({_SEPARATE: separate}, indent=2) + "\n", VocabularyError)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "TranslationTokenizer":
+        """Reads the files of the format.
+
+        Raises VocabularyError or ConfigError for files that cannot be used, or MissingDependencyError without the
+        package.
+        """
+        folder = Path(folder)
+        separate = read_config(folder / CONFIG_FILE).get(_SEPARATE)
+        source, target = _read(folder / SOURCE_FILE), _read(folder / TARGET_FILE)
+        numbers = _numbers(folder / TABLE_FILE)
+        target_numbers = _numbers(folder / TARGET_TABLE_FILE) if separate else None
+        return cls(TranslationVocabulary(numbers, source, target, folder, target_numbers))
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """The table in a file, token → id."""
+    try:
+        numbers = json.loads(_read(path).decode("utf-8"))
+    except ValueError as error:
+        raise VocabularyError(f"{path}: cannot be read as JSON ({error})") from None
+    if not isinstance(numbers, dict):
+        raise VocabularyError(f"{path}: expected an object from tokens to ids")
+    return numbers
+
+
+def _ids(table: PieceTable, processor, text: str) -> list[int]:
+    """The ids of a text by a model and a table."""
+    text = _readable(text)
+    begin = _language_end(text)
+    pieces = [text[:begin]] if begin else []
+    return [_id_of(piece, table) for piece in [*pieces, *processor.encode(text[begin:], out_type=str)]]
+
+
+def _id_of(piece: str, table: PieceTable) -> int:
+    return table.get(piece, table.unk_id)
+
+
+def _readable(text: str) -> str:
+    """The text without halves of characters, which cannot be written as UTF-8."""
+    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
+
+
+def _language_end(text: str) -> int:
+    """The place behind a language code such as >>fr<< at the beginning; 0 without one."""
+    end = text.find("<<") if text.startswith(">>") else -1
+    return end + 2 if end >= 0 else 0
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None

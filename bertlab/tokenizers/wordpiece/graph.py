@@ -1,0 +1,260 @@
+"""The in-graph form: the same tokens inside `tf.data` and SavedModel, on the operations of TensorFlow Text.
+
+TensorFlow Text's own BERT tokenizers differ from the published one on thousands of characters, so here they see only
+what they treat as the published one does:
+
+    safe text     ASCII and a few marks such as “ and —: lower-case the ASCII letters, then one fused operation that
+                  cuts at blanks and punctuation and finds the longest tokens
+    other text    is cut at blanks, and its safe chunks go the fast way; the rest is normalized here, code point by
+                  code point, and only the search for the longest tokens is TensorFlow Text's
+
+Source of the search: Song et al. 2021, "Fast WordPiece Tokenization".
+
+Legend: B texts, C chunks, W words, n characters of all chunks.
+"""
+
+import tensorflow as tf
+
+from bertlab.common.errors import MissingDependencyError
+from bertlab.tokenizers.wordpiece.graph_packing import pack_rows_in_graph
+from bertlab.tokenizers.wordpiece.graph_tables import (
+    CASED,
+    CJK,
+    DROPPED,
+    IGNORABLE,
+    MARK,
+    PUNCTUATION,
+    SPACE,
+    code_point_tables,
+    combining_class,
+    has,
+)
+from bertlab.tokenizers.wordpiece.special import SPECIAL_TOKEN_PATTERN
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
+
+# Characters for which nothing has to be normalized and on whose kind everyone agrees: ASCII without the control
+# characters that are dropped; dashes, quotation marks, bullets and dots, which have been punctuation since Unicode 1.1.
+SAFE_TEXT = "[\t\n\r -~\u2010-\u2027]*"
+# Characters that are words of their own for everyone, as regular expressions: punctuation of `SAFE_TEXT` and of Chinese
+# texts; and what BERT treats as Chinese characters.
+_SINGLE_CHARACTER_WORDS = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
+_CJK = (
+    r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B820}-\x{2CEAF}"
+    r"\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}"
+)
+_SIGMA, _FINAL_SIGMA = ord("Σ"), ord("ς")
+_BYTES_PER_CHAR = 4  # at most, in UTF-8
+
+
+class GraphTokenizer(tf.Module):
+    """A `WordPieceTokenizer` as TensorFlow operations: call it on a (B,) string tensor.
+
+    Bytes that are not UTF-8 are ignored, as in google-research/bert.
+
+    tokenizer: the tokenizer whose vocabulary and settings hold.
+    special_tokens: True, and "[MASK]" in a text is the special token.
+    Raises MissingDependencyError if TensorFlow Text is missing or does not fit the installed TensorFlow.
+    """
+
+    def __init__(self, tokenizer, special_tokens: bool = False):
+        super().__init__()
+        self._tokenizer = tokenizer
+        self._special_tokens = special_tokens
+        self._text = import_tensorflow_text()
+        # A word with too many characters is replaced by one that is certainly too long for TensorFlow Text.
+        max_bytes = _BYTES_PER_CHAR * tokenizer.max_chars_per_word
+        self._overlong_word = "a" * (max_bytes + 1)
+        with tf.init_scope():
+            self._tables = code_point_tables(tokenizer.lowercase, tokenizer.basic.strip_accents)
+            self._safe_tokenizer = self._fast_tokenizer(tokenizer.max_chars_per_word, no_pretokenization=False)
+            self._word_tokenizer = self._fast_tokenizer(max_bytes, no_pretokenization=True)
+
+    def _fast_tokenizer(self, max_bytes: int, no_pretokenization: bool):
+        return self._text.FastWordpieceTokenizer(
+            list(self._tokenizer.vocabulary.pieces),
+            token_out_type=tf.int32,
+            unknown_token=UNK,
+            max_bytes_per_word=max_bytes,
+            no_pretokenization=no_pretokenization,
+        )
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
+    def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """(B,) texts → (B, None) int32 ids, without [CLS] and [SEP]."""
+        return self._encode_special(texts) if self._special_tokens else self._encode(texts)
+
+    def with_offsets(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
+        """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each token stands for, (B, None) int64.
+
+        The tokens of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
+        """
+        texts = tf.strings.regex_replace(texts, r"\x00", "\x01")  # the cut below ends at a NUL; both are dropped
+        border = f"[{_SINGLE_CHARACTER_WORDS}{_CJK if self._tokenizer.split_cjk else ''}]"
+        words, word_begins, _ = self._text.regex_split_with_offsets(texts, rf"[\t\n\r\p{{Zs}}]|{border}", border)
+        parts = words.flat_values
+        safe = tf.strings.regex_full_match(parts, SAFE_TEXT)  # (W,)
+        plain = tf.boolean_mask(parts, safe)
+        plain = tf.strings.lower(plain) if self._tokenizer.lowercase else plain
+        ids, begins, ends = self._safe_tokenizer.tokenize_with_offsets(plain)
+        other = tf.boolean_mask(parts, ~safe)
+        other_ids = self._encode_by_chunk(other)
+        whole = tf.repeat(tf.strings.length(other, unit="BYTE"), other_ids.row_lengths())
+        other_ends = other_ids.with_values(tf.cast(whole, tf.int64))
+        ids = interleave(safe, ids, other_ids)
+        before = tf.repeat(tf.cast(word_begins.flat_values, tf.int64), ids.row_lengths())
+        begins = interleave(safe, tf.cast(begins, tf.int64), tf.zeros_like(other_ends))
+        ends = interleave(safe, tf.cast(ends, tf.int64), other_ends)
+        rows = words.row_splits
+        moved = [offsets.with_values(offsets.flat_values + before) for offsets in (begins, ends)]
+        return join_rows(ids, rows), *(join_rows(offsets, rows) for offsets in moved)
+
+    def encode_packed(self, texts: tf.Tensor, texts_b: tf.Tensor | None = None, *, max_length: int) -> dict:
+        """BERT's input for (B,) texts or pairs of texts, cut and padded to max_length.
+
+        Returns input_ids, token_type_ids and attention_mask, each (B, max_length) int32, as
+        `WordPieceTokenizer.encode_packed` does. Raises ConfigError if max_length is too small for the special tokens.
+        """
+        return pack_rows_in_graph(
+            self._tokenizer.vocabulary, self(texts), None if texts_b is None else self(texts_b), max_length
+        )
+
+    def _encode_special(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Splits the texts at special tokens and encodes the text between them."""
+        texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
+        parts, _, _ = self._text.regex_split_with_offsets(texts, SPECIAL_TOKEN_PATTERN, SPECIAL_TOKEN_PATTERN)
+        which = parts.flat_values[:, None] == tf.constant(SPECIAL_TOKENS)  # (parts, 5)
+        is_special = tf.reduce_any(which, axis=1)  # (parts,)
+        special_ids = tf.constant(self._tokenizer.vocabulary.special_ids, tf.int32)
+        ids = tf.boolean_mask(tf.gather(special_ids, tf.argmax(tf.cast(which, tf.int32), axis=1)), is_special)
+        between = self._encode(tf.boolean_mask(parts.flat_values, ~is_special))
+        return join_rows(interleave(is_special, _rows_of_one(ids), between), parts.row_splits)
+
+    def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        return self._by_safety(texts, self._encode_by_chunk)
+
+    def _by_safety(self, texts: tf.Tensor, encode_other) -> tf.RaggedTensor:
+        """Safe strings take the fast way, others take `encode_other`."""
+        safe = tf.strings.regex_full_match(texts, SAFE_TEXT)  # (B,)
+
+        def mixed():
+            other = encode_other(tf.boolean_mask(texts, ~safe))
+            return interleave(safe, self._encode_safe(tf.boolean_mask(texts, safe)), other)
+
+        return tf.cond(tf.reduce_all(safe), lambda: self._encode_safe(texts), mixed)
+
+    def _encode_safe(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        if self._tokenizer.lowercase:
+            texts = tf.strings.lower(texts)  # ASCII letters only
+        return self._safe_tokenizer.tokenize(texts)
+
+    def _encode_by_chunk(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Cuts texts at blanks, because most chunks of a text with an é in it are safe."""
+        chunks = tf.strings.split(texts, " ")  # (B, None)
+        return join_rows(self._by_safety(chunks.flat_values, self._encode_by_code_point), chunks.row_splits)
+
+    def _encode_by_code_point(self, chunks: tf.Tensor) -> tf.RaggedTensor:
+        codes = tf.strings.unicode_decode(chunks, "UTF-8", errors="ignore")  # (C, None)
+        codes, rows = self._normalize(codes.flat_values, tf.cast(codes.value_rowids(), tf.int32))
+        words = codes.with_row_splits_dtype(tf.int64)  # (W, None)
+        too_long = words.row_lengths() > self._tokenizer.max_chars_per_word  # (W,)
+        words = tf.where(too_long, self._overlong_word, tf.strings.unicode_encode(words, "UTF-8"))  # (W,)
+        ids = self._word_tokenizer.tokenize(words)  # (W, None)
+        return join_rows(ids, tf.RaggedTensor.from_value_rowids(words, rows, nrows=tf.size(chunks)).row_splits)
+
+    # === From characters to words; codes, rows: (n,) code points and the chunk that each belongs to ===
+
+    def _normalize(self, codes: tf.Tensor, rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        """The steps of `BasicTokenizer`. Returns the words (W, None) and the chunk of each word (W,)."""
+        codes, rows = _select(~has(self._tables.properties(codes), DROPPED), codes, rows)
+        kind = self._tables.properties(codes) & (SPACE | (CJK if self._tokenizer.split_cjk else 0))  # (n,)
+        if self._tokenizer.lowercase:
+            codes = self._final_sigmas(codes, rows)
+        codes, sources = self._tables.expand(codes)
+        kind, rows = tf.gather(kind, sources), tf.gather(rows, sources)
+        if self._tokenizer.basic.strip_accents:
+            codes = self._canonical_order(codes, rows)
+            codes, rows, kind = _select(~has(self._tables.properties(codes), MARK), codes, rows, kind)
+        return self._words(codes, rows, kind)
+
+    def _final_sigmas(self, codes: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
+        """Σ at the end of a word becomes ς; every other Σ is left to the table, which makes it σ."""
+
+        def replace():
+            properties = self._tables.properties(codes)
+            looked_at = tf.where(~has(properties, IGNORABLE))[:, 0]  # (k,) indices of the characters that count
+            cased = has(tf.gather(properties, looked_at), CASED)  # (k,)
+            row = tf.gather(rows, looked_at)  # (k,)
+            same_row = row[1:] == row[:-1]  # (k - 1,)
+            cased_before = tf.concat([[False], cased[:-1] & same_row], 0)  # (k,)
+            cased_behind = tf.concat([cased[1:] & same_row, [False]], 0)  # (k,)
+            final = cased_before & ~cased_behind & (tf.gather(codes, looked_at) == _SIGMA)
+            indices = tf.boolean_mask(looked_at, final)[:, None]
+            return tf.tensor_scatter_nd_update(codes, indices, tf.fill([tf.size(indices)], _FINAL_SIGMA))
+
+        return tf.cond(tf.reduce_any(codes == _SIGMA), replace, lambda: codes)
+
+    def _canonical_order(self, codes: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
+        """Sorts each run of combining characters by combining class.
+
+        The marks are thrown away afterwards, so this matters only if there are combining characters of other kinds.
+        """
+        properties = self._tables.properties(codes)
+        classes = combining_class(properties)  # (n,)
+
+        def sort():
+            begins_run = (classes == 0) | _changes(rows)  # (n,)
+            runs = tf.cumsum(tf.cast(begins_run, tf.int64))  # (n,)
+            return tf.gather(codes, tf.argsort(runs * 256 + tf.cast(classes, tf.int64), stable=True))
+
+        return tf.cond(tf.reduce_any((classes > 0) & ~has(properties, MARK)), sort, lambda: codes)
+
+    def _words(self, codes: tf.Tensor, rows: tf.Tensor, kind: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
+        """Cuts at spaces, which vanish, and around punctuation and Chinese characters."""
+        space = has(kind, SPACE)
+        alone = space | has(kind, CJK) | has(self._tables.properties(codes), PUNCTUATION)  # (n,)
+        after_alone = tf.concat([[True], alone], 0)[:-1]  # (n,)
+        begins_word = alone | after_alone | _changes(rows)
+        codes, rows, begins_word = _select(~space, codes, rows, begins_word)
+        word_starts = tf.where(begins_word)[:, 0]  # (W,)
+        return tf.RaggedTensor.from_row_starts(codes, word_starts), tf.gather(rows, word_starts)
+
+
+def import_tensorflow_text():
+    """The module `tensorflow_text`. Raises MissingDependencyError if it is missing or built for another TensorFlow."""
+    release = ".".join(tf.__version__.split(".")[:2])
+    try:
+        import tensorflow_text
+    except (ImportError, tf.errors.NotFoundError) as error:
+        raise MissingDependencyError(
+            f"the in-graph tokenizer needs TensorFlow Text built for TensorFlow {release} ({error}): "
+            f'pip install "tensorflow-text=={release}.*"; encode and encode_batch work without it'
+        ) from error
+    return tensorflow_text
+
+
+def interleave(mask: tf.Tensor, where_true: tf.RaggedTensor, where_false: tf.RaggedTensor) -> tf.RaggedTensor:
+    """Row i is the next row of `where_true` if mask[i], else the next one of `where_false`."""
+    is_true = tf.cast(mask, tf.int64)
+    number_true = tf.cumsum(is_true, exclusive=True)
+    number_false = where_true.nrows() + tf.cumsum(1 - is_true, exclusive=True)
+    return tf.gather(tf.concat([where_true, where_false], 0), tf.where(mask, number_true, number_false))
+
+
+def join_rows(ragged: tf.RaggedTensor, row_splits: tf.Tensor) -> tf.RaggedTensor:
+    """Joins the rows from row_splits[i] to row_splits[i + 1] to the new row i."""
+    return tf.RaggedTensor.from_row_splits(ragged.values, tf.gather(ragged.row_splits, row_splits), validate=False)
+
+
+def _rows_of_one(values: tf.Tensor) -> tf.RaggedTensor:
+    return tf.RaggedTensor.from_uniform_row_length(values, 1)
+
+
+def _select(mask: tf.Tensor, *arrays: tf.Tensor) -> list[tf.Tensor]:
+    indices = tf.where(mask)[:, 0]
+    return [tf.gather(array, indices) for array in arrays]
+
+
+def _changes(rows: tf.Tensor) -> tf.Tensor:
+    """Whether each number differs from the one before it, (n,) bool; the first one does."""
+    before = tf.concat([[-1], rows], 0)[:-1]
+    return rows != before

@@ -1,0 +1,134 @@
+"""The vocabulary: a list of tokens, one per line of `vocab.txt`, where the line number is the token's id."""
+
+import codecs
+import hashlib
+from collections.abc import Iterable
+from functools import cached_property
+from pathlib import Path
+
+from bertlab.common.errors import VocabularyError
+from bertlab.common.files import write_bytes
+from bertlab.tokenizers.protocol import TokenTable
+
+PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
+_ONE_PER_LINE = "each line holds one token"
+
+
+class Vocabulary(TokenTable):
+    """An ordered set of tokens with BERT's five special tokens among them.
+
+    The special tokens are found by their text, at any id: the multilingual and Chinese vocabularies
+    have a hundred [unused] tokens between [PAD] and [UNK].
+
+    pieces: all tokens, in the order of their ids.   where: the words before the number of a token in error messages.
+    Raises VocabularyError for an empty, repeated or missing special token.
+
+    Example:
+        >>> vocabulary = Vocabulary([*SPECIAL_TOKENS, "the", "house"])
+        >>> len(vocabulary), vocabulary.index("house"), vocabulary.mask_id
+        (7, 6, 4)
+    """
+
+    def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token"):
+        self._fill(tuple(pieces), where)
+
+    file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
+    pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
+
+    def _fill(self, pieces: tuple[str, ...], where: str) -> None:
+        """where: the words before the one-based number of a token in error messages."""
+        self.pieces = pieces
+        self._index = {}
+        for number, piece in enumerate(pieces, start=1):
+            if not piece.strip(" \t"):
+                raise VocabularyError(f"{where} {number}: empty token; {_ONE_PER_LINE}")
+            if "\n" in piece or "\r" in piece:
+                raise VocabularyError(f"{where} {number}: {piece!r} contains a line break; {_ONE_PER_LINE}")
+            if piece in self._index:
+                first = self._index[piece] + 1
+                raise VocabularyError(
+                    f"{where} {number}: {piece!r} is a duplicate of token {first}; delete one of them"
+                )
+            self._index[piece] = number - 1
+        missing = [token for token in SPECIAL_TOKENS if token not in self._index]
+        if missing:
+            raise VocabularyError(
+                f"{where} {len(pieces)} is the last one, and {', '.join(missing)} is missing; "
+                f"a BERT vocabulary contains {' '.join(SPECIAL_TOKENS)}"
+            )
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> "Vocabulary":
+        """Reads `vocab.txt`: UTF-8, one token per line. Raises VocabularyError with the line number."""
+        path = Path(path)
+        try:
+            lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a token
+        except OSError as error:
+            raise VocabularyError(f"{path}: cannot be read ({error.strerror}); expected a vocab.txt") from error
+        lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)  # Windows' editors put it before the first token
+        if not lines[-1]:
+            lines.pop()
+        vocabulary = cls.__new__(cls)
+        vocabulary._fill(tuple(_decode(line, path, number) for number, line in enumerate(lines, 1)), f"{path} line")
+        return vocabulary
+
+    def save(self, path: str | Path) -> None:
+        """Writes `vocab.txt`: UTF-8, one token per line."""
+        write_bytes(path, self._to_bytes(), VocabularyError)
+
+    def _to_bytes(self) -> bytes:
+        return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
+
+    def __eq__(self, other) -> bool:
+        return isinstance(other, Vocabulary) and self.pieces == other.pieces
+
+    def __hash__(self) -> int:
+        return hash(self.pieces)
+
+    def continues(self, piece: str) -> bool:
+        """Whether a token continues a word."""
+        return piece.startswith("##")
+
+    @cached_property
+    def longest(self) -> int:
+        """The length of the longest token."""
+        return max(map(len, self.pieces))
+
+    @property
+    def pad_id(self) -> int:
+        return self._index[PAD]
+
+    @property
+    def unk_id(self) -> int:
+        return self._index[UNK]
+
+    @property
+    def cls_id(self) -> int:
+        return self._index[CLS]
+
+    @property
+    def sep_id(self) -> int:
+        return self._index[SEP]
+
+    @property
+    def mask_id(self) -> int:
+        return self._index[MASK]
+
+    @property
+    def special_ids(self) -> tuple[int, ...]:
+        """Ids of [PAD], [UNK], [CLS], [SEP] and [MASK], in this order."""
+        return tuple(self._index[token] for token in SPECIAL_TOKENS)
+
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the file that `save` writes; two vocabularies with the same one give the same ids."""
+        return hashlib.sha256(self._to_bytes()).hexdigest()
+
+
+def _decode(line: bytes, path: Path, number: int) -> str:
+    try:
+        return line.removesuffix(b"\r").decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise VocabularyError(
+            f"{path} line {number}: not UTF-8 (byte {error.object[error.start]:#04x}); {_ONE_PER_LINE}, saved as UTF-8"
+        ) from error

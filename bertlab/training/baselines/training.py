@@ -1,0 +1,270 @@
+"""`train_baseline`: what came before BERT, on the same rows, with the evaluation, files and resuming of `finetune`.
+
+    result = train_baseline("lstm", load_task("package"), "runs/lstm", baseline_recipe("lstm", seeds=(1, 2, 3)))
+
+A baseline has no pre-training: its vocabulary is the words of the training rows, and every weight starts fresh.
+"""
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import keras
+import numpy as np
+
+from bertlab import checkpoints
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, asked
+from bertlab.common.files import write_text
+from bertlab.data.tasks.rows import TaskData
+from bertlab.tokenizers.kinds import WORDPIECE
+from bertlab.training.baselines.frozen import check_read_by_model, frozen_settings
+from bertlab.training.baselines.models import Baseline, make_baseline
+from bertlab.training.baselines.settings import (
+    ALL_KINDS,
+    BAGS,
+    FROZEN,
+    RECIPES,
+    RECURRENT,
+    BaselineConfig,
+    BaselineSettings,
+)
+from bertlab.training.baselines.storage import load_weights, save_baseline
+from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors
+from bertlab.training.baselines.words import inverse_document_frequencies, texts_of, word_tokenizer
+from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.finetuning.experiment import Experiment
+from bertlab.training.finetuning.problems import Encoded, Problem, TaskInfo
+from bertlab.training.finetuning.results import FineTuningResult
+from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.task_info import TASK
+from bertlab.training.finetuning.trainer import Trainer
+
+
+def baseline_recipe(kind: str, **changes) -> Recipe:
+    """The recipe that a kind of baseline is trained with, with some settings changed.
+
+    Raises ConfigError for a kind that does not exist.
+
+    Example:
+        >>> recipe = baseline_recipe("tfidf", seeds=(1, 2, 3))
+        >>> recipe.learning_rate, recipe.epochs, recipe.seeds
+        (0.1, 15, (1, 2, 3))
+    """
+    _check_kind(kind)
+    return Recipe(**RECIPES[kind] | changes)
+
+
+def train_baseline(
+    kind: str,
+    task: TaskData,
+    out: str | Path,
+    recipe: Recipe | None = None,
+    settings: BaselineSettings | None = None,
+    grid: dict[str, tuple] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    *,
+    model: str | Path | None = None,
+    tokenizer: str | Path | None = None,
+    word_vectors: str | Path | None = None,
+    freeze_words: bool = False,
+    callbacks: Sequence = (),
+    metrics: dict[str, Callable] | None = None,
+    on_begin: Callable[[], object] = lambda: None,
+) -> FineTuningResult:
+    """Trains a baseline on a task and writes the best of all runs, and its results, into a folder.
+
+    Args:
+        kind: bow, tfidf, cbow, rnn, lstm, gru or bilstm; or the name of a family of language models in both
+            directions, for a BiLSTM on the mix of all layers of a frozen one.
+        model: that model, a checkpoint.
+        recipe: how to train; that of the kind by default.   settings: its sizes.
+        tokenizer: a checkpoint whose tokens are read instead of the words of the training rows.
+        word_vectors: a file in word2vec's text format, or a folder of `bertlab word-vectors learn`: the vectors that
+            words begin with, whose dimensions replace `settings.word_size`. A word that is not in it gets a drawn
+            vector with the spread of the others (Kim 2014, "Convolutional Neural Networks for Sentence
+            Classification", section 3.1).
+        freeze_words: leave all vectors of words as they are, the drawn ones too.
+        The others are those of `finetune`.
+
+    Raises ConfigError for a kind that cannot be trained on the task, and for settings that need a transformer; besides
+    these what `finetune` raises.
+
+    Example:
+        from bertlab.data.tasks.load import load_task
+
+        recipe = baseline_recipe("tfidf", seeds=(1, 2, 3))
+        result = train_baseline("tfidf", load_task("package"), "runs/tfidf", recipe)
+        print(result.summary())
+    """
+    from bertlab.training.features.training import train_features  # which needs this module
+
+    _check_kind(kind)
+    recipe = recipe or baseline_recipe(kind)
+    settings = settings or BaselineSettings()
+    if kind in FROZEN:
+        check_read_by_model(kind, tokenizer=tokenizer, word_vectors=word_vectors, freeze_words=freeze_words)
+        of_layers = frozen_settings(kind, model, settings)
+        more = {"callbacks": callbacks, "metrics": metrics, "on_begin": on_begin}
+        return train_features(model, task, out, recipe, of_layers, grid, say, **more)
+    if model is not None:
+        raise ConfigError(f"baseline {kind} is trained without a pre-trained model: leave out the model")
+    with data_parallel(recipe.devices):
+        words = BeginningWords(word_vectors, freeze_words)
+        experiment = BaselineExperiment(
+            kind, settings, tokenizer, task, Path(out), recipe, grid or {}, say, metrics, words
+        )
+        return experiment.run(callbacks, on_begin, memory_check=False)
+
+
+def check_baseline(kind: str, task: TaskData, recipe: Recipe) -> None:
+    """Raises ConfigError where this kind of baseline cannot be trained on the task in the way of the recipe."""
+    if task.shape == "question":
+        raise ConfigError(
+            f"{task.name}: expected a task with classes, numbers or tags for a baseline, got questions; fine-tune a "
+            "model instead"
+        )
+    if task.shape == "tagging" and kind not in RECURRENT:
+        raise ConfigError(
+            f"{task.name}: expected a baseline that reads words in their order for tags, got {kind}; choose one of "
+            f"{', '.join(RECURRENT)}"
+        )
+    refuse_settings_of_layers(recipe, "a baseline has no pre-trained layers")
+
+
+def refuse_settings_of_layers(recipe: Recipe, reason: str) -> None:
+    """Raises ConfigError for settings of pre-trained layers, where there are no such layers to train."""
+    standard = Recipe()
+    for name in ("dropout", "frozen_layers", "lora_rank", "layer_decay", "from_scratch"):
+        if getattr(recipe, name) != getattr(standard, name):
+            option = asked(f"--{name.replace('_', '-')}", name)
+            raise ConfigError(f"{reason}; leave out {option}")
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in ALL_KINDS:
+        raise ConfigError(f"baseline: expected one of {', '.join(ALL_KINDS)}; got {kind!r}")
+
+
+@dataclasses.dataclass(frozen=True)
+class BeginningWords:
+    """The vectors that the words of a baseline begin with. file: None: drawn ones. freeze: not trained."""
+
+    file: str | Path | None = None
+    freeze: bool = False
+
+    def check(self, kind: str) -> None:
+        """Raises ConfigError where this kind of baseline has no use for them."""
+        if self.freeze and self.file is None:
+            raise ConfigError(
+                f"{asked('--freeze-words', 'freeze_words')} leaves given vectors as they are; give them by "
+                f"{asked('--word-vectors', 'word_vectors')}"
+            )
+        if self.file is not None and kind in BAGS:
+            raise ConfigError(
+                f"expected a baseline with a vector for each word, got {kind}, which counts words; choose another "
+                f"baseline, or leave out {asked('--word-vectors', 'word_vectors')}"
+            )
+
+
+class BaselineExperiment(Experiment):
+    """A fine-tuning whose model is a baseline. Arguments: see `train_baseline`."""
+
+    def __init__(
+        self, kind, settings: BaselineSettings, tokenizer, task, out, recipe, grid, say, metrics=None,
+        words: BeginningWords = BeginningWords(),
+    ):  # fmt: skip
+        check_baseline(kind, task, recipe)
+        words.check(kind)
+        self.kind, self.sizes, self.tokens_of, self.words = kind, settings, tokenizer, words
+        super().__init__(f"baseline {kind}", task, out, recipe, grid, say, metrics)
+        self.start = STARTS[1]
+
+    def _reading(self, model) -> tuple:
+        if self.tokens_of is None:
+            settings = self.sizes
+            tokenizer = word_tokenizer(
+                texts_of(self.task.train), settings.min_count, settings.most_words, settings.lowercase
+            )
+        else:
+            tokenizer = checkpoints.load_tokenizer(self.tokens_of)
+            if tokenizer.kind != WORDPIECE:
+                raise ConfigError(
+                    f"{self.tokens_of}: expected a WordPiece tokenizer for a baseline, got {tokenizer.kind}"
+                )
+        return tokenizer, BaselineConfig.max_tokens
+
+    def _load(self, model) -> tuple[dict, BaselineConfig]:
+        self.given = self._given_vectors()
+        if self.given is not None:
+            self.sizes = self.sizes.replace(word_size=self.given.vectors.shape[1])
+        return {}, baseline_config(self.kind, self.sizes, self.problem)
+
+    def _given_vectors(self) -> WordVectors | None:
+        """The vectors that are given for words of the vocabulary."""
+        if self.words.file is None:
+            return None
+        own = self.tokenizer.vocabulary
+        words = [token for number, token in enumerate(own.pieces) if number not in own.special_ids]
+        given = read_word_vectors(self.words.file, only=words)
+        if not given.words:
+            raise DataError(f"{self.words.file}: has no vector for any of the {len(words):,} words of {self.task.name}")
+        self._note(f"word vectors: {len(given.words):,} of {len(words):,} words are in {self.words.file}")
+        return given
+
+    def identity(self) -> dict:
+        own = {"sizes": self.sizes.to_dict(), "vocabulary": self.tokenizer.vocabulary.sha256}
+        if self.given is not None:
+            digest = hashlib.sha256(self.given.vectors.tobytes() + "\n".join(self.given.words).encode()).hexdigest()
+            own |= {"word_vectors": digest, "freeze_words": self.words.freeze}
+        return super().identity() | own
+
+    def _encode(self, split: str) -> Encoded:
+        encoded = super()._encode(split)
+        if split == "train" and self.kind == "tfidf":
+            texts = [part for part in (encoded.features.first, encoded.features.second) if part is not None]
+            self.idf = inverse_document_frequencies(texts, self.config.vocab_size)
+        return encoded
+
+    def _new_model(self, policy: str) -> Baseline:
+        model = make_baseline(self.config, dtype=policy)
+        if self.kind == "tfidf":
+            model.bag.idf.assign(self.idf)
+        if self.given is not None:
+            table = keras.ops.convert_to_numpy(model.words.embeddings)
+            model.words.embeddings.assign(with_vectors(table, self.tokenizer.vocabulary, self.given))
+            model.words.trainable = not self.words.freeze
+        return model
+
+    def _save(self, trainer: Trainer, folder: Path) -> None:
+        save_baseline(trainer.model, folder)
+        self.tokenizer.save(folder)
+        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.problem.info), indent=1) + "\n", CheckpointError)
+
+    def _restore(self, trainer: Trainer, folder: Path) -> None:
+        load_weights(trainer.model, folder)
+
+
+def with_vectors(table: np.ndarray, vocabulary, given: WordVectors) -> np.ndarray:
+    """A drawn table (V, D) with the given vectors for their words, and the other rows spread as widely as these."""
+    table, row_of = table * (given.vectors.std() / table.std()), dict(map(reversed, enumerate(vocabulary.pieces)))
+    table[[row_of[word] for word in given.words]] = given.vectors
+    return table
+
+
+def baseline_config(kind: str, settings: BaselineSettings, problem: Problem) -> BaselineConfig:
+    """The configuration of a kind of baseline for a problem."""
+    info: TaskInfo = problem.info
+    vocabulary = problem.tokenizer.vocabulary
+    return BaselineConfig(
+        kind, len(vocabulary), special_ids_of(vocabulary), problem.model_options.get("num_labels", 1),
+        pair=info.shape in ("pair", "multiple-choice"), tags=info.shape == "tagging", word_size=settings.word_size,
+        units=settings.units, recurrent_layers=settings.recurrent_layers, head_dropout=settings.head_dropout,
+    )  # fmt: skip
+
+
+def special_ids_of(vocabulary) -> tuple[int, ...]:
+    """The special tokens that are not in a text. [UNK] is one, unless it is also a separator, as in GPT-2."""
+    around = (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id)
+    return tuple(number for number in vocabulary.special_ids if number != vocabulary.unk_id or number in around)

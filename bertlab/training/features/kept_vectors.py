@@ -1,0 +1,216 @@
+"""Vectors of a frozen model, computed once and kept in memory maps, for heads that are trained on them.
+
+    FOLDER/vectors.json         what they were made from: the model, its layers, the rows; anything else is refused
+    FOLDER/train.npy            (tokens, W) float32, the rows one after the other; also validation.npy and test.npy
+    FOLDER/train.partial.npy, train.progress.json     while they are computed; a new start resumes there
+    FOLDER/filling.lock         locked by the start that computes them: two would overwrite each other's
+
+Letters: S sequences (of multiple choice one for each choice), T tokens, W numbers of a vector, B rows of a batch.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from bertlab.common.errors import ConfigError
+from bertlab.common.progress import bar
+from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.data.tasks.features import Features
+from bertlab.training.features.models import VECTORS
+from bertlab.training.finetuning.batches import full_batch
+
+TOGETHER = 32  # sequences of a batch
+_SAVE_EVERY = 50  # batches
+_IDENTITY, _LOCK = "vectors.json", "filling.lock"
+
+
+class KeptVectors:
+    """Vectors of every token of some sequences. array: (tokens, W); row_splits: (S + 1,), where each begins."""
+
+    def __init__(self, array: np.ndarray, row_splits: np.ndarray):
+        self.array, self.row_splits = array, row_splits
+
+    def rows(self, indices: np.ndarray, length: int) -> np.ndarray:
+        """The vectors of some sequences, padded with zeros: (B, length, W) float32."""
+        padded = np.zeros((len(indices), length, self.array.shape[1]), np.float32)
+        for row, index in zip(padded, indices):
+            start, end = self.row_splits[index : index + 2]
+            row[: end - start] = self.array[start:end]
+        return padded
+
+
+class FeaturesWithVectors:
+    """`Features` whose batches have the vectors of their tokens too, as the input `vectors`."""
+
+    def __init__(self, features: Features, vectors: KeptVectors):
+        self._features, self._vectors = features, vectors
+
+    def __getattr__(self, name):
+        return getattr(self._features, name)
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+    def batch(self, indices, length: int | None = None):
+        """As `Features.batch`; vectors is (B, T, W), of multiple choice (B, choices, T, W)."""
+        inputs, targets = self._features.batch(indices, length)
+        *rows, tokens = inputs["input_ids"].shape
+        choices = self._features.choices or 1
+        sequences = np.asarray(indices, np.int64)[:, None] * choices + np.arange(choices)  # (B, choices)
+        vectors = self._vectors.rows(sequences.reshape(-1), tokens)
+        return inputs | {VECTORS: vectors.reshape(*rows, tokens, -1)}, targets
+
+
+class VectorFolder:
+    """The folder that the vectors of a task are kept in.
+
+    Args:
+        path: the folder.   source: JSON values that decide the vectors, such as a digest of the model.
+        splits: the rows, by the name of their split.
+        width: W.   limit: the longest sequence, in tokens.
+    """
+
+    def __init__(self, path: str | Path, source: dict, splits: dict[str, Features], width: int, limit: int):
+        self.path, self.width, self.limit = Path(path), width, limit
+        self.splits = splits
+        rows = {name: _digest(features) for name, features in splits.items()}
+        self._work = WorkFolder(self.path, _IDENTITY, source | {"rows": rows, "together": TOGETHER})
+
+    def check(self) -> None:
+        """Raises ConfigError for a folder with vectors of another model or text, or that another start is filling.
+
+        Also for too small a disk.
+        """
+        self._check_source()
+        missing = {name: features for name, features in self.splits.items() if not self._file(name).exists()}
+        if missing and (self.path / _LOCK).exists():
+            with self._alone():
+                pass
+        needed = sum(self._bytes_needed(name, features) for name, features in missing.items())
+        exists = next(parent for parent in (self.path.absolute(), *self.path.absolute().parents) if parent.exists())
+        free = shutil.disk_usage(exists).free
+        if needed > free:
+            raise ConfigError(
+                f"{self.path}: the vectors take {needed / 2**30:.1f} GiB, but {free / 2**30:.1f} GiB are free; choose "
+                "fewer layers, or another folder"
+            )
+
+    def filled(self, read: Callable[[dict], np.ndarray]) -> dict[str, FeaturesWithVectors]:
+        """The rows with their vectors; those that are not in the folder yet are computed.
+
+        read: inputs of a batch → (B, T, W). Raises ConfigError for a file of another size than was written, and where
+        another start is filling the folder.
+        """
+        if all(self._file(name).exists() for name in self.splits):
+            self._check_source()  # another start may have filled it since `check`
+            return self._all_filled(read)
+        with self._alone():
+            self._check_source()
+            self._work.begin()
+            return self._all_filled(read)
+
+    def _all_filled(self, read) -> dict[str, FeaturesWithVectors]:
+        total = sum(len(_lengths(features)) for features in self.splits.values())
+        with bar("Reading the frozen model", total) as running:
+            return {name: self._filled(name, features, read, running) for name, features in self.splits.items()}
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Makes the folder and holds its lock, which goes with the process. Windows has no such locks: none is held."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            file = open(self.path / _LOCK, "w")
+        except OSError as reason:
+            raise ConfigError(f"{self.path}: cannot write to it ({reason.strerror}); choose another folder") from None
+        with file:
+            try:
+                import fcntl
+
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except ImportError:
+                pass
+            except BlockingIOError:
+                raise ConfigError(
+                    f"{self.path}: another start is filling this folder: wait for it or use another"
+                ) from None
+            except OSError as reason:  # a disk of the network without locks
+                raise ConfigError(f"{self.path}: cannot lock it ({reason.strerror}); choose another folder") from None
+            yield
+
+    def _check_source(self) -> None:
+        if self._work.found() is not None or any(self.path.glob("*.npy")):
+            self._work.check()
+
+    def _filled(self, name: str, features: Features, read, running) -> FeaturesWithVectors:
+        file, lengths = self._file(name), _lengths(features)
+        splits = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        if file.exists():
+            running.advance(len(lengths))
+        else:
+            self._compute(file, _sequences(features), splits, read, running)
+        array = np.load(file, mmap_mode="r")
+        if array.shape != (splits[-1], self.width):
+            raise ConfigError(
+                f"{file}: expected vectors of shape {(int(splits[-1]), self.width)}, got {array.shape}; delete it"
+            )
+        return FeaturesWithVectors(features, KeptVectors(array, splits))
+
+    def _compute(self, file: Path, sequences: Features, splits: np.ndarray, read, running) -> None:
+        """Similar lengths together, from where an earlier start was stopped."""
+        growing, note = _growing(file), file.with_suffix(".progress.json")
+        done = read_json(note, ConfigError)["batches"] if note.exists() and growing.exists() else 0
+        array = np.lib.format.open_memmap(
+            growing, mode="r+" if done else "w+", dtype=np.float32, shape=(int(splits[-1]), self.width)
+        )
+        order = np.argsort(sequences.lengths, kind="stable")
+        for number, start in enumerate(range(0, len(order), TOGETHER), start=1):
+            indices = order[start : start + TOGETHER]
+            running.advance(len(indices))
+            if number <= done:
+                continue
+            inputs, _ = full_batch(sequences, indices, TOGETHER, self.limit)
+            for index, row in zip(indices, np.asarray(read(inputs), np.float32)):
+                array[splits[index] : splits[index + 1]] = row[: splits[index + 1] - splits[index]]
+            if number % _SAVE_EVERY == 0:
+                array.flush()
+                write_json(note, {"batches": number}, ConfigError)
+        array.flush()
+        os.replace(growing, file)
+        note.unlink(missing_ok=True)
+
+    def _bytes_needed(self, name: str, features: Features) -> int:
+        """The bytes that are needed on the disk, besides those that an earlier start has written."""
+        whole, growing = int(_lengths(features).sum()) * self.width * 4, _growing(self._file(name))
+        written = getattr(growing.stat(), "st_blocks", 0) * 512 if growing.exists() else 0  # Windows has no st_blocks
+        return max(0, whole - written)
+
+    def _file(self, name: str) -> Path:
+        return self.path / f"{name}.npy"
+
+
+def _growing(file: Path) -> Path:
+    """The name of a file as long as it is not complete."""
+    return file.with_suffix(".partial.npy")
+
+
+def _sequences(features: Features) -> Features:
+    """The texts alone, one sequence for each choice."""
+    return Features(features.vocabulary, features.first, features.second)
+
+
+def _lengths(features: Features) -> np.ndarray:
+    """Tokens of each sequence, with its special tokens: (S,)."""
+    return _sequences(features).lengths
+
+
+def _digest(features: Features) -> str:
+    digest = hashlib.sha256()
+    for part in (features.first, features.second):
+        if part is not None:
+            digest.update(part.values.tobytes() + part.row_splits.tobytes())
+    return digest.hexdigest()[:16]

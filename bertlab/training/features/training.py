@@ -1,0 +1,163 @@
+"""`train_features`: the feature-based approach, with the rows, evaluation, files and resuming of `finetune`.
+
+    settings = FeatureSettings(layers="last4-concat", head="bilstm")
+    result = train_features("bertlab-mini", load_task("code-words"), "runs/features", settings=settings)
+
+The model stays as it is: its vectors are computed once and kept in OUT/vectors; each run trains a head on them.
+"""
+
+import dataclasses
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from bertlab import checkpoints
+from bertlab.checkpoints.digest import model_digests
+from bertlab.checkpoints.opening import FEATURES
+from bertlab.checkpoints.saving import check_replaceable, format_of
+from bertlab.common.errors import CheckpointError, ConfigError
+from bertlab.common.files import write_text
+from bertlab.data.tasks.rows import TaskData
+from bertlab.training.baselines.training import refuse_settings_of_layers, special_ids_of
+from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.devices.failures import backend_errors
+from bertlab.training.features.kept_vectors import VectorFolder
+from bertlab.training.features.models import FeatureHead, VectorReader
+from bertlab.training.features.settings import RECIPES, FeatureConfig, FeatureSettings, layers_of
+from bertlab.training.features.storage import frozen_in, load_head, save_head
+from bertlab.training.finetuning.experiment import Experiment
+from bertlab.training.finetuning.problems import Encoded
+from bertlab.training.finetuning.results import FineTuningResult
+from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.task_info import TASK
+from bertlab.training.finetuning.trainer import Trainer
+
+VECTORS_FOLDER = "vectors"
+
+
+def feature_recipe(head: str, **changes) -> Recipe:
+    """The recipe that a head is trained with, with some settings changed. Raises ConfigError for an unknown head.
+
+    Example:
+        >>> recipe = feature_recipe("linear", seeds=(1, 2))
+        >>> recipe.learning_rate, recipe.epochs, recipe.seeds
+        (0.003, 10, (1, 2))
+    """
+    return Recipe(**RECIPES[FeatureSettings(head=head).head] | changes)
+
+
+def train_features(
+    model: str | Path,
+    task: TaskData,
+    out: str | Path,
+    recipe: Recipe | None = None,
+    settings: FeatureSettings | None = None,
+    grid: dict[str, tuple] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    *,
+    vectors: str | Path | None = None,
+    callbacks: Sequence = (),
+    metrics: dict[str, Callable] | None = None,
+    on_begin: Callable[[], object] = lambda: None,
+) -> FineTuningResult:
+    """Trains a head on the vectors of a frozen model and writes the best of all runs, and its results, into a folder.
+
+    Args:
+        model: a checkpoint of any family, one that reads from left to right included.
+        recipe: how to train; that of the head by default.   settings: the layers, the head and its sizes.
+        vectors: a folder for the vectors, which several heads on the same layers and rows can share; OUT/vectors by
+            default.
+        The others are those of `finetune`.
+
+    Raises ConfigError for questions, for settings that need trained layers, for a folder with the vectors of another
+    model or text and for too small a disk; DataError for layers that the model does not have; besides these what
+    `finetune` raises.
+
+    Example:
+        from bertlab.data.tasks.load import load_task
+
+        settings = FeatureSettings(layers="all-mix", head="linear")
+        result = train_features("bertlab-mini", load_task("package"), "runs/mix", settings=settings)
+        print(result.summary())
+    """
+    settings = settings or FeatureSettings()
+    recipe = recipe or feature_recipe(settings.head)
+    with data_parallel(recipe.devices):
+        experiment = FeatureExperiment(settings, vectors, model, task, Path(out), recipe, grid or {}, say, metrics)
+        return experiment.run(callbacks, on_begin, memory_check=False)
+
+
+class FeatureExperiment(Experiment):
+    """A fine-tuning whose model is a head on vectors that are kept. Arguments: see `train_features`."""
+
+    def __init__(self, settings: FeatureSettings, vectors, model, task, out, recipe, grid, say, metrics=None):
+        if task.shape == "question":
+            raise ConfigError(
+                f"{task.name}: expected a task with classes, numbers or tags for features, got questions; fine-tune "
+                "the model instead"
+            )
+        refuse_settings_of_layers(recipe, "features are those of a model that is not trained")
+        self.feature_settings, self.kept = settings, Path(vectors or out / VECTORS_FOLDER)
+        self.encoded: dict[str, Encoded] = {}
+        super().__init__(model, task, out, recipe, grid, say, metrics)
+
+    def _load(self, model) -> tuple[dict, FeatureConfig]:
+        self.frozen = checkpoints.load(model, "encoder", padded_vocabulary=True)
+        self.digests = model_digests(self.frozen, self.tokenizer)
+        settings, config, shape = self.feature_settings, self.frozen.config, self.problem.info.shape
+        layers, combine = layers_of(settings.layers, config.num_layers)
+        head = FeatureConfig(
+            config.hidden_size, layers, combine, settings.head, special_ids_of(self.tokenizer.vocabulary),
+            self.problem.model_options.get("num_labels", 1), config.max_tokens,
+            pair=shape in ("pair", "multiple-choice"), tags=shape == "tagging", units=settings.units,
+            recurrent_layers=settings.recurrent_layers, head_dropout=settings.head_dropout,
+        )  # fmt: skip
+        return {}, head
+
+    @property
+    def trained_name(self) -> str:
+        return f"{self.model_name}, features {self.feature_settings.layers}, {self.feature_settings.head}"
+
+    def identity(self) -> dict:
+        return super().identity() | self.digests | {"features": self.feature_settings.to_dict()}
+
+    def _check_replaceable(self) -> None:
+        super()._check_replaceable()
+        check_replaceable(frozen_in(self.out), self.model_name, f"../{FEATURES}")  # which is written before it
+
+    # === The vectors ===
+
+    def _encode(self, split: str) -> Encoded:
+        self.encoded[split] = super()._encode(split)
+        return self.encoded[split]
+
+    def _begin(self, work) -> None:
+        config = self.config
+        source = self.digests | {"layers": config.layers, "combine": config.choice.combine}
+        splits = {name: encoded.features for name, encoded in self.encoded.items()}
+        self.vectors = VectorFolder(self.kept, source, splits, config.width, self.problem.info.max_length)
+        self.vectors.check()
+        super()._begin(work)
+
+    def _prepared(self, *splits: Encoded | None) -> tuple[Encoded | None, ...]:
+        reader = VectorReader(self.frozen, self.config.choice)
+        reader.compile()
+        with backend_errors():
+            filled = self.vectors.filled(reader.predict_on_batch)
+        with_vectors = [dataclasses.replace(self.encoded[name], features=filled[name]) for name in self.encoded]
+        return (*with_vectors, *splits[len(with_vectors) :])  # without test rows the last is None
+
+    # === The model ===
+
+    def _new_model(self, policy: str) -> FeatureHead:
+        return FeatureHead(self.config, dtype=policy)
+
+    def _save(self, trainer: Trainer, folder: Path) -> None:
+        """The head and its task; the frozen model is only beside the best head of all."""
+        save_head(trainer.model, folder)
+        if folder == self.out:
+            checkpoints.save(self.frozen, frozen_in(folder), self.tokenizer, format=format_of(self.frozen))
+        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.problem.info), indent=1) + "\n", CheckpointError)
+
+    def _restore(self, trainer: Trainer, folder: Path) -> None:
+        load_head(trainer.model, folder)
