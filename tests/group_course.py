@@ -24,7 +24,10 @@ from autograde.judging.verdict import Verdict
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 
 
-RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
+RULE = """c = get_config()
+c.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"
+c.PerDay.percent = 10
+"""
 
 
 OWN = "group,student\nGroup 1,ann\nGroup 1,ben\nGroup 2,cleo\nGroup 2,dora\nGroup 2,eli\n"

@@ -109,7 +109,9 @@ def test_the_end_of_a_sandbox_has_a_reason_of_the_list():
     assert str(End(names.EXIT, "the program ended itself", exit_code=77)) == "exit: the program ended itself"
 
 
-@pytest.mark.parametrize("path", sorted(Path(answers.__file__).parent.glob("grader/*.py")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(Path(answers.__file__).parents[1].glob("grader/**/*.py")), ids=lambda path: path.stem
+)
 def test_the_grader_reads_no_text_of_a_sandbox(path):
     """Its own modules have `.message` of their own errors; the words of a cell and of an answer they do not touch."""
     tree = ast.parse(path.read_text(encoding="utf-8"))

@@ -267,7 +267,7 @@ def test_a_check_from_fingerprints_loads_nothing_of_the_instructors_side(fingerp
     program = (
         "import sys\nfrom autograde.student import check\nassert 'keras' not in sys.modules\n"
         "print(repr(check('attention_scores')))\n"
-        "assert not any(name.startswith(('autograde.exercises', 'autograde.exercises.planning.planner')) for name in sys.modules)"
+        "assert not any(name.startswith('autograde.exercises') for name in sys.modules)"
     )
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)

@@ -34,15 +34,16 @@ CHEATS = {
     "patched comparisons": "import builtins, numpy as np\nnp.allclose = np.array_equal = lambda *a, **k: True\n"
     "builtins.all = builtins.any = lambda *a: True\n"
     + ALL_OF.format(names=NAMES, value="lambda *a, **k: np.zeros((1,), 'float32')"),
-    "a patched judge": "import sys, types\nfor name in ('autograde.judging.judge', 'autograde.judging.compare', 'autograde.judging.verdict'):\n"
+    "a patched judge": "import sys, types\nfor name in ('judge', 'compare', 'verdict'):\n"
+    "    name = f'autograde.judging.{name}'\n"
     "    sys.modules[name] = types.ModuleType(name)\n    sys.modules[name].compare = lambda *a: None\n"
     "    sys.modules[name].judge = lambda *a, **k: None",
-    "a probe that always answers ok": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
+    "a probe that always answers ok": "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: ["
     "{'status': 'ok', 'value': q['arguments'][0], 'error': None, 'notes': {'returned': 'tensor'}} for q in questions]",
-    "notes and points of its own": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
+    "notes and points of its own": "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: ["
     "{'status': 'ok', 'value': {'points': 99, 'status': 'passed'}, 'error': None,"
     " 'notes': {'returned': 'tensor', 'points': 99, 'passed': True}} for q in questions]",
-    "errors without their fields": "from autograde import probe\nprobe.answer = lambda questions, *a, **k: ["
+    "errors without their fields": "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: ["
     "{'status': 'raised', 'value': None, 'error': {}, 'notes': {'mutated': [[]], 'watched': [{}]}} for q in questions]",
     "answers by the names of others": ALL_OF.format(names=NAMES, value="lambda *a, **k: a[0]"),
     "the references": "from autograde.exercises.numpy_bert import scores\nattention_scores = scores",

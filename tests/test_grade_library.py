@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import bertlab
-from autograde.boundary import mybert_importer
+from autograde import student as student_package
 from autograde.exercises import catalogue, cells, ready_made
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Forbidden
@@ -23,7 +23,7 @@ from autograde.release import editions
 from tests.autograde_case import asking
 from tests.grade_class import solved
 
-STAND_INS = Path(mybert_importer.__file__).parent / "student/stand_ins"
+STAND_INS = Path(student_package.__file__).parent / "stand_ins"
 NOTEBOOKS = list(dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in))
 _, *_parts = re.split(r"^# %% (.*)\n", (Path(__file__).parent / "hostile/ready_made.py").read_text(), flags=re.M)
 READY = dict(zip(_parts[::2], _parts[1::2]))

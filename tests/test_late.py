@@ -29,7 +29,10 @@ from autograde.judging.verdict import Verdict
 NB = ["03_attention"]
 WORK = as_bytes(notebook(ANSWERS))
 TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
-RULE = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\nc.PerDay.percent = 10\n'
+RULE = """c = get_config()
+c.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"
+c.PerDay.percent = 10
+"""
 TIMES = [
     {"user_id": 1, "submitted_at": "2026-01-30T12:00:00Z", "late": False},
     {"user_id": 2, "submitted_at": "2026-02-03T11:00:00Z", "late": True},  # the second day

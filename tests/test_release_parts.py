@@ -3,7 +3,7 @@
 import ast
 from pathlib import Path
 
-from autograde.release.student_wheel import PARTS, ROOT
+from autograde.release.student_wheel import MODULES, ROOMS, ROOT
 
 AUTOGRADE = ROOT / "autograde"
 
@@ -22,6 +22,7 @@ def imported(path: Path) -> set[str]:
 
 
 def test_no_module_is_left_out():
-    files = [*(AUTOGRADE / "student").rglob("*.py"), *(AUTOGRADE / f"{part}.py" for part in PARTS)]
-    missing = {f"{path.name} imports {name}" for path in files for name in imported(path) - {*PARTS, "student"}}
+    files = [path for room in ROOMS for path in (AUTOGRADE / room).rglob("*.py")]
+    files += [AUTOGRADE / f"{name}.py" for name in MODULES]
+    missing = {f"{path.name} imports {name}" for path in files for name in imported(path) - {*ROOMS, *MODULES}}
     assert not missing

@@ -291,7 +291,10 @@ def test_threads_and_children_still_work(sandbox):
 
 def test_of_our_own_package_a_sandbox_holds_only_what_it_needs(sandbox):
     listing = sandbox.run_cell("import os\nprint(sorted(os.listdir('/sandbox/lib/autograde')))").stdout
-    assert listing == f"{sorted([*(f'{name}.py' for name in bubblewrap.SHARED_MODULES), 'sandbox', 'student'])}\n"
+    assert listing == "['__init__.py', 'boundary', 'common', 'sandbox', 'student']\n"
+    for room in ("boundary", "common"):
+        held = sorted(name.removeprefix(f"{room}/") + ".py" for name in bubblewrap.SHARED_MODULES if room in name)
+        assert sandbox.run_cell(f"print(sorted(os.listdir('/sandbox/lib/autograde/{room}')))").stdout == f"{held}\n"
     code = "import os\nprint([sorted(names) for *_, names in os.walk('/sandbox/lib/autograde/student')])"
     assert sandbox.run_cell(code).stdout == "[['__init__.py', 'quiet.py'], ['__init__.py']]\n"
 

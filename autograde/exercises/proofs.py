@@ -34,7 +34,7 @@ from autograde.judging.judge import fault, judge
 from autograde.judging.match_mistake import same_outcome
 from autograde.judging.verdict import Verdict
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+TESTS = Path(__file__).resolve().parents[2] / "tests"
 ALTERNATIVES, WRONG_ANSWERS = TESTS / "alternatives", TESTS / "wrong"
 FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
 COMPOSED = "composed: "  # begins the name of a wrong answer that is right alone

@@ -17,12 +17,8 @@ from autograde.release.editions import ReleaseError
 
 ROOT = Path(__file__).resolve().parents[2]
 # All of the autograder that a student's machine gets.
-PARTS = (
-    "__init__", "advice", "answers", "caches", "call_texts", "chances", "compare", "dependencies", "drawn_numbers",
-    "errors", "fingerprints", "fresh_machine", "judge", "layer_probes", "mybert_importer", "naming", "plain_values",
-    "probe", "questions", "random_claims", "rendering", "roles", "rules", "shortcuts", "syntax", "texts", "tracing",
-    "values", "verdict", "weights_file",
-)  # fmt: skip
+ROOMS = ("common", "boundary", "judging", "student")
+MODULES = ("__init__", "fresh_machine")
 _FIRST_TIME_IN_A_ZIP = "315532800"  # 1980-01-01: every file of the wheel gets this date
 
 
@@ -47,9 +43,10 @@ def build(folder: Path, fingerprints: Path | None = None, progress=iter) -> Path
 def _stage(staged: Path) -> None:
     ignored = shutil.ignore_patterns("__pycache__", "fingerprints")
     shutil.copytree(ROOT / "bertlab", staged / "bertlab", ignore=ignored)
-    shutil.copytree(ROOT / "autograde" / "student", staged / "autograde" / "student", ignore=ignored)
-    for part in PARTS:
-        shutil.copy(ROOT / "autograde" / f"{part}.py", staged / "autograde")
+    for name in ROOMS:
+        shutil.copytree(ROOT / "autograde" / name, staged / "autograde" / name, ignore=ignored)
+    for name in MODULES:
+        shutil.copy(ROOT / "autograde" / f"{name}.py", staged / "autograde")
     for name in ("README.md", "LICENSE"):
         shutil.copy(ROOT / name, staged)
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")

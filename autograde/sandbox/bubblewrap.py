@@ -15,8 +15,11 @@ from autograde.common.errors import SandboxError
 
 LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
 # With __init__, so that no other autograde of the environment, such as the student wheel, is found in place of ours.
-SHARED_MODULES = ("__init__", "errors", "channel", "values", "plain_values", "probe", "layer_probes", "questions",
-                  "tracing", "mybert_importer")  # fmt: skip
+SHARED_MODULES = (
+    "__init__", "common/__init__", "common/errors", "boundary/__init__", "boundary/channel", "boundary/values",
+    "boundary/plain_values", "boundary/call_answer", "boundary/call_layer", "boundary/calls", "boundary/tracing",
+    "boundary/mybert_importer",
+)  # fmt: skip
 STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
 SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs",
                    "forbidding")  # fmt: skip
@@ -119,7 +122,7 @@ def _our_modules(shown: list[Path]) -> list[str]:
     words = []
     if any(package.is_relative_to(folder) for folder in (*shown, Path("/usr"))):
         words += ["--tmpfs", str(package), "--remount-ro", str(package)]
-    for folder in ("sandbox", "student/stand_ins"):
+    for folder in ("common", "boundary", "sandbox", "student/stand_ins"):
         words += parents(Path(LIBRARY) / "autograde" / folder / "x")
     for name in our_files():
         words += ["--ro-bind", str(package / name), f"{LIBRARY}/autograde/{name}"]

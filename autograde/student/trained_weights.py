@@ -1,7 +1,7 @@
 """The file of trained weights that is handed in with notebook 07: written, checked, downloaded.
 
-The weights are stored under the course's own names (`autograde.boundary.roles`), so that the grader can load them into the
-student's model. The file lies in the folder of notebook 07 in the student's home, which on Colab is in the Drive.
+The weights are stored under the course's own names (`autograde.boundary.roles`), so that the grader can load them into
+the student's model. The file lies in the folder of notebook 07 in the student's home, which on Colab is in the Drive.
 """
 
 import json

@@ -33,7 +33,7 @@ QUESTION_SECONDS = 15.0  # for all questions of one exercise: an honest answer t
 _PRELUDE = f"""
 def _activate():
     import pathlib
-    from autograde import mybert_importer
+    from autograde.boundary import mybert_importer
 
     here = pathlib.Path.cwd()
     mybert_importer.activate(here, say=lambda line: None, stand_ins=here / "{STAND_INS_FOLDER}")

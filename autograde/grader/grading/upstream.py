@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from autograde import student as student_package
 from autograde.boundary import mybert_importer
 from autograde.common.dependencies import CodeCell, cells_for, read_cell
 from autograde.exercises import catalogue
@@ -36,7 +37,7 @@ _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _LARGEST = 200_000  # bytes of one module
 _MAX_FILES = 40
 STAND_INS_FOLDER = ".stand_ins"  # in a sandbox's working folder: those that its notebook may use
-STUDENT = Path(mybert_importer.__file__).parent / "student"
+STUDENT = Path(student_package.__file__).parent
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncodi
 
 
 class BaseTokenizer(ABC):
-    """Base of the tokenizers, which together with a subclass's own methods follows `bertlab.tokenizers.protocol.Tokenizer`.
+    """Base of the tokenizers, which together with a subclass's own methods follows the protocol `Tokenizer`.
 
     A subclass sets `kind`, `SETTINGS` and in its constructor `vocabulary` and an attribute for each setting; it
     defines `encode`, `encode_with_offsets`, `_text_of`, `save` and `load`.

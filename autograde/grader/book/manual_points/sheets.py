@@ -3,10 +3,10 @@
     split ─▶ SHEET of ann, SHEET of ben ─▶ filled in with a spreadsheet ─▶ enter ─▶ gradebook
                                                               └─▶ conflicts: what changed since the sheet was written
 
-A part is one exercise of one submission; `shares.py` keeps whose each part is and who gave which points. A sheet
+A part is one exercise of one submission; `graders.py` keeps whose each part is and who gave which points. A sheet
 has the points and the comment of the moment it was written; where the gradebook has others by now, a row is a conflict
-and is not entered. nbgrader's formgrader writes to the same gradebook, and `autograde/nbgrader_plugin/formgrader_names.py` records its
-graders (`record_formgrader`). Points without a record are listed as formgrader's.
+and is not entered. nbgrader's formgrader writes to the same gradebook, and `nbgrader_plugin/formgrader_names.py`
+records its graders (`record_formgrader`). Points without a record are listed as formgrader's.
 """
 
 import dataclasses
