@@ -1,4 +1,4 @@
-"""Writes unicode_tables.json of the WordPiece tokenizer: the character properties that it needs, frozen at Unicode 14.0.
+"""Writes unicode_tables.json of the WordPiece tokenizer: its character properties, frozen at Unicode 14.0.
 
 Every Python brings its own Unicode version, so `str.lower` and `unicodedata` would split the same text into other
 tokens after an upgrade. Unicode 14.0 is that of Python 3.11, the oldest Python we support; run this script with it:

@@ -25,6 +25,7 @@ class Yes:
     def __call__(self, *arguments, **keywords): return self
 """
 NAMES = [exercise.names[0] for exercise in EXERCISES]
+CALL_ANSWER = "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: "
 ALL_OF = "for _name in {names!r}:\n    globals()[_name] = {value}"
 
 CHEATS = {
@@ -38,13 +39,13 @@ CHEATS = {
     "    name = f'autograde.judging.{name}'\n"
     "    sys.modules[name] = types.ModuleType(name)\n    sys.modules[name].compare = lambda *a: None\n"
     "    sys.modules[name].judge = lambda *a, **k: None",
-    "a probe that always answers ok": "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: ["
-    "{'status': 'ok', 'value': q['arguments'][0], 'error': None, 'notes': {'returned': 'tensor'}} for q in questions]",
-    "notes and points of its own": "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: ["
-    "{'status': 'ok', 'value': {'points': 99, 'status': 'passed'}, 'error': None,"
+    "a probe that always answers ok": CALL_ANSWER + "[{'status': 'ok', 'value': q['arguments'][0], 'error': None,"
+    " 'notes': {'returned': 'tensor'}} for q in questions]",
+    "notes and points of its own": CALL_ANSWER
+    + "[{'status': 'ok', 'value': {'points': 99, 'status': 'passed'}, 'error': None,"
     " 'notes': {'returned': 'tensor', 'points': 99, 'passed': True}} for q in questions]",
-    "errors without their fields": "from autograde.boundary import call_answer\ncall_answer.answer = lambda questions, *a, **k: ["
-    "{'status': 'raised', 'value': None, 'error': {}, 'notes': {'mutated': [[]], 'watched': [{}]}} for q in questions]",
+    "errors without their fields": CALL_ANSWER + "[{'status': 'raised', 'value': None, 'error': {},"
+    " 'notes': {'mutated': [[]], 'watched': [{}]}} for q in questions]",
     "answers by the names of others": ALL_OF.format(names=NAMES, value="lambda *a, **k: a[0]"),
     "the references": "from autograde.exercises.numpy_bert import scores\nattention_scores = scores",
     "looking for solutions on the disk": "import glob\nfor p in glob.glob('/[hrov]*/**/*03_att*', recursive=True):\n"

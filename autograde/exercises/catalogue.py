@@ -27,7 +27,8 @@ class UnknownExerciseError(AutogradeError, KeyError):
 
 def read_all() -> tuple[Exercise, ...]:
     """All exercises, in the order of the notebooks. Raises SolutionError where module and notebook do not agree."""
-    packages = sorted(module.name for module in pkgutil.iter_modules(folder.__path__) if module.ispkg)
+    modules = pkgutil.iter_modules(folder.__path__)
+    packages = sorted(module.name for module in modules if module.ispkg and module.name.startswith("n"))
     return tuple(exercise for package in packages for exercise in read_notebook(package.removeprefix("n")))
 
 
