@@ -69,7 +69,7 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 
 .PHONY: test
 test: $(READY) sandbox  ## the quick tests: no peers, no network; 8 minutes on two fast cores, 25 on slow ones
-	$(RUN)/python -m pytest -q $(PARALLEL) --budget 480 -m "not slow and not exhaustive and not peers and not browser" $(ARGS)
+	$(RUN)/python -m pytest -q $(PARALLEL) --durations 10 -m "not slow and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint
 lint: $(READY)  ## check format, imports between modules, and plain words (docs/words.toml)
@@ -83,7 +83,7 @@ test-peers: $(PEERS_READY)  ## live comparison with transformers, tokenizers, Py
 	$(PEERS)/bin/python -m pytest -q $(PARALLEL) -m "peers" $(ARGS)
 
 .PHONY: test-exhaustive
-test-exhaustive: $(READY) sandbox  ## what needs long: every code point, kills and resumes, tests/slow_tests.txt
+test-exhaustive: $(READY) sandbox  ## what needs long: every code point, kills and resumes
 	$(RUN)/python -m pytest -q $(PARALLEL) -m "(slow or exhaustive) and not peers and not browser" $(ARGS)
 
 .PHONY: chromium

@@ -3,9 +3,9 @@
     python -m benchmarks.pretraining_data TEXT VOCAB [--megabytes 10] [--passes 5] [--rounds 3]
 
 The peer is the published procedure as the script has it: one process, one token at a time, everything in memory. It
-is our own re-implementation (`tests/published_procedure.py`), once with a tokenizer in plain Python, as the script's
-is, and once with our fast one, so that the ratio of making examples alone can be seen too. All three read and split
-the text alike.
+is our own re-implementation (`tests/support/published_procedure.py`), once with a tokenizer in plain Python, as the
+script's is, and once with our fast one, so that the ratio of making examples alone can be seen too. All three read and
+split the text alike.
 Each measurement runs in a fresh process; the rounds alternate between the two.
 """
 
@@ -50,7 +50,7 @@ def run_published_fast(text: Path, vocab: Path, passes: int) -> int:
 
 def _published(text: Path, tokenizer, tokenize, passes: int) -> int:
     from bertlab.data.documents import load_documents
-    from tests.published_procedure import create
+    from tests.support.published_procedure import create
 
     documents = []
     for document in load_documents(text):

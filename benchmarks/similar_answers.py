@@ -3,9 +3,9 @@
     python -m benchmarks.similar_answers [--copydetect PYTHON] [--seed 0 …]
 
 PYTHON is the Python of an environment in which `pip install copydetect` has run; without it only ours is measured.
-The classes are those of tests/copying_class.py, each with and without copying. copydetect reads each student's answers
-as one file and the stubs as code that everybody was given, with its own settings; a pair is as much alike as the larger
-of its two shares. Writes one table, as in docs/similarity.md.
+The classes are those of tests/support/copying_class.py, each with and without copying. copydetect reads each student's
+answers as one file and the stubs as code that everybody was given, with its own settings; a pair is as much alike as
+the larger of its two shares. Writes one table, as in docs/similarity.md.
 """
 
 import json

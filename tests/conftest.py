@@ -1,4 +1,4 @@
-"""The environment of every test: the default backend, quiet logs, one seed, and the repository on the import path."""
+"""The environment of every test: the default backend, quiet logs, one seed, markers, and the import path."""
 
 import gc
 import os
@@ -8,14 +8,11 @@ from pathlib import Path
 
 os.environ.setdefault("KERAS_BACKEND", "tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-sys.path.insert(0, str(Path(__file__).parent.parent))  # so that tests can import `benchmarks` and `scripts`
 
 import hypothesis
 import numpy as np
 import once
 import pytest
-from budget import Budget, note_exercise
-from selection import PARTS, in_part, is_numerical, is_slow
 
 # XLA compiles hundreds of small programs here that run once or twice: let it compile quickly rather than well.
 COMPILE_QUICKLY = "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
@@ -27,14 +24,18 @@ hypothesis.settings.register_profile("repeatable", derandomize=True)
 hypothesis.settings.load_profile("repeatable")
 
 
-def pytest_addoption(parser):
-    parser.addoption("--budget", type=float, metavar="SECONDS", help="what the run may take, shown at its end")
-    parser.addoption("--part", type=int, choices=range(PARTS), help="run only this part of the selected tests")
+HERE = Path(__file__).parent
+# Folder → the marker of its tests. Numerical ones compare floats, or assert what a model has learned.
+MARKERS = {
+    "peers": "peers", "browser": "browser", "course": "numerical", "autograde/boundary": "numerical",
+    "autograde/exercises": "numerical", "autograde/judging": "numerical", "bertlab/analysis": "numerical",
+    "bertlab/checkpoints": "numerical", "bertlab/export": "numerical", "bertlab/families": "numerical",
+    "bertlab/generation": "numerical", "bertlab/layers": "numerical", "bertlab/models": "numerical",
+    "bertlab/predict": "numerical", "bertlab/training": "numerical",
+}  # fmt: skip
 
 
 def pytest_configure(config):
-    if not hasattr(config, "workerinput"):  # of a run in several processes, the one that shows the results
-        config.pluginmanager.register(Budget(config.getoption("budget")))
     shared = once.begin()
     config.add_cleanup(lambda: once.end(shared))
     # Keras asks TensorFlow's variables for an array in the way NumPy 2 deprecates; nothing here can change that.
@@ -45,13 +46,6 @@ def pytest_configure(config):
     config.addinivalue_line("filterwarnings", r"ignore:.build\(\). was called on layer:UserWarning")
 
 
-@pytest.hookimpl(trylast=True)  # after -m and -k
-def pytest_collection_modifyitems(config, items):
-    items[:], others = in_part(items, config.getoption("part"))
-    if others:
-        config.hook.pytest_deselected(items=others)
-
-
 def pytest_collection_finish(session):
     """The modules and tests live to the end: Python need not search them again and again for what can be freed."""
     gc.collect()
@@ -59,11 +53,9 @@ def pytest_collection_finish(session):
 
 
 def pytest_itemcollected(item):
-    note_exercise(item)
-    if is_numerical(item.path.name):
-        item.add_marker("numerical")
-    if is_slow(item.nodeid):
-        item.add_marker("slow")
+    folder = item.path.parent.relative_to(HERE).as_posix()
+    if folder in MARKERS:
+        item.add_marker(MARKERS[folder])
 
 
 @pytest.fixture(autouse=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 import nbformat
 import numpy as np
 import pytest
+from grade_class import NOTEBOOK, answer
 from nbconvert.exporters import HTMLExporter
 
 from autograde.exercises import catalogue
@@ -25,7 +26,6 @@ from autograde.grader.reading.template import Template
 from autograde.judging import shortcuts
 from autograde.judging.judge import judge
 from autograde.release import editions
-from tests.grade_class import NOTEBOOK, answer
 
 SCORES = catalogue.find("scores")
 HIDDEN_TEST = """

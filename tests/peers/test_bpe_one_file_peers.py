@@ -1,15 +1,11 @@
 """tokenizer.json with NFC and added tokens against `tokenizers`: the same ids, offsets and decoded text."""
 
 import random
-import sys
-from pathlib import Path
 
 import pytest
+from test_bpe_one_file import NAMES, write
 
 from bertlab.tokenizers.bpe import BytePairTokenizer
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from test_bpe_one_file import NAMES, write
 
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.peers

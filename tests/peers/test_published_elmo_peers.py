@@ -4,17 +4,12 @@ AllenNLP itself cannot be installed beside a present-day PyTorch. Described in: 
 lstm_cell_with_projection.py and allennlp/data/token_indexers/elmo_indexer.py of AllenNLP 2.10.
 """
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from published_language_model import OPTIONS, arrays, write
 
 from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from published_language_model import OPTIONS, arrays, write
 
 torch = pytest.importorskip("torch")
 functional = pytest.importorskip("torch.nn.functional")

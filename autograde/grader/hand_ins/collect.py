@@ -20,9 +20,10 @@ from autograde.grader.book import variants
 from autograde.grader.book.group_hand_ins import spread
 from autograde.grader.book.groups import Groups, read_groups
 from autograde.grader.book.people import People
-from autograde.grader.hand_ins import TIME, Folder, HandIn, hand_ins, hash_of, platforms
+from autograde.grader.hand_ins import platforms
 from autograde.grader.hand_ins.archives import CollectError, Limits, copy_out, entries, outermost
 from autograde.grader.hand_ins.filenames import notebook_of, safe_name
+from autograde.grader.hand_ins.hand_in import TIME, Folder, HandIn, hand_ins, hash_of
 from autograde.grader.hand_ins.hand_in_times import Times
 from autograde.grader.hand_ins.identity import ALSO_TAKEN, IN_A_CSV, ONLY, Found, Manifest, Row, by_student, undisputed
 from autograde.grader.hand_ins.platforms import Reader, Upload

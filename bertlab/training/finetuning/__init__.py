@@ -12,15 +12,15 @@ The names below are imported when first used: settings can be read without loadi
 import importlib
 
 _HOMES = {
-    name: f"bertlab.training.finetuning.{module}"
+    name: f"bertlab.training.{module}"
     for module, names in {
-        "settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
-        "experiment": ("finetune",),
-        "multi_task": ("finetune_tasks",),
-        "baselines": ("baseline_recipe", "train_baseline"),
-        "features": ("feature_recipe", "train_features"),
-        "results": ("FineTuningResult", "RunResult"),
-        "problems": ("problem_for",),
+        "finetuning.settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
+        "finetuning.experiment": ("finetune",),
+        "finetuning.multi_task": ("finetune_tasks",),
+        "baselines.training": ("baseline_recipe", "train_baseline"),
+        "features.training": ("feature_recipe", "train_features"),
+        "finetuning.results": ("FineTuningResult", "RunResult"),
+        "finetuning.problems": ("problem_for",),
     }.items()
     for name in names
 }

@@ -1,0 +1,97 @@
+"""A forbidden function does nothing in the sandbox that decides about it, under any name, in any thread."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from grade_class import NOTEBOOK, POINTS, answer, solved
+
+from autograde.exercises import catalogue
+from autograde.grader.grading.notebook_grading import grade_notebook
+from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.template import Template
+from autograde.release import editions
+
+_, *_parts = re.split(r"^# %% (.*)\n", (Path(__file__).parents[3] / "hostile/forbidden.py").read_text(), flags=re.M)
+WAYS = dict(zip(_parts[::2], _parts[1::2]))
+
+
+@pytest.fixture(scope="module")
+def template():
+    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+
+
+def _verdicts(launcher, template, tmp_path, edits) -> dict:
+    path = tmp_path / f"{NOTEBOOK}.ipynb"
+    path.write_text(solved(edits))
+    exercises = catalogue.of_notebook(NOTEBOOK)
+    result = grade_notebook(path, template, exercises, launcher, Result("ps3", "x", NOTEBOOK), b"s" * 32, LIMITS).result
+    return {verdict.exercise: verdict for verdict in result.verdicts}
+
+
+@pytest.mark.parametrize(
+    "way", list(WAYS)[:1] + [pytest.param(w, marks=pytest.mark.exhaustive) for w in list(WAYS)[1:]]
+)
+def test_a_way_round_the_ban_earns_nothing_and_costs_nobody_else(launcher, template, tmp_path, way):
+    verdicts = _verdicts(launcher, template, tmp_path, {"softmax-rows": WAYS[way]})
+    assert verdicts["softmax-rows"].points == 0 and not verdicts["softmax-rows"].passed
+    assert sum(verdict.points for verdict in verdicts.values()) == POINTS - 3
+
+
+READ = """
+import io, os, sys
+from pathlib import Path
+
+sys.path.insert(0, {folder!r})
+import ready_answers
+from autograde.sandbox.forbidding import forbid
+
+class Lying(str):
+    startswith = lambda self, *more: True
+    __fspath__ = __str__ = lambda self: "/nowhere"
+
+class Turning:
+    calls = 0
+
+    def __fspath__(self):
+        self.calls += 1
+        return ready_answers.__file__ if self.calls > 1 else "/nowhere"
+
+class Posing:
+    __class__ = int
+    __fspath__ = lambda self: ready_answers.__file__
+
+forbid(["ready_answers"], [])
+other, file = os.path.join({folder!r}, "notes.txt"), ready_answers.__file__
+assert open(other).read() == Path(other).read_text() == io.FileIO(other).read().decode() == "mine"
+assert io.FileIO(os.open(os.fsencode(other), os.O_RDONLY)).read() == b"mine"
+for path in (file, os.fsencode(file), Path(file), Lying(file), Turning(), Posing()):
+    for read in (open, io.FileIO, lambda path: os.open(path, os.O_RDONLY)):
+        try:
+            read(path)
+            print("read", type(path), read)
+        except (PermissionError, FileNotFoundError, TypeError):
+            pass
+"""
+
+
+def test_a_forbidden_source_cannot_be_read_by_any_object_that_names_it(tmp_path):
+    """`io.FileIO` opened it by a `Path`."""
+    (tmp_path / "ready_answers.py").write_text("def answer():\n    return 42\n")
+    (tmp_path / "notes.txt").write_text("mine")
+    command = [sys.executable, "-c", READ.format(folder=str(tmp_path))]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
+
+
+@pytest.mark.exhaustive
+def test_an_honest_answer_keeps_its_points_where_it_is_graded_again(launcher, template, tmp_path):
+    """`getattr` alone is no proof of anything: the program runs once more, and everything in it is right."""
+    with_dynamic_names = f"{answer('softmax-rows')}\nassert getattr(ops, 'so' + 'rt')\nsoftmax = ops.softmax\n"
+    verdicts = _verdicts(launcher, template, tmp_path, {"softmax-rows": with_dynamic_names})
+    assert verdicts["softmax-rows"].status == "refused"  # its own cell names it
+    edits = {"scores": f"{answer('scores')}\nassert getattr(ops, 'so' + 'rt')\nlater = ops.softmax\n"}
+    assert all(verdict.passed for verdict in _verdicts(launcher, template, tmp_path, edits).values())

@@ -1,0 +1,228 @@
+"""A training run through the whole grader: notebook and weights handed in, points in the record and the gradebook."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from autograde.boundary.roles import weight_shapes
+from autograde.boundary.weights_file import Weights, WeightsError
+from autograde.cli import cli
+from autograde.exercises import catalogue, cells, runs
+from autograde.grader.book.course import make_course
+from autograde.grader.grading import training_runs
+from autograde.grader.grading.grade import digest, grade, handed_in, is_up_to_date, open_assignment
+from autograde.grader.grading.results import Result
+from autograde.grader.pages.report import report_page
+from autograde.release import editions
+from autograde.release.assignment import write_assignment
+from autograde.student import training_run
+
+NOTEBOOK, NAME = "07_pretraining", "ps7"
+(RUN,) = runs.of_notebook(NOTEBOOK)
+CONFIG = {"vocab_size": 4096, "hidden_size": 8, "num_layers": 1, "num_heads": 2, "intermediate_size": 8,
+          "max_positions": 32}  # fmt: skip
+RIGHT = "table = self.bert.embeddings.token.embeddings"
+WRONG = "table = self.bert.embeddings.position.embeddings"
+
+
+def _untrained() -> bytes:
+    """Weights that fit and know nothing: small numbers, LayerNorms as they begin."""
+    from safetensors.numpy import save
+
+    rng = np.random.default_rng(4)
+    arrays = {
+        role: np.ones(shape, "float32") if role.endswith("gamma") else 0.02 * rng.normal(size=shape).astype("float32")
+        for role, shape in weight_shapes(CONFIG).items()
+    }
+    return save({role: array.astype("float32") for role, array in arrays.items()}, {"config": json.dumps(CONFIG)})
+
+
+def _hand_in(course, student, notebook: str, weights: bytes | None):
+    folder = course / "submitted" / student / NAME
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{NOTEBOOK}.ipynb").write_text(notebook)
+    if weights is not None:
+        (folder / RUN.file).write_bytes(weights)
+    return folder
+
+
+def test_new_weights_make_a_submission_new(tmp_path):
+    folder = _hand_in(tmp_path, "ada", "{}", None)
+    notebook = folder / f"{NOTEBOOK}.ipynb"
+    without = digest(notebook)
+    (folder / RUN.file).write_bytes(b"weights")
+    first = digest(notebook)
+    (folder / RUN.file).write_bytes(b"better ones")
+    assert len({without, first, digest(notebook)}) == 3
+
+
+def test_a_graded_notebook_with_weights_is_outdated_only_when_they_change(tmp_path):
+    folder = _hand_in(tmp_path, "ada", "{}", b"weights")
+    Result(NAME, "ada", NOTEBOOK, sha256=digest(folder / f"{NOTEBOOK}.ipynb")).save(tmp_path)
+
+    def outdated() -> int:
+        said = CliRunner().invoke(cli, ["status", NAME, "--json", "--course", str(tmp_path)], catch_exceptions=False)
+        return json.loads(said.stdout)[0]["outdated"]
+
+    assert outdated() == 0
+    (folder / RUN.file).write_bytes(b"better ones")
+    assert outdated() == 1
+
+
+def test_a_score_better_than_any_honest_models_is_reported_to_the_instructor_only():
+    assert training_runs.doubts_about(RUN, loss=3.2, accuracy=0.42) == ()
+    (too_low,) = training_runs.doubts_about(RUN, loss=0.4, accuracy=0.91)
+    assert "loss 0.4 and accuracy 91% on hidden text are better than those of any honest model" in too_low
+    assert training_runs.doubts_about(RUN, loss=2.5, accuracy=0.7)
+    graded = Result(NAME, "ada", NOTEBOOK, doubts=(too_low,))
+    assert Result.from_json(graded.to_json()) == graded
+    page = report_page([graded], NAME)
+    assert "Results to look at" in page and "loss 0.4 " in page
+    assert "Results to look at" not in report_page([Result(NAME, "ada", NOTEBOOK)], NAME)
+
+
+def test_initial_weights_are_refused():
+    """First seen to be graded, for 2 points, at 658e48f."""
+    arrays = {
+        role: np.full(shape, float(role.endswith("gamma")), "float32") if len(shape) == 1 else np.ones(shape, "float32")
+        for role, shape in weight_shapes(CONFIG).items()
+    }
+    with pytest.raises(WeightsError, match="has the weights of an untrained model"):
+        training_runs._check_fit(RUN, Weights(CONFIG, arrays))
+    arrays["mlm/bias"][3] = 1e-6
+    training_runs._check_fit(RUN, Weights(CONFIG, arrays))
+
+
+# --- predictors whose numbers are counted, not trained ---
+
+
+@pytest.fixture(scope="module")
+def hidden():
+    """The rows of one attempt, what a model sees at the predicted positions, and the tokens of the training text."""
+    from bertlab.data.documents import is_validation
+    from bertlab.data.pretraining.examples import tokenize_documents
+    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+
+    rows = training_runs.hidden_rows(RUN, b"s" * 32, "ada")
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(training_run.VOCABULARY))
+    documents = (one for one in training_run.documents_of("python") if not is_validation(one.id))
+    seen = np.take_along_axis(rows["input_ids"], rows["masked_lm_positions"], axis=1)  # (B, P)
+    return rows, seen, tokenize_documents(documents, tokenizer).values
+
+
+def _points(logits, rows) -> float:
+    loss, accuracy, context = training_runs.figures(logits.astype("float32"), rows)
+    return sum(mark.points for mark in RUN.marks if mark.earned(loss, accuracy, context))
+
+
+def _shares(tokens) -> np.ndarray:
+    counts = np.bincount(tokens, minlength=CONFIG["vocab_size"]) + 0.1
+    return counts / counts.sum()
+
+
+@pytest.mark.slow
+def test_only_positions_at_which_the_model_sees_mask_are_scored(hidden):
+    rows, seen, _ = hidden
+    scored = rows["masked_lm_weights"] > 0
+    mask = training_run.VOCABULARY.read_text(encoding="utf-8").splitlines().index("[MASK]")
+    assert (seen[scored] == mask).all() and 900 < scored.sum() < 1100
+    kept = (rows["masked_lm_positions"] > 0) & (seen == rows["masked_lm_ids"])
+    assert kept.sum() > 50 and not (scored & kept).any()
+
+
+def test_a_model_that_copies_what_it_sees_earns_nothing_for_the_context(hidden):
+    """Every position counted at 87264fd, also those that show the token itself: 6 points."""
+    rows, seen, tokens = hidden
+    logits = np.tile(np.log(_shares(tokens)), (*seen.shape, 1))  # (B, P, V)
+    np.put_along_axis(logits, seen[..., None], np.take_along_axis(logits, seen[..., None], axis=2) + 7, axis=2)
+    everywhere = rows | {"masked_lm_weights": (rows["masked_lm_positions"] > 0).astype("float32")}
+    assert _points(logits, everywhere) == 6
+    assert _points(logits, rows) == 2
+
+
+def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
+    """It counts the pairs of neighbouring tokens in the text that runs train on."""
+    rows, _, tokens = hidden
+    shares, pairs = _shares(tokens), np.zeros((CONFIG["vocab_size"],) * 2, "float32")
+    np.add.at(pairs, (tokens[:-1], tokens[1:]), 1)
+    row, place = np.arange(len(rows["input_ids"]))[:, None], rows["masked_lm_positions"]
+    before = rows["input_ids"][row, np.maximum(place - 1, 0)]  # (B, P)
+    after = rows["input_ids"][row, np.minimum(place + 1, RUN.tokens - 1)]
+    after_it, before_it = pairs[before] + 5 * shares, pairs.T[after] + 5 * shares  # (B, P, V)
+    logits = np.log(after_it) + np.log(before_it) - np.log(shares)
+    assert _points(logits, rows) == RUN.points == 6
+    assert _points(np.tile(np.log(shares), (*place.shape, 1)), rows) == 2  # frequencies alone
+
+
+@pytest.mark.exhaustive
+def test_a_run_of_the_default_length_earns_all_points_and_one_of_a_tenth_does_not():
+    """Trains with the solution's own functions, without a GPU: about five minutes."""
+    import keras
+    import tensorflow as tf
+    from keras import ops
+
+    names = cells.namespace(catalogue.find("perplexity"))
+    settings = training_run.choose_settings()
+    data = training_run.prepare(settings)
+
+    class Schedule(keras.optimizers.schedules.LearningRateSchedule):
+        def __call__(self, step):
+            step = ops.cast(step, "float32")
+            return names["learning_rate"](step, settings.peak, settings.warmup_steps, settings.steps)
+
+    def tensors(batch):
+        return {name: ops.convert_to_tensor(array) for name, array in batch.items()}
+
+    keras.utils.set_random_seed(settings.seed)
+    model = names["PreTrainingModel"](**settings.model)
+    first = tensors(data.batch(0))
+    model(*(first[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")))
+    training_run.initialise(model, settings)
+    optimizer = keras.optimizers.AdamW(Schedule(), weight_decay=0.01, beta_2=0.98, epsilon=1e-6)
+    optimizer.exclude_from_weight_decay([v for v in model.trainable_variables if not names["decays"](v.path)])
+    optimizer.build(model.trainable_variables)
+    fast_step = tf.function(lambda batch: names["train_step"](model, optimizer, batch))
+    rows = training_runs.hidden_rows(RUN, b"s" * 32, "ada")
+    given = [rows[name] for name in ("input_ids", "token_type_ids", "attention_mask", "masked_lm_positions")]
+    points = {}
+    for step in range(settings.steps):
+        fast_step(tensors(data.batch(step)))
+        if step + 1 in (settings.steps // 10, settings.steps):
+            points[step + 1] = _points(np.array(model(*map(ops.convert_to_tensor, given))[0]), rows)
+    assert points == {150: 2, 1500: 6}
+
+
+@pytest.mark.exhaustive
+def test_a_run_is_judged_by_the_students_own_model_or_refused_with_the_reason(tmp_path):
+    from grade_class import open_shared_launcher
+
+    made = editions.make(NOTEBOOK)
+    make_course(tmp_path)
+    write_assignment(tmp_path, NAME, [made])
+    _hand_in(tmp_path, "ada", made.source, _untrained())
+    _hand_in(tmp_path, "bob", made.source, None)
+    _hand_in(tmp_path, "cyd", made.source, _untrained()[:-100])
+    _hand_in(tmp_path, "dan", made.source.replace(RIGHT, WRONG), _untrained())
+    assignment = open_assignment(tmp_path, NAME)
+    with open_shared_launcher() as launcher:
+        report = grade(assignment, launcher)
+    assert (report.graded, report.failures) == (4, [])
+
+    found = {}
+    for student in ("ada", "bob", "cyd", "dan"):
+        verdicts = Result.load(Result(NAME, student, NOTEBOOK).path(tmp_path)).verdicts
+        found[student] = next(verdict for verdict in verdicts if verdict.exercise == RUN.id)
+    assert (found["ada"].status, found["ada"].points) == ("partly", 2) and not found["ada"].notes
+    assert "loss 8.3" in dict(found["ada"].facts)["metrics"]
+    assert (found["bob"].status, found["bob"].points) == ("missing", 0)
+    assert found["cyd"].status == "refused" and "truncated" in found["cyd"].advice[0]
+    assert found["dan"].points == 2 and "the course's own PreTrainingModel" in found["dan"].notes[0]
+
+    from autograde.grader.book.gradebook import Course
+
+    with Course(tmp_path) as book:
+        grades = book.book.find_submission_notebook(NOTEBOOK, NAME, "ada").grades
+        assert {grade.name: grade.auto_score for grade in grades}[RUN.id] == 2
+    assert all(is_up_to_date(assignment, item) for item in handed_in(assignment))

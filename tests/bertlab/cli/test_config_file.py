@@ -1,0 +1,123 @@
+"""`--config run.toml`: a command's arguments from a file, and the file that a run writes."""
+
+import json
+import tomllib
+
+import click
+import pytest
+from click.testing import CliRunner
+from finetuning_case import save_checkpoint, sentences
+
+from bertlab.cli import cli
+from bertlab.cli.config_file import WRITTEN, config_option, write_config
+from bertlab.cli.settings_options import settings_options
+from bertlab.cli.task import task_options
+from bertlab.common.errors import ConfigError
+from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.recipes.presets import PretrainingSettings
+
+
+@pytest.fixture
+def command():
+    """A command with the options of `finetune`, which returns what it was given."""
+
+    @click.command("show")
+    @config_option
+    @task_options
+    @settings_options(Recipe)
+    @click.option("--try", "axes", multiple=True)
+    @click.option("--out")
+    def show(load, **options):
+        return load.keywords | options
+
+    return show
+
+
+def given(command, *arguments):
+    return command.main([str(one) for one in arguments], standalone_mode=False)
+
+
+def test_a_file_gives_what_the_shell_does_not(command, tmp_path):
+    (tmp_path / "run.toml").write_text(
+        'name_or_path = "rows.csv"\ncolumn = ["text=review", "label=stars"]\nlabels = ["bad", "good"]\n'
+        'learning-rate = 3e-4\nepochs = 5\nclass-weights = [1, 2.5]\nfrom-scratch = true\ntry = "epochs=1,2"\n'
+    )
+    found = given(command, "--config", tmp_path / "run.toml", "--epochs", "2")
+    assert found["name_or_path"] == "rows.csv" and found["epochs"] == 2
+    assert found["columns"] == {"text": "review", "label": "stars"} and found["labels"] == ("bad", "good")
+    assert (found["learning_rate"], found["class_weights"], found["from_scratch"]) == (3e-4, (1.0, 2.5), True)
+    assert found["axes"] == ("epochs=1,2",) and found["batch_size"] == Recipe().batch_size
+
+
+def test_what_is_written_gives_the_same_again(command, tmp_path):
+    options = [
+        'the "rows"\\file.csv', "--column", "text=a=b", "--labels", "x y,ü", "--conll", "tag_column=1",
+        "--batch-size", 7,
+        "--class-weights", "balanced", "--label-separator", "\t", "--try", "learning-rate=1e-3,5e-4", "--out", "o",
+    ]  # fmt: skip
+    found = given(command, *options)
+    context = command.make_context("show", [str(one) for one in options])
+    write_config(tmp_path, command, context.params)
+    again = given(command, "--config", tmp_path / WRITTEN)
+    assert again == found | {"out": None}  # the folder of a run is named for every run
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [("learning-rat = 1", "there is no option 'learning-rat'; expected some of name_or_path"),
+     ("epochs = ", "cannot be read as TOML")],
+)  # fmt: skip
+def test_a_file_that_cannot_be_used_is_refused_by_name(command, tmp_path, text, told):
+    (tmp_path / "run.toml").write_text(text)
+    with pytest.raises(ConfigError, match=f"run.toml: {told}"):
+        given(command, "--config", tmp_path / "run.toml")
+    with pytest.raises(click.BadParameter):  # a value is checked like that of an option
+        (tmp_path / "run.toml").write_text("epochs = 0")
+        given(command, "rows.csv", "--config", tmp_path / "run.toml")
+
+
+def test_every_setting_of_pre_training_can_be_written(tmp_path):
+    @click.command("pretrain")
+    @config_option
+    @settings_options(PretrainingSettings)
+    def show(**options):
+        return options
+
+    for name in PretrainingSettings.PRESETS:
+        settings = PretrainingSettings.preset(name)
+        write_config(tmp_path, show, settings.to_dict())
+        options = given(show, "--config", tmp_path / WRITTEN)
+        kept = {name: value for name, value in options.items() if value is not None}
+        assert PretrainingSettings(**kept) == settings
+
+
+def test_a_flag_that_a_file_switches_off_needs_no_other_option(tmp_path):
+    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nfreeze-words = false\ngrid = false\n')
+    said = CliRunner().invoke(cli, ["finetune", "--config", str(tmp_path / "run.toml"), "--out", str(tmp_path / "o")])
+    assert "'nowhere.csv' is neither a task" in str(said.exception)
+    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nfreeze-words = true\n')
+    said = CliRunner().invoke(cli, ["finetune", "--config", str(tmp_path / "run.toml"), "--out", str(tmp_path / "o")])
+    assert "--freeze-words goes with --baseline" in said.output
+
+
+@pytest.mark.slow
+def test_a_fine_tuning_is_repeated_from_its_own_file(tmp_path):
+    import numpy as np
+
+    checkpoint = save_checkpoint(tmp_path / "pretrained")
+    rows = [f"{row.text},{('bad', 'good')[row.label]}" for row in sentences(np.random.default_rng(3))]
+    (tmp_path / "rows.csv").write_text("\n".join(["review,stars", *rows, ""]))
+    options = [
+        str(tmp_path / "rows.csv"), "--model", str(checkpoint), "--column", "text=review", "--column", "label=stars",
+        "--validation-share", "0.3", "--epochs", "1", "--max-length", "16", "--batch-size", "8", "--accumulation", "2",
+    ]  # fmt: skip
+    first = CliRunner().invoke(cli, ["finetune", *options, "--out", str(tmp_path / "first")])
+    assert first.exit_code == 0, first.output
+    written = tmp_path / "first" / WRITTEN
+    assert tomllib.loads(written.read_text())["accumulation"] == 2
+    again = CliRunner().invoke(cli, ["finetune", "--config", str(written), "--out", str(tmp_path / "again")])
+    assert again.exit_code == 0, again.output
+    settings = [json.loads((tmp_path / name / "settings.json").read_text()) for name in ("first", "again")]
+    assert settings[0] == settings[1]
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("first", "again")]
+    assert weights[0] == weights[1]

@@ -1,0 +1,300 @@
+"""Predictions for raw text: every shape, long inputs in windows, from Python and from the shell."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from finetuned_models import CONFIG, LABELS, TOKENIZER, WORDS, info_of, model_of, predictor_of
+from hypothesis import given
+from hypothesis import strategies as st
+from warm import run_module
+
+from bertlab.common.errors import CheckpointError, DataError
+from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
+from bertlab.tokenizers.wordpiece import Vocabulary
+from bertlab.tokenizers.wordpiece.encoding import Ragged
+
+LONG = "the film was good in paris is bad where the it a " * 4  # 48 tokens, three times what the model reads
+
+
+def ragged(*rows):
+    return Ragged(np.concatenate([np.array(row, np.int32) for row in rows]), np.cumsum([0, *map(len, rows)]))
+
+
+# --- windows ---
+
+
+@given(st.integers(0, 200), st.integers(1, 60))
+def test_windows_cover_everything_and_overlap_by_half(length, room):
+    starts = window_starts(length, room)
+    covered = {i for start in starts for i in range(start, min(start + room, length))}
+    assert covered == set(range(length))
+    assert all(b - a == max(1, room // 2) for a, b in zip(starts, starts[1:]))
+    assert starts[-1] == 0 or starts[-1] < length  # no window is empty
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=4))
+def test_windows_of_pairs_fit_and_hold_every_token_of_both(lengths):
+    first = ragged(*[range(a) for a, _ in lengths])
+    second = ragged(*[range(100, 100 + b) for _, b in lengths])
+    a, b, owners = text_windows(first, second, 15, Vocabulary)
+    assert all(len(a.row(i)) + len(b.row(i)) + 3 <= 15 for i in range(len(owners)))
+    for row, (length_a, length_b) in enumerate(lengths):
+        its_own = np.flatnonzero(owners == row)
+        assert {p for i in its_own for p in a.row(i)} == set(range(length_a))
+        assert {p for i in its_own for p in b.row(i)} == set(range(100, 100 + length_b))
+
+
+def test_a_rows_logits_are_the_mean_of_its_windows():
+    outputs = [np.array([1.0, 0.0]), np.array([3.0, 4.0]), np.array([7.0, 7.0])]
+    means = mean_of_windows(outputs, np.array([0, 0, 1]), 2)
+    np.testing.assert_allclose(means, [[2, 2], [7, 7]])
+
+
+def test_a_token_is_read_where_it_has_most_context():
+    room, length = 4, 6  # windows of tokens 0–3 and 2–5
+    outputs = [np.full((6, 1), 1.0, np.float32), np.full((6, 1), 2.0, np.float32)]
+    (merged,) = tokens_of_windows(outputs, [length], room)
+    assert merged[:, 0].tolist() == [1, 1, 1, 2, 2, 2]  # 2 is second in both: the earlier one; 3 is last in the first
+
+
+# --- predictions ---
+
+
+@pytest.mark.parametrize(
+    "shape, short, long",
+    [
+        ("sentence", "the film was good", LONG),
+        ("pair", ("good film", "bad film"), ("good", LONG)),
+        ("number", ("good film", "bad film"), (LONG, LONG)),
+        ("multiple-choice", ("it was", ["good", "bad", "in paris"]), (LONG, ["good", LONG])),
+        ("tagging", "paris is good .", LONG),
+        ("question", {"question": "where is it", "context": "paris is in france ."},
+         {"question": "where is it", "context": LONG}),
+    ],
+)  # fmt: skip
+def test_an_input_gets_the_same_prediction_alone_and_among_others(shape, short, long):
+    predictor = predictor_of(shape, batch_size=4)
+    together = predictor([long, short, short, long, short])
+    assert len(together) == 5
+    for index, value in ((0, long), (1, short), (4, short)):
+        (alone,) = predictor([value])
+        for name, expected in vars(alone).items():
+            found = getattr(together[index], name)
+            if name == "id":  # the number of the input
+                assert found == str(index + 1)
+            elif name in ("probability", "probabilities", "value"):
+                expected, found = (
+                    list(v.values()) if isinstance(v, dict) else v for v in (expected, found)
+                )  # fmt: skip
+                np.testing.assert_allclose(found, expected, atol=1e-5)
+            else:
+                assert found == expected
+
+
+def test_a_short_text_is_classified_as_the_model_itself_does():
+    predictor = predictor_of("sentence")
+    ids = np.array([[2, 8, 7, 9, 5, 3]])  # [CLS] the film was good [SEP]
+    logits = np.array(predictor.model({"input_ids": ids}))[0]
+    expected = np.exp(logits) / np.exp(logits).sum()
+    (prediction,) = predictor(["the film was good"])
+    assert prediction.label == LABELS["sentence"][int(expected.argmax())]
+    assert prediction.probability == pytest.approx(float(expected.max()), abs=1e-5)
+    assert sum(prediction.probabilities.values()) == pytest.approx(1)
+    assert list(prediction.probabilities.values()) == sorted(prediction.probabilities.values(), reverse=True)
+
+
+def test_every_word_of_a_long_text_has_its_tag_and_an_answer_is_a_span_of_its_context():
+    (tagged,) = predictor_of("tagging")([LONG])
+    assert tagged.words == LONG.split() and len(tagged.tags) == len(tagged.words) == len(tagged.probabilities)
+    assert all(sure > 0 for sure in tagged.probabilities)  # every word was read
+    (answer,) = predictor_of("question")([{"question": "where", "context": LONG}])
+    assert answer.text == LONG[answer.start : answer.end] != ""
+
+
+def test_an_answer_has_the_id_of_its_question_also_one_that_is_given_twice():
+    question = {"question": "where is it", "context": "paris is in france ."}
+    answers = predictor_of("question")([{**question, "id": "x"}, question, {**question, "id": "x"}])
+    assert [answer.id for answer in answers] == ["x", "2", "x"]
+
+
+def test_rows_may_have_different_numbers_of_choices():
+    two, three = predictor_of("multiple-choice")([("it", ["good", "bad"]), ("it", ["a", "bad", "in"])])
+    assert len(two.probabilities) == 2 and len(three.probabilities) == 3
+    assert sum(three.probabilities) == pytest.approx(1)
+
+
+@pytest.mark.parametrize(
+    "shape, wrong", [("sentence", 3), ("pair", "one"), ("pair", ("a", "b", "c")), ("multiple-choice", ("a", ["b"])),
+                     ("question", {"question": "where"}), ("tagging", ["a", 3])],
+)  # fmt: skip
+def test_an_input_of_another_form_is_named(shape, wrong):
+    from bertlab.predict.inputs import row_of
+
+    with pytest.raises(DataError, match="input 7: expected"):
+        row_of(info_of(shape).shape, wrong, 7)
+
+
+@pytest.mark.parametrize("inputs", ["good film", {"question": "where", "context": "here"}])
+def test_one_input_in_place_of_several_is_refused(inputs):
+    with pytest.raises(DataError, match="expected a list of inputs, got one, .*; put it into a list"):
+        predictor_of("sentence")(inputs)
+
+
+def test_no_inputs_give_no_predictions():
+    assert predictor_of("sentence")([]) == []
+
+
+# --- on disk and in the shell ---
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    from bertlab.training.finetuning.task_info import save_finetuned
+
+    folder = tmp_path_factory.mktemp("predict") / "model"
+    save_finetuned(model_of("sentence"), folder, TOKENIZER, info_of("sentence"), "huggingface")
+    return folder
+
+
+def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_path):
+    import shutil
+
+    from bertlab.predict import Predictor
+
+    texts = ["good film", "bad", LONG]
+    expected = predictor_of("sentence")(texts)
+    shutil.copytree(folder, tmp_path / "bare")
+    (tmp_path / "bare" / "task.json").unlink()  # as transformers would have left it
+    for path in (folder, tmp_path / "bare"):
+        for found, wanted in zip(Predictor.load(path)(texts), expected):
+            assert found.label == wanted.label and found.probability == pytest.approx(wanted.probability, abs=1e-5)
+
+
+def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
+    from finetuned_models import CONFIG
+
+    from bertlab import checkpoints
+    from bertlab.models import BertEncoder
+    from bertlab.predict import Predictor
+
+    checkpoints.save(BertEncoder(CONFIG), tmp_path / "encoder", TOKENIZER)
+    with pytest.raises(CheckpointError, match="is not fine-tuned; `bertlab finetune"):
+        Predictor.load(tmp_path / "encoder")
+
+
+@pytest.mark.parametrize("content", ["{", '{"name": "x"}', '{"labels": 3, "metrics": []}'])
+def test_a_damaged_task_file_is_named(folder, tmp_path, content):
+    import shutil
+
+    from bertlab.predict import Predictor
+
+    shutil.copytree(folder, tmp_path / "damaged")
+    (tmp_path / "damaged" / "task.json").write_text(content)
+    with pytest.raises(CheckpointError, match="task.json: does not describe a task"):
+        Predictor.load(tmp_path / "damaged")
+
+
+@pytest.mark.slow
+def test_lines_in_predictions_out(folder):
+    command = [sys.executable, "-m", "bertlab", "predict", str(folder)]
+    text = f"good film\n\n{LONG}\n"
+    plain = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    assert plain.returncode == 0 and plain.stderr == ""
+    lines = plain.stdout.splitlines()
+    assert len(lines) == 3 and all(line.split("\t")[0] in LABELS["sentence"] for line in lines)
+    as_json = run_module("bertlab", "predict", folder, "--json", text=text).stdout
+    assert [json.loads(line)["label"] for line in as_json.splitlines()] == [line.split("\t")[0] for line in lines]
+
+
+def predicted(shape, content: bytes, monkeypatch, tmp_path):
+    """The result of `bertlab predict` for a file of these bytes."""
+    from bertlab.cli.predict import predict
+    from bertlab.predict import Predictor
+
+    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of(shape))
+    (tmp_path / "lines.txt").write_bytes(content)
+    return CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "lines.txt")])
+
+
+@pytest.mark.parametrize(
+    "shape, wrong, message",
+    [
+        ("pair", b"", "expected two texts"),
+        ("pair", b"no tab", "expected two texts"),
+        ("question", b"{", "not valid JSON"),
+        ("question", b'{"question": "\\ud83d", "context": "in paris"}', "not valid JSON (half of a surrogate pair"),
+        ("question", b'{"question": ' + b"1" * 5000, "not valid JSON"),
+        ("question", b'{"question": ' + b"[" * 100_000, "not valid JSON"),
+        ("pair", b"caf\xe9\tgood", "byte 4 is not UTF-8"),
+    ],
+)
+def test_lines_before_one_that_cannot_be_read_are_answered_first(shape, wrong, message, monkeypatch, tmp_path):
+    good = b"where is it\tparis is in france .\n"
+    done = predicted(shape, good * 2 + wrong + b"\n" + good, monkeypatch, tmp_path)
+    assert len(done.stdout.splitlines()) == 2
+    assert isinstance(done.exception, DataError) and f"lines.txt line 3: {message}" in str(done.exception)
+
+
+def test_a_byte_order_mark_and_carriage_returns_are_not_text(monkeypatch, tmp_path):
+    plain = predicted("sentence", b"good film\nbad\n", monkeypatch, tmp_path)
+    marked = predicted("sentence", b"\xef\xbb\xbfgood film\r\nbad", monkeypatch, tmp_path)
+    assert marked.stdout == plain.stdout != ""
+    question = b'{"question": "where", "context": "in paris"}'
+    assert predicted("question", b"\xef\xbb\xbf" + question, monkeypatch, tmp_path).exit_code == 0
+
+
+# --- for GLUE's server ---
+
+
+@pytest.fixture(scope="module")
+def nli_folder(tmp_path_factory):
+    """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
+    import dataclasses
+
+    from bertlab.checkpoints.kinds import model_class
+    from bertlab.data.tasks.formats_published import NLI
+    from bertlab.training.finetuning.problems import problem_for
+    from bertlab.training.finetuning.task_info import save_finetuned
+
+    info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
+    problem = problem_for(info, TOKENIZER)
+    folder = tmp_path_factory.mktemp("nli")
+    model = model_class(problem.model_kind)(CONFIG, **problem.model_options)
+    save_finetuned(model, folder / "model", TOKENIZER, info, "huggingface")
+    rows = "".join(f"{i}\t{'the film ' * (i % 5)}was good\tit is {WORDS[i % 10]}\n" for i in range(1104))
+    (folder / "AX").mkdir()
+    (folder / "AX/diagnostic.tsv").write_text(f"index\tsentence1\tsentence2\n{rows}")
+    return folder
+
+
+def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, tmp_path):
+    from bertlab.cli import cli
+    from bertlab.data.tasks.load import load_task
+    from bertlab.predict import Predictor
+
+    model, out = str(nli_folder / "model"), tmp_path / "submission"
+    arguments = ["predict", model, "--task", "ax", "--data-dir", str(nli_folder), "--out", str(out)]
+    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
+    assert done.output == f"{out / 'AX.tsv'}\n"
+    first, *lines = (out / "AX.tsv").read_text().splitlines()
+    assert first == "index\tprediction"
+    rows = load_task("ax", data_dir=nli_folder).test
+    expected = [prediction.label for prediction in Predictor.load(model).predict_rows(rows)]
+    assert lines == [f"{number}\t{label}" for number, label in enumerate(expected)] and len(lines) == 1104
+
+
+@pytest.mark.parametrize(("task", "words"), [
+    ("squad", "expected a task of GLUE"), ("nonsense", "expected a task of GLUE"),
+    ("rte", "rte asks for one of entailment, not_entailment for each pair, but .* mnli"),
+    ("mnli-mm", "test_mismatched"),
+])  # fmt: skip
+def test_a_task_that_the_model_cannot_hand_in_is_refused(nli_folder, tmp_path, task, words):
+    from bertlab.predict import Predictor
+    from bertlab.predict.submission import submit
+
+    with pytest.raises(DataError, match=words):
+        submit(Predictor.load(nli_folder / "model"), task, tmp_path, nli_folder)

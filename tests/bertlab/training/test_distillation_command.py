@@ -1,0 +1,149 @@
+"""The command `bertlab distill` on a tiny teacher: both stages, and the options of the other stage."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from finetuning_case import TOKENIZER, save_checkpoint, sentences
+from pretraining_case import curve
+
+from bertlab.cli import cli
+
+ROOT = Path(__file__).parents[3]
+SENTENCES = ("the film was good .", "it was a bad film .", "in paris the film was not good .", "rome is a city .")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A teacher of 2 layers, rows of pre-training and labelled rows."""
+    from bertlab.data.documents import Document
+    from bertlab.data.pretraining.make import make_data
+    from bertlab.data.pretraining.settings import ExampleSettings
+
+    folder = tmp_path_factory.mktemp("command")
+    save_checkpoint(folder / "teacher", num_layers=2)
+    documents = [Document(id=str(i), paragraphs=(SENTENCES[i % 2 :] * 3,)) for i in range(12)]
+    settings = ExampleSettings(sequence_length=16, next_sentence=False, dynamic_masking=True)
+    make_data(documents, TOKENIZER, folder / "rows", settings)
+    labelled = sentences(np.random.default_rng(1), 40)
+    lines = [f"{row.text},{('bad', 'good')[row.label]}" for row in labelled]
+    (folder / "reviews.csv").write_text("\n".join(["text,label", *lines, ""]))
+    return folder
+
+
+def distill(folder, *words):
+    arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
+    return CliRunner().invoke(cli, ["distill", *arguments])
+
+
+@pytest.mark.slow
+def test_from_a_pre_trained_teacher_to_a_student_of_a_task(folder):
+    short = ("--steps", "4", "--interval", "2", "--batch-size", "4", "--no-xla", "--json")
+    done = distill(folder, "teacher", "--to", "1x8", "--data", "rows", "--out", str(folder / "student"), *short)
+    assert done.exit_code == 0, done.output
+    last = json.loads(done.stdout.splitlines()[-1])
+    assert last["step"] == 4 and {"masked_lm_loss", "soft_targets_loss", "cosine_loss"} <= set(last)
+    assert "learning-rate" not in (folder / "student/command.toml").read_text()  # only what was given
+
+    tuned = ["finetune", str(folder / "reviews.csv"), "--model", str(folder / "teacher"), "--validation-share", "0.2"]
+    done = CliRunner().invoke(cli, [*tuned, "--epochs", "1", "--max-length", "16", "--out", str(folder / "tuned")])
+    assert done.exit_code == 0, done.output
+    words = ("--stage", "task", "--validation-share", "0.2", "--epochs", "1", "--seeds", "2")
+    done = distill(
+        folder, "tuned", "reviews.csv", "--to", "student/checkpoint", "--out", str(folder / "distilled"), *words
+    )
+    assert done.exit_code == 0, done.output
+    assert (folder / "distilled/task.json").exists() and "accuracy" in done.stdout
+    assert len(json.loads((folder / "distilled/results.json").read_text())["runs"]) == 2
+
+
+def process(folder, out):
+    """`bertlab distill`, general stage, as a process of its own."""
+    words = ("--to", "1x8", "--data", folder / "rows", "--out", out, "--steps", 120, "--interval", 10)
+    command = [sys.executable, "-m", "bertlab", "distill", folder / "teacher", *words, "--batch-size", 4, "--no-xla"]
+    return subprocess.Popen([str(word) for word in command], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.mark.exhaustive
+def test_killed_again_and_again_the_same_command_ends_with_the_same_student(folder, tmp_path):
+    whole = process(folder, tmp_path / "whole")
+    assert whole.wait(timeout=300) == 0, whole.stderr.read()
+    for step, wait in ((10, 0.0), (50, 0.02)):
+        run, states = process(folder, tmp_path / "killed"), tmp_path / "killed" / "states"
+        name = f"state-{step:08d}.safetensors"
+        while run.poll() is None and not any(path.name >= name for path in states.glob("state-*")):
+            time.sleep(0.005)
+        time.sleep(wait)
+        run.kill()
+        assert run.wait(timeout=60) == -signal.SIGKILL, run.stderr.read()
+    last = process(folder, tmp_path / "killed")
+    assert last.wait(timeout=300) == 0, last.stderr.read()
+    assert curve(tmp_path / "killed") == curve(tmp_path / "whole")
+    for name in ("model.safetensors", "config.json", "vocab.txt"):
+        ended = [(tmp_path / run / "checkpoint" / name).read_bytes() for run in ("whole", "killed")]
+        assert ended[0] == ended[1], name
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("--to", "1x8"), "--stage general needs --data"),
+        (("--to", "1x8", "--stage", "task"), "--stage task needs ROWS"),
+        (("--to", "1x8", "--data", "rows", "--epochs", "2"), "--epochs is not an option of --stage general"),
+        (("reviews.csv", "--to", "1x8", "--stage", "task", "--steps", "5"), "--steps is not an option of --stage task"),
+        (("reviews.csv", "--to", "1x8", "--data", "rows"), "ROWS and the options for files need --stage task"),
+        (("--to", "1x8", "--data", "rows", "--temperature", "0"), "x>0"),
+    ],
+)
+def test_options_that_do_not_fit_the_stage_are_refused(words, said, folder):
+    done = distill(folder, "teacher", *words, "--out", str(folder / "never"))
+    assert done.exit_code == 2 and said in done.output
+    assert not (folder / "never").exists()
+
+
+def distill_alone(folder, *words):
+    """The output of `bertlab distill`, in a process of its own, which can divide the processor."""
+    arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
+    command = [sys.executable, "-m", "bertlab", "distill", *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(folder, tmp_path, losses):
+    words = ("teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6", "--interval", "3",
+             "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
+    one, two = (
+        json.loads(distill_alone(folder, *words, "--devices", devices, "--out", str(tmp_path / devices), "--json"))
+        for devices in ("1", "2")
+    )
+    one, two = ({name: last[name] for name in one if name.endswith("loss")} for last in (one, two))
+    assert "val_loss" in one and two == pytest.approx(one, rel=1e-3)  # Adam enlarges rounding
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("losses", ["outputs", "layers"])
+def test_two_virtual_devices_have_the_same_student_as_one_in_the_task_stage(folder, tmp_path, losses):
+    from safetensors.numpy import load_file
+
+    save_checkpoint(tmp_path / "start", num_layers=2, hidden_dropout=0.0, attention_dropout=0.0)
+    reviews = (str(folder / "reviews.csv"), "--validation-share", "0.2", "--epochs", "1")
+    tuned = ["finetune", *reviews, "--model", str(tmp_path / "start"), "--max-length", "16"]
+    done = CliRunner().invoke(cli, [*tuned, "--out", str(tmp_path / "tuned")])
+    assert done.exit_code == 0, done.output
+    found = []
+    for devices in ("1", "2"):
+        out = tmp_path / f"student-{devices}"
+        distill_alone(folder, str(tmp_path / "tuned"), *reviews, "--to", "1x8", "--stage", "task", "--losses", losses,
+                      "--batch-size", "4", "--devices", devices, "--out", str(out))  # fmt: skip
+        found.append(load_file(next(out.rglob("model.safetensors"))))
+    for name, one in found[0].items():
+        np.testing.assert_allclose(found[1][name], one, atol=2e-5, err_msg=name)

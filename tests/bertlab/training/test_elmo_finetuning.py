@@ -1,0 +1,148 @@
+"""An ELMo on labelled tasks: the baseline that reads a frozen one, fine-tuning all of it, and what is refused.
+
+Sizes: the tokens of `finetuning_case`, L 2 layers of H 16. Some word gives each answer away, so that a model without
+pre-training learns it.
+"""
+
+import json
+
+import keras
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
+
+from bertlab import checkpoints, families, models
+from bertlab.cli import cli
+from bertlab.common.errors import CheckpointError, ConfigError
+from bertlab.training.baselines.settings import BaselineSettings
+
+CONFIG = families.family("elmo").config(
+    vocab_size=20, hidden_size=16, num_layers=2, intermediate_size=12, max_position_embeddings=32,
+    filters=((1, 8), (2, 8)), num_highway=1, max_characters=8, character_size=4, hidden_dropout=0.0,
+)  # fmt: skip
+HEADS = RECIPE.replace(learning_rate=3e-2, epochs=25)
+SIZES = BaselineSettings(units=8, head_dropout=0.0)
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    keras.utils.set_random_seed(1)
+    model = models.PreTrainingModel(CONFIG)
+    model.backbone.read_vocabulary(TOKENIZER.vocabulary)
+    projection = model.backbone.embeddings.characters.projection.kernel
+    projection.assign(40 * keras.ops.convert_to_numpy(projection))  # as after some training: tokens differ clearly
+    return checkpoints.save(model, tmp_path_factory.mktemp("frozen") / "elmo", TOKENIZER, format="bertlab")
+
+
+@pytest.fixture(scope="module")
+def tagged(checkpoint, tmp_path_factory):
+    from bertlab.training.finetuning import train_baseline
+
+    folder, task = tmp_path_factory.mktemp("tagged") / "out", task_of("tagging")
+    return folder, task, train_baseline("elmo", task, folder, HEADS, SIZES, model=checkpoint)
+
+
+@pytest.mark.slow
+def test_the_baseline_is_a_bilstm_on_the_mix_of_all_layers_of_the_frozen_model(tagged, checkpoint):
+    folder, task, result = tagged
+    assert result.dev["f1"] > 0.9
+    head = json.loads((folder / "features.json").read_text())
+    assert (head["layers"], head["combine"], head["head"], head["units"]) == ([0, 1, 2], "mix", "bilstm", 8)
+    before, kept = (checkpoints.load(path, "encoder") for path in (checkpoint, folder / "encoder"))
+    assert all(np.array_equal(one, other) for one, other in zip(before.get_weights(), kept.get_weights()))
+
+
+@pytest.mark.slow
+def test_its_folder_predicts_what_was_evaluated(tagged):
+    from bertlab.predict import Predictor, evaluate
+
+    folder, task, result = tagged
+    predictor = Predictor.load(folder)
+    assert evaluate(predictor, task.validation).metrics == pytest.approx(result.dev)
+    (tags,) = predictor([("it", "was", "paris", ".")])
+    assert tags.tags == ["O", "O", "B-CITY", "O"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])
+def test_all_of_it_is_fine_tuned_too(shape, checkpoint, tmp_path):
+    from bertlab.training.finetuning import finetune
+
+    result = finetune(checkpoint, task_of(shape), tmp_path, RECIPE.replace(learning_rate=1e-2, epochs=16))
+    assert result.dev["accuracy"] > 0.8
+    tuned, begun = (checkpoints.load(path, "encoder") for path in (tmp_path, checkpoint))
+    same = {
+        one.path: np.array_equal(one, other) for one, other in zip(tuned.weights, begun.weights)
+    }  # every trained part moves, the table of characters stays
+    assert [path for path, is_same in same.items() if is_same] == ["backbone/embeddings/character_ids"]
+
+
+@pytest.mark.slow
+def test_from_scratch_the_characters_are_still_those_of_the_vocabulary(checkpoint, tmp_path):
+    from bertlab.training.finetuning import finetune
+
+    finetune(checkpoint, task_of("sentence"), tmp_path, RECIPE.replace(epochs=1, from_scratch=True))
+    kept, begun = (checkpoints.load(path, "encoder").embeddings.character_ids for path in (tmp_path, checkpoint))
+    np.testing.assert_array_equal(kept, begun)
+
+
+# === What is refused ===
+
+
+def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path):
+    from bertlab.training.finetuning import train_baseline
+
+    other, nothing = save_checkpoint(tmp_path / "bert"), tmp_path / "nothing"
+    for model, error, message in (
+        (
+            None,
+            ConfigError,
+            "expected a checkpoint of the family elmo .*, got none; pre-train one with .bertlab",
+        ),
+        (
+            other,
+            ConfigError,
+            "got .*bert, which is of the family bert; pre-train one with .*elmo-small",
+        ),
+        (nothing, CheckpointError, "nothing: there is no such folder or checkpoint"),
+    ):
+        with pytest.raises(error, match=message):
+            train_baseline("elmo", task_of("tagging"), tmp_path / "out", HEADS, model=model)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tokenizer": "bertlab-mini"}, "baseline elmo reads the tokens of its model; leave out tokenizer"),
+        ({"word_vectors": "words.txt"}, "baseline elmo reads the tokens of its model; leave out word_vectors"),
+    ],
+)
+def test_options_of_baselines_that_read_words_are_refused(options, message, checkpoint, tmp_path):
+    from bertlab.training.finetuning import train_baseline
+
+    with pytest.raises(ConfigError, match=message):
+        train_baseline("elmo", task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint, **options)
+
+
+def test_a_baseline_of_words_takes_no_model(checkpoint, tmp_path):
+    from bertlab.training.finetuning import train_baseline
+
+    with pytest.raises(ConfigError, match="baseline lstm is trained without a pre-trained model: leave out the model"):
+        train_baseline("lstm", task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint)
+
+
+@pytest.mark.slow
+def test_the_command_trains_it_and_refuses_what_has_no_effect(checkpoint, tmp_path):
+    rows = ["text,label", *(f"the film was {('bad', 'good')[i % 2]} {i},{('no', 'yes')[i % 2]}" for i in range(24))]
+    (tmp_path / "tone.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    command = ["finetune", str(tmp_path / "tone.csv"), "--validation-share", "0.25", "--baseline", "elmo"]
+    command += ["--out", str(tmp_path / "out"), "--epochs", "2"]
+    done = CliRunner().invoke(cli, [*command, "--model", str(checkpoint), "--units", "8"])
+    assert done.exit_code == 0, done.output
+    assert f'model = "{checkpoint}"' in (tmp_path / "out/command.toml").read_text(encoding="utf-8")
+    without = CliRunner().invoke(cli, command)
+    assert isinstance(without.exception, ConfigError) and "elmo-small" in str(without.exception)
+    words = CliRunner().invoke(cli, [*command, "--model", str(checkpoint), "--word-size", "8"])
+    assert words.exit_code == 2 and "--word-size has no effect with --baseline elmo" in words.output

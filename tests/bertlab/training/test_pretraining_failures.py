@@ -1,0 +1,277 @@
+"""Failures that stop a run: divergence, a full disk, and the messages about a backend's errors."""
+
+import math
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from pretraining_case import CONFIG, make_examples
+
+from bertlab.common.errors import CheckpointError, DataError, TrainingError
+
+ROOT = Path(__file__).parents[3]
+
+
+# --- runs that are stopped ---
+
+
+def run_on(arrays, folder, steps=8, **options):
+    from test_training import new_trainer
+
+    from bertlab.data.pretraining.datasets import batches_of
+    from bertlab.training.runs.callbacks import Alarm
+    from bertlab.training.runs.loop import Phase, run_training
+
+    trainer = new_trainer(total_steps=steps)
+    phase = Phase(steps, lambda step: batches_of(arrays, 8, repeat=True, start_batch=step))
+    return run_training(
+        trainer,
+        [phase],
+        interval=4,
+        folder=folder,
+        checks=lambda history: (Alarm(history, "masked_lm", 50),),
+        **options,
+    )
+
+
+@pytest.mark.slow
+def test_a_loss_that_is_not_a_number_stops_the_run_with_step_batch_and_advice(tmp_path):
+    from test_training import examples
+
+    from bertlab.training.runs.callbacks import saved_states
+
+    arrays = examples(rows=64)
+    arrays["masked_lm_weights"][6 * 8 + 3, 0] = np.nan  # in batch number 6: step 7
+    with pytest.raises(TrainingError, match=r"step 7 \(batch number 6\): the loss is nan.*step 4.*lower learning rate"):
+        run_on(arrays, tmp_path)
+    assert [path.name for path in saved_states(tmp_path)] == ["state-00000004.safetensors"]
+
+
+def test_a_loss_that_rises_stops_the_run():
+    from bertlab.training.runs.callbacks import Alarm
+
+    history = SimpleNamespace(interval=10, rows=[{"step": 10, "masked_lm_loss": 3.0}])
+    alarm = Alarm(history, "masked_lm", vocab_size=1000)
+    alarm.on_epoch_begin(1)
+    alarm.on_epoch_end(1, {"masked_lm_loss": 4.0})
+    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
+        alarm.on_epoch_end(1, {"masked_lm_loss": 4.8})
+
+
+@pytest.mark.slow
+def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
+    import keras
+    from test_training import examples
+
+    class FillDisk(keras.callbacks.Callback):
+        """Once a first state is saved no file may grow beyond 1000 bytes: the system refuses as on a full disk."""
+
+        def on_epoch_end(self, epoch, logs=None):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        with pytest.raises(
+            CheckpointError, match=r"state-00000008.*cannot be written.*state of step 4 is kept: free some"
+        ):
+            run_on(examples(), tmp_path, callbacks=(FillDisk(),))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert [path.name for path in tmp_path.iterdir()] == ["state-00000004.safetensors"]
+    assert run_on(examples(), tmp_path)[-1]["step"] == 8
+
+
+def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path):
+    from bertlab.training.runs.callbacks import RunFiles
+
+    rows = [{"step": step, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0} for step in (4, 8)]
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
+        with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: free some"):
+            RunFiles(tmp_path, SimpleNamespace(rows=rows)).write()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_short_intervals_update_the_metrics_and_seldom_draw_the_curve(tmp_path, monkeypatch):
+    from bertlab.training.runs import callbacks
+
+    history = SimpleNamespace(rows=[{"step": 4, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0}])
+    files = callbacks.RunFiles(tmp_path, history)
+    files.on_epoch_end(0)
+    assert (tmp_path / "metrics.csv").exists() and not (tmp_path / "curve.png").exists()
+    monkeypatch.setattr(callbacks, "SECONDS_BETWEEN_DRAWINGS", -1)
+    files.on_epoch_end(1)
+    assert (tmp_path / "curve.png").exists()
+
+
+def test_a_file_that_is_not_a_metrics_file_is_refused_by_line(tmp_path):
+    from bertlab.training.runs.curves import read_metrics
+
+    path = tmp_path / "metrics.csv"
+    path.write_text("# a comment\nstep,loss\n1,2.5\n2,x\n")
+    with pytest.raises(DataError, match=r"metrics\.csv line 4: expected a number"):
+        read_metrics(path)
+    path.write_text("loss\n1\n")
+    with pytest.raises(DataError, match="line 1: expected a header with a column 'step'"):
+        read_metrics(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_metrics(tmp_path / "none")
+
+
+# --- the alarm ---
+
+
+def judged(loss, epoch, *earlier, **options):
+    """Asks the alarm of a run with intervals of ten steps and two phases, of 20 steps and more, about an interval."""
+    from bertlab.training.runs.callbacks import Alarm
+
+    rows = [{"step": 10 * (i + 1), "masked_lm_loss": value} for i, value in enumerate(earlier)]
+    history = SimpleNamespace(interval=10, rows=rows)
+    alarm = Alarm(history, "masked_lm", vocab_size=1000, phases=[(0, "short"), (20, "long")], **options)
+    alarm.set_model(SimpleNamespace(dtype_policy=SimpleNamespace(name="float32")))
+    alarm.on_epoch_begin(epoch)
+    if not math.isfinite(loss):
+        alarm.on_train_batch_end(9, {"loss": loss, "bad_step": 4})
+    alarm.on_epoch_end(epoch, {"masked_lm_loss": loss})
+
+
+def test_a_phase_on_harder_rows_is_compared_with_itself_alone():
+    judged(5.0, 2, 4.0, 2.0)
+    judged(5.0, 3, 4.0, 2.0, 5.0)
+    with pytest.raises(TrainingError, match=r"batch numbers 10 to 19 of long\): .* risen to 8\.00 from 5\.00"):
+        judged(8.0, 3, 4.0, 2.0, 5.0)
+
+
+def test_a_phase_that_begins_worse_than_blind_is_stopped_with_the_way_past_it():
+    with pytest.raises(TrainingError, match=r"risen to 9\.00 from 2\.00, .* use --no-divergence-check"):
+        judged(9.0, 2, 4.0, 2.0)
+
+
+def test_the_check_of_a_rise_can_be_turned_off_but_not_that_of_a_number():
+    judged(9.0, 1, 2.0, rising=False)
+    with pytest.raises(TrainingError, match=r"step 24 \(batch number 3 of long\): the loss is nan"):
+        judged(math.nan, 2, 4.0, 2.0, rising=False)
+
+
+def test_a_run_continues_with_the_check_turned_off(tmp_path):
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import PretrainingRun
+
+    data = make_examples(tmp_path / "data")
+    recipe = preset("published", steps=4, interval=2, batch_size=8)
+    run = PretrainingRun(CONFIG, data, tmp_path / "run", recipe)
+    assert run.identity() == PretrainingRun(CONFIG, data, run.folder, recipe.replace(divergence_check=False)).identity()
+
+
+TWO_DEVICES = """
+import sys
+from bertlab.training.devices.distribution import data_parallel
+from test_training import new_trainer
+from bertlab.data.pretraining.datasets import batches_of
+from test_training import examples
+import keras
+import numpy as np
+
+arrays = examples(rows=64)
+arrays["masked_lm_weights"][6 * 8 + int(sys.argv[1]), 0] = np.nan  # in step 7, on one device
+with data_parallel(2):
+    trainer = new_trainer()
+    trainer.accumulation = trainer.bad_step.parts = 2
+    trainer.compile(trainer.optimizer, jit_compile=False, steps_per_execution=int(sys.argv[2]))
+
+    class Say(keras.callbacks.Callback):
+        def on_train_batch_end(self, batch, logs=None):
+            if not np.isfinite(logs["loss"]):
+                print("bad step", int(logs["bad_step"]))
+                self.model.stop_training = True
+
+    trainer.fit(batches_of(arrays, 8), shuffle=False, verbose=0, callbacks=[Say()])
+"""
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize(("row", "bundle"), [(1, 7), (6, 8)])  # the last step of a bundle, and one in its middle
+def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    command = [sys.executable, "-c", TWO_DEVICES, str(row), str(bundle)]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert done.stdout.splitlines()[-1] == "bad step 7"
+
+
+def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
+    from bertlab.training.devices import utilisation
+
+    clock = iter([10.0, 12.0])
+    monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
+    peak = SimpleNamespace(measure=lambda wait: 1000.0)
+    callback = utilisation.Throughput(lambda step: 4000.0, 2, peak, devices=4)
+    callback.on_epoch_begin(0)
+    callback.on_train_batch_end(0, {"tokens": 1.0})
+    logs = {"tokens": 2.0}
+    callback.on_train_batch_end(1, logs)
+    assert logs["peak_share"] == pytest.approx(4000 / 2 / (4 * 1000))
+
+
+# --- a backend's errors ---
+
+
+def raised(error, machines=1):
+    """The exception that a user sees for an error of the backend on one of so many machines."""
+    from bertlab.training.devices import failures
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(failures, "this_machine", lambda: SimpleNamespace(count=machines))
+        with pytest.raises(Exception) as caught, failures.backend_errors():
+            raise error
+    return caught.value
+
+
+def test_only_what_tells_of_a_lost_machine_is_called_one():
+    import tensorflow as tf
+
+    lost = tf.errors.UnavailableError(None, None, "Connection reset by peer\nmore")
+    told = raised(lost, machines=2)
+    assert isinstance(told, TrainingError) and "cannot be reached any more (Connection reset by peer)" in str(told)
+    assert raised(lost, machines=1) is lost
+    cut_off = tf.errors.UnknownError(None, None, "Gloo all-reduce failed: Connection closed by peer [127.0.0.1]:1234")
+    assert "cannot be reached any more" in str(raised(cut_off, machines=2))
+    wrong = tf.errors.InvalidArgumentError(None, None, "Incompatible shapes")
+    assert raised(wrong, machines=2) is wrong
+
+
+@pytest.mark.parametrize("machines", [1, 2])
+def test_too_little_memory_is_answered_with_accumulation(machines):
+    import tensorflow as tf
+
+    told = raised(tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor with shape[8]"), machines)
+    assert isinstance(told, TrainingError)
+    assert "OOM when allocating" in str(told) and "a larger --accumulation" in str(told)
+
+
+@pytest.mark.slow
+def test_a_damaged_record_is_named_although_the_backend_met_it(tmp_path, monkeypatch):
+    from bertlab.data.pretraining.records import ExampleFiles
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import pretrain
+
+    whole = ExampleFiles.take
+
+    def take(self, rows):
+        if len(rows) and 40 in rows:
+            raise DataError("shard 1, row 40: damaged; make the folder again")
+        return whole(self, rows)
+
+    data = make_examples(tmp_path / "data")
+    monkeypatch.setattr(ExampleFiles, "take", take)
+    recipe = preset("published", steps=40, interval=20, batch_size=8, xla=False)
+    with pytest.raises(DataError) as caught:
+        pretrain(CONFIG, data, tmp_path / "run", recipe)
+    assert str(caught.value) == "shard 1, row 40: damaged; make the folder again"
