@@ -27,7 +27,7 @@ from autograde.grader.book.group_hand_ins import remove_grade
 from autograde.grader.book.manual_points import graders
 from autograde.grader.book.people import People
 from autograde.grader.book.policy import read_policy
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins import hand_in
 from bertlab.common.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
