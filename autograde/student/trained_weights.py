@@ -33,7 +33,7 @@ def hand_in(run: Run, path: str | Path | None = None) -> str:
 
     path = weights_path() if path is None else Path(path)
     weights = _weights_of(run)
-    problem = _task_kind(run, weights)
+    problem = _problem(run, weights)
     if problem:
         older = f"\nThe file of an earlier run is still there: {check_weights(path)}" if path.is_file() else ""
         return f"✗ Nothing was written: {problem}.{older}"
@@ -62,7 +62,7 @@ def _weights_of(run: Run) -> Weights:
     return Weights(config, arrays)
 
 
-def _task_kind(run: Run, weights: Weights) -> str:
+def _problem(run: Run, weights: Weights) -> str:
     """Why these weights cannot be handed in; "" if they can."""
     if run.done == 0:
         return f"the run has made no step, {UNTRAINED}. Run the cell with the training; if it stops, read its error"

@@ -104,7 +104,7 @@ class TaskGroup:
         return {name: rows for name, task in self.tasks.items() if (rows := getattr(task, split))}
 
 
-class MultiTaskProblem:
+class MultiTaskKind:
     """The problems of several tasks, by task, in the place of a `TaskKind`. depths: the layers below each head."""
 
     model_kind = "multi_task"
@@ -237,13 +237,13 @@ class MultiTaskExperiment(Experiment):
         for own in task.tasks.values():
             check_rows(own)
 
-    def _task_kind(self, max_length: int, metrics) -> MultiTaskProblem:
+    def _task_kind(self, max_length: int, metrics) -> MultiTaskKind:
         stride = min(self.recipe.stride, max_length)
         task_kinds = {
             name: task_kind_of(TaskInfo.of(task, max_length, stride), self.tokenizer)
             for name, task in self.task.tasks.items()
         }
-        return MultiTaskProblem(task_kinds, self.depths, self.recipe.best)
+        return MultiTaskKind(task_kinds, self.depths, self.recipe.best)
 
     def check_memory(self, train: dict[str, Encoded]) -> None:
         for encoded in train.values():
