@@ -83,7 +83,7 @@ def prepare(job: dict, folder: Path) -> None:
 
 
 def info_of(job: dict):
-    from bertlab.training.finetuning.problems import TaskInfo
+    from bertlab.training.finetuning.task_kinds import TaskInfo
 
     return TaskInfo("benchmark", "sentence", tuple(job["labels"]), ("accuracy",), job["max_length"])
 
@@ -106,16 +106,16 @@ def bertlab(job: dict, folder: Path) -> dict:
 def our_training(job: dict, tokenizer, config) -> tuple[float, float]:
     """Seconds of the first epoch, and of the counted ones, with the trainer of `bertlab finetune`."""
     from bertlab.models import BertForSequenceClassification
-    from bertlab.training.finetuning.problems import problem_for
     from bertlab.training.finetuning.settings import Recipe
+    from bertlab.training.finetuning.task_kinds import task_kind_of
     from bertlab.training.finetuning.trainer import Trainer
 
-    problem = problem_for(info_of(job), tokenizer)
+    task_kind = task_kind_of(info_of(job), tokenizer)
     rows = [SentenceRow(text, label) for text, label in zip(job["train"], job["train_labels"], strict=True)]
-    train, dev = problem.encode(rows), problem.encode(rows[:AT_ONCE])  # judging does not count
+    train, dev = task_kind.encode(rows), task_kind.encode(rows[:AT_ONCE])  # judging does not count
     recipe = Recipe(LEARNING_RATE, job["batch_size"], epochs=1, weight_decay=WEIGHT_DECAY, max_length=job["max_length"])
     labels = len(job["labels"])
-    trainer = Trainer(lambda dtype: BertForSequenceClassification(config, labels, dtype=dtype), problem, recipe)
+    trainer = Trainer(lambda dtype: BertForSequenceClassification(config, labels, dtype=dtype), task_kind, recipe)
     trainer.begin(1, None)
     first = trainer.run(train, dev, recipe, 1).seconds
     more = dataclasses.replace(recipe, epochs=job["epochs"])

@@ -97,12 +97,12 @@ def traced(work: Work, precision: str, folder: Path) -> tuple[Path, str]:
     import jax
 
     from benchmarks.accelerators.steps import trainer_of
-    from benchmarks.gpu_worker import TOGETHER, ends_of_epochs, random_batch, repeated
+    from benchmarks.gpu_worker import STEPS_PER_EXECUTION, ends_of_epochs, random_batch, repeated
     from bertlab.training.devices.precision import resolve_precision
 
-    trainer = trainer_of(work, resolve_precision(precision), steps_per_execution=TOGETHER)
+    trainer = trainer_of(work, resolve_precision(precision), steps_per_execution=STEPS_PER_EXECUTION)
     batches = repeated(random_batch(work))
-    ends_of_epochs(trainer, batches, TOGETHER, 1)  # compiles
+    ends_of_epochs(trainer, batches, STEPS_PER_EXECUTION, 1)  # compiles
     with jax.profiler.trace(folder / "trace"):
         ends_of_epochs(trainer, batches, STEPS, 1)
     [trace] = (folder / "trace").glob("plugins/profile/*/*.xplane.pb")

@@ -33,7 +33,7 @@ from bertlab.common.work_folder import WorkFolder, read_json, write_json
 
 OPERATIONS = 1e15
 WEIGHT_DECAY = 0.05
-TOGETHER = 4  # recipes of one process at most
+BATCH_SIZE = 4  # recipes of one process at most
 LENGTHS = (24, 48, 128)  # of the rows that are judged: a program each
 ROWS = 256
 
@@ -353,11 +353,11 @@ def train_in_processes(recipes: Sequence[Recipe], options) -> list[str]:
 
 
 def parts_of(recipes: Sequence[Recipe]) -> list[list[Recipe]]:
-    """The recipes of each process: of one program, at most `TOGETHER`."""
+    """The recipes of each process: of one program, at most `BATCH_SIZE`."""
     parts = []
     for program in dict.fromkeys(recipe.program for recipe in recipes):
         same = [recipe for recipe in recipes if recipe.program == program]
-        parts += [same[start : start + TOGETHER] for start in range(0, len(same), TOGETHER)]
+        parts += [same[start : start + BATCH_SIZE] for start in range(0, len(same), BATCH_SIZE)]
     return parts
 
 

@@ -18,7 +18,7 @@ from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.devices.utilisation import measured_peak
 
-TOGETHER = 10  # steps before control returns to Keras's callbacks
+STEPS_PER_EXECUTION = 10  # steps before control returns to Keras's callbacks
 IN_A_ROW = 10  # operations that are timed together
 PEER_STEPS = 100
 BYTES = {"cpu": 2**26, "other": 2**30}  # of the array that is copied to measure the memory's bandwidth
@@ -68,16 +68,16 @@ def measure(job: dict) -> dict:
     work = Work(job["size"], job["tokens"], job["rows"], job["task"])
     precision = resolve_precision(job["precision"])
     peak = measured_peak(precision)
-    trainer = trainer_of(work, precision, steps_per_execution=TOGETHER)
+    trainer = trainer_of(work, precision, steps_per_execution=STEPS_PER_EXECUTION)
     batches, start = repeated(random_batch(work)), time.perf_counter()
-    first = ends_of_epochs(trainer, batches, TOGETHER, 3)  # compiles
+    first = ends_of_epochs(trainer, batches, STEPS_PER_EXECUTION, 3)  # compiles
     short = first[-1] - first[-2]  # one call, and what `fit` needs between two epochs
     calls = max(3, round(job["seconds"] / short))
-    ends = ends_of_epochs(trainer, batches, calls * TOGETHER, 2)
-    seconds = (ends[1] - ends[0] - short) / ((calls - 1) * TOGETHER)
+    ends = ends_of_epochs(trainer, batches, calls * STEPS_PER_EXECUTION, 2)
+    seconds = (ends[1] - ends[0] - short) / ((calls - 1) * STEPS_PER_EXECUTION)
     return {
         "seconds": seconds, "precision": precision, "peak_fraction": work.flops / seconds / peak,
-        "memory": keras_memory(), "compile_seconds": max(0.0, first[0] - start - TOGETHER * seconds),
+        "memory": keras_memory(), "compile_seconds": max(0.0, first[0] - start - STEPS_PER_EXECUTION * seconds),
     }  # fmt: skip
 
 

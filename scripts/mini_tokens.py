@@ -17,7 +17,7 @@ from bertlab.common.progress import track
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
 PARTS = ("train", "held_out")
-TOGETHER = 2000  # documents
+BATCH_SIZE = 2000  # documents
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ def write(source: Path, tokenizer: WordPieceTokenizer, out: Path) -> None:
     """The tokens of a .jsonl file of documents. lengths: tokens of each sentence; sentences: of each document."""
     ids, lengths, sentences = [], [], []
     lines = source.read_text(encoding="utf-8").splitlines()
-    for start in track(range(0, len(lines), TOGETHER), f"{source.parent.name}/{source.stem}", lines=True):
-        documents = [json.loads(line)["paragraphs"] for line in lines[start : start + TOGETHER]]
+    for start in track(range(0, len(lines), BATCH_SIZE), f"{source.parent.name}/{source.stem}", lines=True):
+        documents = [json.loads(line)["paragraphs"] for line in lines[start : start + BATCH_SIZE]]
         texts = [[sentence for paragraph in document for sentence in paragraph] for document in documents]
         encoded = tokenizer.encode_batch([sentence for text in texts for sentence in text])
         ids.append(encoded.values.astype(np.uint16))

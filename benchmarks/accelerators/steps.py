@@ -111,12 +111,12 @@ def _pretrainer(config, policy, build):
 def _finetuner(config, policy, build):
     from bertlab.models import SequenceClassifier
     from bertlab.training.finetuning.optimizer import finetuning_optimizer
-    from bertlab.training.finetuning.problems import Problem, TaskInfo
+    from bertlab.training.finetuning.task_kinds import TaskInfo, TaskKind
     from bertlab.training.finetuning.trainer import FineTuner
 
     labels = tuple(str(number) for number in range(CLASSES))
-    problem = Problem(TaskInfo("sentences", "sentence", labels, ("accuracy",)), tokenizer=None)
-    trainer = FineTuner(build(lambda: SequenceClassifier(config, CLASSES, dtype=policy)), problem)
+    task_kind = TaskKind(TaskInfo("sentences", "sentence", labels, ("accuracy",)), tokenizer=None)
+    trainer = FineTuner(build(lambda: SequenceClassifier(config, CLASSES, dtype=policy)), task_kind)
     return trainer, finetuning_optimizer(trainer, weight_decay=0.01, layer_decay=1.0)
 
 

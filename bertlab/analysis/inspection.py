@@ -29,7 +29,7 @@ from bertlab.data.treebanks import ParsedSentence
 
 LENS_TOP = 5
 LEAST_WORDS = 20  # of a relation in the table
-_POSITIONS_TOGETHER = 16  # all at once would need (L + 1) · T · V numbers
+_POSITIONS_BATCH_SIZE = 16  # all at once would need (L + 1) · T · V numbers
 WEIGHT_SCALE = 65535  # attention weights are stored as 16-bit integers
 
 
@@ -170,8 +170,8 @@ def _lenses(model, tokenizer, reading: TextReading) -> list:
     """
     pieces = tokenizer.vocabulary.pieces
     blocks = []
-    for start in range(0, len(reading.ids), _POSITIONS_TOGETHER):
-        probabilities = lens_probabilities(model, reading.states[:, start : start + _POSITIONS_TOGETHER])
+    for start in range(0, len(reading.ids), _POSITIONS_BATCH_SIZE):
+        probabilities = lens_probabilities(model, reading.states[:, start : start + _POSITIONS_BATCH_SIZE])
         by_kind = probabilities.reshape(*probabilities.shape[:2], -1, probabilities.shape[-1])  # (L + 1, P, 1 or 2, V)
         best = np.argsort(-by_kind, axis=-1, kind="stable")[..., :LENS_TOP]
         blocks.append((best, np.take_along_axis(by_kind, best, axis=-1)))

@@ -29,7 +29,7 @@ from bertlab.common.files import write_text
 from bertlab.common.progress import track
 from bertlab.common.work_folder import WorkFolder, write_json
 
-PAIRS_TOGETHER = 100
+PAIRS_BATCH_SIZE = 100
 GROUPS = ("phenomenon", "term", "field")
 _SENTENCES = ("sentence_good", "sentence_bad")
 
@@ -188,9 +188,9 @@ def score_pairs(
         work.check_unused("pairs.csv", "results.json")
         work.begin()
     scores = []
-    starts = range(0, len(pairs), PAIRS_TOGETHER)
-    for start in track(starts, f"Scoring by {PAIRS_TOGETHER} pairs", lines=True):
-        block = pairs[start : start + PAIRS_TOGETHER]
+    starts = range(0, len(pairs), PAIRS_BATCH_SIZE)
+    for start in track(starts, f"Scoring by {PAIRS_BATCH_SIZE} pairs", lines=True):
+        block = pairs[start : start + PAIRS_BATCH_SIZE]
         if work is None:
             scores += score(block)
         else:

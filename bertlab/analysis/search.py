@@ -22,7 +22,7 @@ from bertlab.analysis.vectors import VectorEncoder
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.common.work_folder import read_json
 
-ROWS_TOGETHER = 65_536
+ROWS_BATCH_SIZE = 65_536
 ENGINES = ("numpy", "faiss")
 
 
@@ -67,7 +67,7 @@ class VectorFile:
                     "the texts again"
                 )
 
-    def blocks(self, rows: int = ROWS_TOGETHER) -> Iterator[np.ndarray]:
+    def blocks(self, rows: int = ROWS_BATCH_SIZE) -> Iterator[np.ndarray]:
         """The vectors in their order, (B, D) float32 at a time. Raises DataError where the file ends too early."""
         with self._opened() as (file, (total, dimensions)):
             for start in range(0, total, rows):

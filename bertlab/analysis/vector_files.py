@@ -32,7 +32,7 @@ from bertlab.common.errors import DataError
 from bertlab.common.files import write_atomically
 from bertlab.common.work_folder import check_same, read_json, write_json
 
-TEXTS_TOGETHER = 1024
+TEXTS_BATCH_SIZE = 1024
 
 
 def description_of(vectors: str | Path) -> Path:
@@ -64,7 +64,7 @@ def write_vectors(
     out: str | Path,
     settings: dict,
     advance: Callable[[int], None] = lambda texts: None,
-    together: int = TEXTS_TOGETHER,
+    together: int = TEXTS_BATCH_SIZE,
 ) -> tuple[int, ...]:
     """Writes the vectors of all texts to an .npy or .npz file, and its description. Returns the shape of the array.
 

@@ -16,7 +16,7 @@ CONFIG = "bert_config.json"
 _OPTIMIZER = re.compile(r"(.*/)?(adam_[mv]|Adam(_\d+)?|\w*[Oo]ptimizer\w*|global_step|beta[12]_power|learning_rate)")
 
 
-def is_one(path: Path) -> bool:
+def is_checkpoint(path: Path) -> bool:
     """Whether a path is a folder with such a checkpoint, or the common prefix of its files' names."""
     if path.is_dir():
         return (path / CONFIG).exists() or any(path.glob("*.ckpt*.index"))

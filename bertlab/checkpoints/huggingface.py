@@ -48,7 +48,7 @@ _CLASS_ENDS = {
 }
 
 
-def is_one(folder: Path) -> bool:
+def is_checkpoint(folder: Path) -> bool:
     """Whether a folder looks like a Hugging Face checkpoint, readable or not."""
     return any((folder / name).exists() for name in (CONFIG, WEIGHTS, INDEX, *UNREADABLE))
 
@@ -74,8 +74,8 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
-    beside = _config_beside(raw, its_family.huggingface)
-    return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected, head_config=beside)
+    implied = _implied_config(raw, its_family.huggingface)
+    return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected, head_config=implied)
 
 
 def _open_weights(folder: Path) -> tuple[str, dict[str, StoredTensor]]:
@@ -116,7 +116,7 @@ def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path)
         plain = name.removeprefix(names.prefix)
         plain = re.sub(r"LayerNorm\.gamma$", "LayerNorm.weight", plain)
         plain = re.sub(r"LayerNorm\.beta$", "LayerNorm.bias", plain)
-        if plain in _BUFFERS or _is_aside(plain, names):
+        if plain in _BUFFERS or _is_ignored(plain, names):
             continue
         if plain in named:
             raise CheckpointError(f"{folder}: {named[plain].source} and {tensor.source} are the same variable")
@@ -124,13 +124,13 @@ def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path)
     return named
 
 
-def _is_aside(plain: str, names: Names) -> bool:
-    return bool(names.aside) and re.fullmatch(names.aside, plain) is not None
+def _is_ignored(plain: str, names: Names) -> bool:
+    return bool(names.ignored_weights) and re.fullmatch(names.ignored_weights, plain) is not None
 
 
-def _config_beside(raw: dict[str, StoredTensor], names: Names) -> dict[str, dict]:
+def _implied_config(raw: dict[str, StoredTensor], names: Names) -> dict[str, dict]:
     """Fields of the config, by kind of model, of a head whose folder also has weights that no model needs."""
-    return names.beside if any(_is_aside(name.removeprefix(names.prefix), names) for name in raw) else {}
+    return names.implied_config if any(_is_ignored(name.removeprefix(names.prefix), names) for name in raw) else {}
 
 
 def is_next_sentence(values: dict) -> bool:

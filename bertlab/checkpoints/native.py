@@ -32,7 +32,7 @@ _PATHS_OF_VERSION_1 = {
 }
 
 
-def is_one(folder: Path) -> bool:
+def is_checkpoint(folder: Path) -> bool:
     """Whether a folder holds a checkpoint of ours."""
     return (folder / WEIGHTS).exists()
 

@@ -20,7 +20,7 @@ def find(path_or_name: str | Path) -> Path:
     Raises CheckpointError.
     """
     path = Path(path_or_name)
-    if path.exists() or google.is_one(path):
+    if path.exists() or google.is_checkpoint(path):
         return path
     if is_packaged(path_or_name):
         return packaged(path_or_name)
@@ -32,20 +32,20 @@ def find(path_or_name: str | Path) -> Path:
 def is_checkpoint(path: str | Path) -> bool:
     """Whether a path is that of a checkpoint on this machine, in any format."""
     path = Path(path)
-    return google.is_one(path) or (
-        path.is_dir() and any(one.is_one(path) for one in (native, huggingface, options_hdf5))
+    return google.is_checkpoint(path) or (
+        path.is_dir() and any(one.is_checkpoint(path) for one in (native, huggingface, options_hdf5))
     )
 
 
 def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
     path = find(path_or_name)
-    if path.is_dir() and native.is_one(path):
+    if path.is_dir() and native.is_checkpoint(path):
         return native.open_folder(path)
-    if google.is_one(path):
+    if google.is_checkpoint(path):
         return google.open_checkpoint(path)
-    if path.is_dir() and huggingface.is_one(path):
+    if path.is_dir() and huggingface.is_checkpoint(path):
         return huggingface.open_folder(path)
-    if path.is_dir() and options_hdf5.is_one(path):
+    if path.is_dir() and options_hdf5.is_checkpoint(path):
         return options_hdf5.open_folder(path)
     if path.is_dir() and (path / BASELINE).exists():
         raise CheckpointError(

@@ -19,7 +19,7 @@ OPTIONS, WEIGHTS = "options.json", "weights.hdf5"
 CHARACTER_IDS = "backbone/embeddings/character_ids"
 
 
-def is_one(folder: Path) -> bool:
+def is_checkpoint(folder: Path) -> bool:
     """Whether a folder holds such files."""
     return any(folder.glob(f"*{WEIGHTS}"))
 

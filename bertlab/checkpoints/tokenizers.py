@@ -56,7 +56,7 @@ def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
 
 def _kind_in(folder: Path) -> str:
     """The kind whose files are there; without files, the one that the config's family has."""
-    return _kind_of_files(folder) or (WHOLE_WORDS if options_hdf5.is_one(folder) else _kind_of_family(folder))
+    return _kind_of_files(folder) or (WHOLE_WORDS if options_hdf5.is_checkpoint(folder) else _kind_of_family(folder))
 
 
 def _kind_of_files(folder: Path) -> str | None:

@@ -8,7 +8,7 @@ import click
 from bertlab.common.backend import load_backend
 from bertlab.common.errors import DataError
 
-LINES_TOGETHER = 2048  # read, predicted and printed together: memory does not grow with the file
+LINES_BATCH_SIZE = 2048  # read, predicted and printed together: memory does not grow with the file
 
 
 @click.command()
@@ -67,7 +67,7 @@ def _head(model, task: str | None, out) -> str | None:
 def _predict_lines(predictor, lines, as_json, running) -> None:
     """Predicts block by block; a line that cannot be read is an error after all lines before it are printed."""
     numbered = enumerate(lines, start=1)
-    while some := list(islice(numbered, LINES_TOGETHER)):
+    while some := list(islice(numbered, LINES_BATCH_SIZE)):
         rows, error = _rows_of(predictor.info.shape, some, lines.name)
         for prediction in predictor.predict_rows(rows) if rows else ():
             click.echo(json.dumps(vars(prediction), ensure_ascii=False) if as_json else prediction.line)

@@ -26,7 +26,7 @@ from bertlab.training.pretraining import pretrain
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.evaluation import evaluate
 
-EVALUATED_ROWS, EVALUATED_TOGETHER = 40 * 256, 256  # of the held-out examples, at the end
+EVALUATED_ROWS, EVALUATED_BATCH_SIZE = 40 * 256, 256  # of the held-out examples, at the end
 VALIDATION_ROWS = 1500  # of the labelled task
 BASELINE_ROWS = 50_000  # of which the unigram baseline sees the targets
 
@@ -147,7 +147,7 @@ def pretrain_model(demo: Demo) -> dict:
     settings, held_out = demo.settings, demo.examples("held-out")
     history = pretrain(settings.config, demo.training_examples, demo.folder, settings.pretraining, validation=held_out)
     model = checkpoints.load(demo.checkpoint, "pretraining")
-    metrics = evaluate(model, held_out, EVALUATED_ROWS, EVALUATED_TOGETHER, demo.tokenizer)
+    metrics = evaluate(model, held_out, EVALUATED_ROWS, EVALUATED_BATCH_SIZE, demo.tokenizer)
     return {
         "parameters": model.count_params(),
         "history": history,

@@ -128,10 +128,10 @@ _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="bert.",
     class_prefix="Bert",
-    aside=r"fit_dense(s\.\d+)?\.(weight|bias)",  # TinyBERT's projection to the width of its teacher
+    ignored_weights=r"fit_dense(s\.\d+)?\.(weight|bias)",  # TinyBERT's projection to the width of its teacher
     # TinyBertForSequenceClassification in huawei-noah/Pretrained-Language-Model, TinyBERT/transformer/modeling.py
     # has them, and computes classifier(relu(pooled vector)).
-    beside={"sequence_classification": {"pooler_activation": "positive_tanh"}},
+    implied_config={"sequence_classification": {"pooler_activation": "positive_tanh"}},
     backbone=HUGGINGFACE_BACKBONE,
     heads={
         "pretraining": (

@@ -112,7 +112,7 @@ class ElmoConfig(ModelConfig):
 
 
 def _embeddings(config: ElmoConfig, **options):
-    from bertlab.layers import DirectionsEmbeddings
+    from bertlab.layers import BiLMEmbeddings
 
     cnn = dict(
         character_size=config.character_size,
@@ -122,15 +122,15 @@ def _embeddings(config: ElmoConfig, **options):
     )
     characters = config.max_characters if config.characters else None
     width, spread = config.hidden_size, config.initializer_range
-    return DirectionsEmbeddings(config.vocab_size, width, characters, spread, cnn, **options)
+    return BiLMEmbeddings(config.vocab_size, width, characters, spread, cnn, **options)
 
 
 def _encoder(config: ElmoConfig, **options):
-    from bertlab.layers import DirectionsEncoder
+    from bertlab.layers import BiLMEncoder
 
     clips = config.cell_clip, config.projection_clip
     options = {"dropout": config.hidden_dropout, **options}
-    return DirectionsEncoder(config.num_layers, config.intermediate_size, *clips, **options)
+    return BiLMEncoder(config.num_layers, config.intermediate_size, *clips, **options)
 
 
 def _pooling(config: ElmoConfig, **options):
@@ -141,9 +141,9 @@ def _pooling(config: ElmoConfig, **options):
 
 def _head(config: ElmoConfig, tied: bool = False, **options):
     """The scores of both neighbours; the published model has no table of tokens to tie them to."""
-    from bertlab.layers import DirectionsHead
+    from bertlab.layers import BiLMHead
 
-    return DirectionsHead(config.vocab_size, **options)
+    return BiLMHead(config.vocab_size, **options)
 
 
 def _own_paths(config: ElmoConfig, paths: set[str]) -> set[str]:

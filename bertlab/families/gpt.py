@@ -109,7 +109,7 @@ def decoder_names(class_prefix: str, backbone: tuple, heads: dict[str, tuple] | 
         prefix="transformer.",
         class_prefix=class_prefix,
         class_ends={"pretraining": "LMHeadModel"},
-        aside=r"h\.\d+\.attn\.(masked_)?bias|position_ids",  # the causal mask, in older files
+        ignored_weights=r"h\.\d+\.attn\.(masked_)?bias|position_ids",  # the causal mask, in older files
         backbone=(*backbone, *LAYER),
         heads={"pretraining": (matrix("masked_lm_head/unembedding", "lm_head.weight"),), **(heads or {})},
     )

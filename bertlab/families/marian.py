@@ -136,7 +136,7 @@ FAMILY = Family(
         prefix="model.",
         class_prefix="Marian",
         class_ends={"sequence_to_sequence": "MTModel"},
-        aside=f"{_SINES}|{_COPIES}",
+        ignored_weights=f"{_SINES}|{_COPIES}",
         backbone=BACKBONE,
         decoder=DECODER,
         heads={"sequence_to_sequence": (*OUTPUT, vector("masked_lm_head/bias", "final_logits_bias"))},
@@ -156,7 +156,7 @@ _TWO_TABLES = replace(
     FAMILY,
     huggingface=replace(
         FAMILY.huggingface,
-        aside=_SINES,
+        ignored_weights=_SINES,
         backbone=(table("embeddings/token", "encoder.embed_tokens"), *BACKBONE[1:]),
         decoder=(table("target_embeddings/token", "decoder.embed_tokens"), *DECODER),
     ),

@@ -85,8 +85,8 @@ class Names:
         of a classifier beside the classifier.
     class_prefix: how transformers' class names begin, in `architectures`.   class_ends: kind of model → how they end,
         where that is not the usual end.
-    aside: a regular expression of the names of weights that some folders have and no model of ours needs.
-    beside: fields of the config by kind of model, for a head that is stored beside such weights.
+    ignored_weights: a regular expression of the names of weights that some folders have and no model of ours needs.
+    implied_config: fields of the config by kind of model, for a head that is stored beside such weights.
     """
 
     spelling: dict[str, tuple]
@@ -94,8 +94,8 @@ class Names:
     heads: dict[str, tuple[Row, ...]]
     prefix: str = ""
     class_prefix: str = ""
-    aside: str = ""
-    beside: dict[str, dict] = field(default_factory=dict)
+    ignored_weights: str = ""
+    implied_config: dict[str, dict] = field(default_factory=dict)
     class_ends: Mapping[str, str] = field(default_factory=dict)
     decoder: tuple[Row, ...] = ()
 

@@ -7,12 +7,12 @@ from bertlab.layers.attention import (
     attention_weights,
     scaled_dot_product_attention,
 )
-from bertlab.layers.both_directions import (
+from bertlab.layers.bilm import (
+    BiLMEmbeddings,
+    BiLMEncoder,
+    BiLMHead,
+    BiLMLayer,
     BothEndsVector,
-    DirectionsEmbeddings,
-    DirectionsEncoder,
-    DirectionsHead,
-    DirectionsLayer,
 )
 from bertlab.layers.characters import CharacterCNN, Highway, character_ids
 from bertlab.layers.decoder import Decoder, DecoderLayer
@@ -72,10 +72,10 @@ __all__ = [
     "Decoder",
     "DecoderLayer",
     "DetectionHead",
-    "DirectionsEmbeddings",
-    "DirectionsEncoder",
-    "DirectionsHead",
-    "DirectionsLayer",
+    "BiLMEmbeddings",
+    "BiLMEncoder",
+    "BiLMHead",
+    "BiLMLayer",
     "Dropout",
     "Encoder",
     "EncoderLayer",

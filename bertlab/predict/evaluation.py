@@ -22,7 +22,7 @@ from bertlab.training.finetuning.judgement import (
     require_answers,
     write_judgement,
 )
-from bertlab.training.finetuning.problems import Decoded, TaskInfo, decoded_classes, decoded_labels
+from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo, decoded_classes, decoded_labels
 
 
 def evaluate(

@@ -29,8 +29,8 @@ from bertlab.tokenizers.wordpiece.encoding import text_column
 from bertlab.training.baselines.storage import is_baseline, load_baseline
 from bertlab.training.features.storage import frozen_in, has_features, load_features
 from bertlab.training.finetuning.batches import outputs_of
-from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for, sigmoid, softmax
 from bertlab.training.finetuning.task_info import load_task_model, load_written_info
+from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, sigmoid, softmax, task_kind_of
 
 _WHOLE = 1 << 30  # a length that no text reaches: no truncation
 
@@ -57,7 +57,7 @@ class Predictor:
         self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
         limit = min(info.max_length, model.config.max_tokens)
         self.info = dataclasses.replace(info, max_length=limit, stride=min(info.stride, limit))
-        self.problem = problem_for(self.info, tokenizer)
+        self.task_kind = task_kind_of(self.info, tokenizer)
         model.compile(jit_compile=jit_compile)
 
     @classmethod
@@ -140,7 +140,7 @@ class Predictor:
         column = text_column(whole.vocabulary)
         merged = tokens_of_windows(outputs, np.diff(whole.first.row_splits), self.info.max_length - 2, column)
         before = [np.zeros((column, tokens.shape[1]), np.float32) for tokens in merged]  # where [CLS] is
-        decoded = self.problem.decode(encoded, [np.concatenate(both) for both in zip(before, merged)])
+        decoded = self.task_kind.decode(encoded, [np.concatenate(both) for both in zip(before, merged)])
         return [
             TagPrediction(list(row.words), [self.info.labels[tag] for tag in tags], sure)
             for row, tags, sure in zip(rows, decoded.predictions, decoded.confidences)
@@ -157,7 +157,7 @@ class Predictor:
                 f"{max_question * 2}: questions are never truncated: shorten them"
             )
         outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
-        decoded = self.problem.decode(Encoded(rows, windows.features, windows), outputs)
+        decoded = self.task_kind.decode(Encoded(rows, windows.features, windows), outputs)
         predictions = []
         for name, answer, sure in zip(names, decoded.answers, decoded.confidences, strict=True):
             best = answer.candidates[0] if answer.text else None

@@ -81,8 +81,8 @@ def data(tmp_path_factory):
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.data.tasks.rows import TaskData
     from bertlab.models import PreTrainingModel, SequenceClassifier
-    from bertlab.training.finetuning.problems import TaskInfo
     from bertlab.training.finetuning.task_info import save_finetuned
+    from bertlab.training.finetuning.task_kinds import TaskInfo
 
     folder = tmp_path_factory.mktemp("data")
     make_examples(folder / "rows", number=6, dynamic_masking=True, next_sentence=False)

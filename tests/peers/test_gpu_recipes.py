@@ -100,14 +100,14 @@ def test_recipes_of_two_programs_need_processes(data, tmp_path):
 
 
 def test_parts_have_one_program_and_plans_have_equal_operations():
-    from benchmarks.gpu_recipes import RECIPES, TOGETHER, kinds_for, parts_of, plan_of
+    from benchmarks.gpu_recipes import BATCH_SIZE, RECIPES, kinds_for, parts_of, plan_of
     from bertlab.training.devices.utilisation import training_flops
     from scripts.make_mini import UPDATES_PER_CALL, config_of
 
     parts = parts_of(RECIPES)
     assert sorted(recipe.name for part in parts for recipe in part) == sorted(recipe.name for recipe in RECIPES)
     for part in parts:
-        assert len({recipe.program for recipe in part}) == 1 and len(part) <= TOGETHER
+        assert len({recipe.program for recipe in part}) == 1 and len(part) <= BATCH_SIZE
     for recipe in RECIPES:
         config = config_of(12_288, recipe.layers, recipe.hidden)
         plan = plan_of(recipe, config, 1e15)

@@ -14,7 +14,7 @@ LABELS = {"sentence": ("negative", "positive", "mixed"), "pair": ("no", "yes"), 
 
 def info_of(shape):
     from bertlab.data.tasks.metrics import default_metrics
-    from bertlab.training.finetuning.problems import TaskInfo
+    from bertlab.training.finetuning.task_kinds import TaskInfo
 
     labels = LABELS.get(shape, ())
     shape = "pair" if shape == "number" else shape
@@ -25,11 +25,11 @@ def model_of(shape):
     import keras
 
     from bertlab.checkpoints.kinds import model_class
-    from bertlab.training.finetuning.problems import problem_for
+    from bertlab.training.finetuning.task_kinds import task_kind_of
 
-    problem = problem_for(info_of(shape), TOKENIZER)
+    task_kind = task_kind_of(info_of(shape), TOKENIZER)
     keras.utils.set_random_seed(4)
-    return model_class(problem.model_kind)(CONFIG, **problem.model_options)
+    return model_class(task_kind.model_kind)(CONFIG, **task_kind.model_options)
 
 
 def predictor_of(shape, **options):

@@ -6,7 +6,7 @@ from pathlib import Path
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.tasks.formats import Record
 
-_ROWS_TOGETHER = 4096
+_ROWS_BATCH_SIZE = 4096
 
 
 def parquet_records(path: str | Path) -> Iterator[Record]:
@@ -22,7 +22,7 @@ def parquet_records(path: str | Path) -> Iterator[Record]:
         ) from None
     try:
         with parquet.ParquetFile(path) as file:
-            rows = (row for batch in file.iter_batches(_ROWS_TOGETHER) for row in batch.to_pylist())
+            rows = (row for batch in file.iter_batches(_ROWS_BATCH_SIZE) for row in batch.to_pylist())
             for number, row in enumerate(rows, 1):
                 yield Record(f"{path} row {number}", row)
     except FileNotFoundError:

@@ -35,10 +35,10 @@ from bertlab.training.baselines.word_vectors import WordVectors, read_word_vecto
 from bertlab.training.baselines.words import inverse_document_frequencies, texts_of, word_tokenizer
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.finetuning.experiment import Experiment
-from bertlab.training.finetuning.problems import Encoded, Problem, TaskInfo
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import TASK
+from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, TaskKind
 from bertlab.training.finetuning.trainer import Trainer
 
 
@@ -199,7 +199,7 @@ class BaselineExperiment(Experiment):
         self.given = self._given_vectors()
         if self.given is not None:
             self.sizes = self.sizes.replace(word_size=self.given.vectors.shape[1])
-        return {}, baseline_config(self.kind, self.sizes, self.problem)
+        return {}, baseline_config(self.kind, self.sizes, self.task_kind)
 
     def _given_vectors(self) -> WordVectors | None:
         """The vectors that are given for words of the vocabulary."""
@@ -240,7 +240,7 @@ class BaselineExperiment(Experiment):
     def _save(self, trainer: Trainer, folder: Path) -> None:
         save_baseline(trainer.model, folder)
         self.tokenizer.save(folder)
-        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.problem.info), indent=1) + "\n", CheckpointError)
+        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         load_weights(trainer.model, folder)
@@ -253,12 +253,12 @@ def with_vectors(table: np.ndarray, vocabulary, given: WordVectors) -> np.ndarra
     return table
 
 
-def baseline_config(kind: str, settings: BaselineSettings, problem: Problem) -> BaselineConfig:
+def baseline_config(kind: str, settings: BaselineSettings, task_kind: TaskKind) -> BaselineConfig:
     """The configuration of a kind of baseline for a problem."""
-    info: TaskInfo = problem.info
-    vocabulary = problem.tokenizer.vocabulary
+    info: TaskInfo = task_kind.info
+    vocabulary = task_kind.tokenizer.vocabulary
     return BaselineConfig(
-        kind, len(vocabulary), special_ids_of(vocabulary), problem.model_options.get("num_labels", 1),
+        kind, len(vocabulary), special_ids_of(vocabulary), task_kind.model_options.get("num_labels", 1),
         pair=info.shape in ("pair", "multiple-choice"), tags=info.shape == "tagging", word_size=settings.word_size,
         units=settings.units, recurrent_layers=settings.recurrent_layers, head_dropout=settings.head_dropout,
     )  # fmt: skip

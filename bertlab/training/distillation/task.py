@@ -33,10 +33,10 @@ from bertlab.training.distillation.student import (
 )
 from bertlab.training.distillation.tuner import LayerTuner, SoftTuner
 from bertlab.training.finetuning.experiment import Experiment
-from bertlab.training.finetuning.problems import Encoded, TaskInfo, problem_for
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import load_info
+from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, task_kind_of
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
 from bertlab.training.runs.vocabularies import treatment
@@ -99,7 +99,7 @@ class TaskDistillation(Experiment):
             _check_tokenizers(self.student, self.teacher_folder)
         start = self.teacher_folder if isinstance(self.student, Size) else self.student
         super().__init__(start, task, out, recipe, {}, say)
-        if kind_of(self.teacher) != self.problem.model_kind:
+        if kind_of(self.teacher) != self.task_kind.model_kind:
             raise CheckpointError(
                 f"{self.teacher_folder}: expected a teacher with a head for {self.problem.model_kind}, got one for "
                 f"{kind_of(self.teacher)}; choose a model that is fine-tuned on {task.name}"
@@ -119,7 +119,7 @@ class TaskDistillation(Experiment):
             self.start = STARTS[1]
             return {}, config
         self._note("the student starts from layers of the teacher")
-        student = model_class(self.problem.model_kind)(config, **self.problem.model_options)
+        student = model_class(self.task_kind.model_kind)(config, **self.task_kind.model_options)
         start_from(student, self.teacher)
         return {path: ops.convert_to_numpy(variable) for path, variable in variables_of(student).items()}, config
 
@@ -156,21 +156,21 @@ class TaskDistillation(Experiment):
 
     def _taught(self, features):
         with bar("Reading of the teacher", len(features)) as running:
-            limit = min(self.problem.info.max_length, self.teacher.config.max_tokens)
+            limit = min(self.task_kind.info.max_length, self.teacher.config.max_tokens)
             file, made_from = self.out / KEPT, self._made_from(limit)
             outputs = teacher_outputs(self.teacher, features, limit, file, made_from, running.advance)
         return with_outputs(self.teacher, features, outputs)
 
     def _made_from(self, limit: int) -> str:
         """All that decides the teacher's outputs: its weights, the rows, and how they are cut."""
-        identity, info = self.identity(), self.problem.info
+        identity, info = self.identity(), self.task_kind.info
         return f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
 
 
 def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:
     """Raises DataError for rows of another shape or with other labels than the teacher's."""
-    ours, its_kind = problem_for(info, None).model_kind, task.shape
-    wanted = problem_for(TaskInfo.of(task, info.max_length, info.stride), None).model_kind
+    ours, its_kind = task_kind_of(info, None).model_kind, task.shape
+    wanted = task_kind_of(TaskInfo.of(task, info.max_length, info.stride), None).model_kind
     if ours != wanted:
         raise DataError(f"{task.name}: expected rows for a teacher of the shape {info.shape}, got the shape {its_kind}")
     if task.shape in ("multiple-choice", "question"):

@@ -12,7 +12,7 @@ from bertlab.training.distillation.kept import TAUGHT
 from bertlab.training.distillation.models import compared_layers, frozen, projection
 from bertlab.training.distillation.objectives import real
 from bertlab.training.distillation.settings import DistillationSettings
-from bertlab.training.finetuning.problems import MultiLabel, Problem, Questions, Regression
+from bertlab.training.finetuning.task_kinds import MultiLabel, Questions, Regression, TaskKind
 from bertlab.training.finetuning.trainer import TOTAL, FineTuner, targets_of
 from bertlab.training.objectives.losses import weighted_mean
 
@@ -33,27 +33,27 @@ class SoftTuner(FineTuner):
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         targets, total = targets_of(x), x.get(TOTAL)
-        hard = self.problem.loss(targets, y_pred, self.class_weights, total)
-        weights = self.problem.weights(targets, self.class_weights)
-        soft = weighted_mean(soft_losses(self.problem, x, y_pred, self.settings.temperature), weights, total)
+        hard = self.task_kind.loss(targets, y_pred, self.class_weights, total)
+        weights = self.task_kind.weights(targets, self.class_weights)
+        soft = weighted_mean(soft_losses(self.task_kind, x, y_pred, self.settings.temperature), weights, total)
         loss = self.settings.soft_factor * soft + self.settings.hard_factor * hard
         self.bad_step.update_state(loss)
         return loss
 
 
-def soft_losses(problem: Problem, batch: dict, outputs, temperature: float):
+def soft_losses(task_kind: TaskKind, batch: dict, outputs, temperature: float):
     """The soft loss of every item of a batch, in the shape of the problem's weights."""
 
     def taught(name):  # rows that fill a batch up have NaN, and no weight
         values = batch[TAUGHT + name]
         return ops.where(ops.isnan(values), 0.0, values)
 
-    if isinstance(problem, Questions):
+    if isinstance(task_kind, Questions):
         pairs = [(outputs[name], taught(name)) for name in ("start_logits", "end_logits")]
         return sum(losses.soft_target_losses(*pair, temperature) for pair in pairs) / 2  # (B,)
-    if isinstance(problem, Regression):
+    if isinstance(task_kind, Regression):
         return ops.square(ops.cast(outputs[:, 0], "float32") - taught("logits")[:, 0])  # (B,)
-    if isinstance(problem, MultiLabel):
+    if isinstance(task_kind, MultiLabel):
         return losses.label_losses(outputs, taught("logits"), temperature)  # (B, C)
     return losses.soft_target_losses(outputs, taught("logits"), temperature)  # (B,), of tagging (B, T)
 
@@ -111,7 +111,7 @@ class LayerTuner(FineTuner):
 
     def _weights(self, batch: dict):
         """1 at the real tokens of real rows, 0 at padding and in rows that fill a batch up: (B, T)."""
-        items = self.problem.weights(targets_of(batch))  # (B, …)
+        items = self.task_kind.weights(targets_of(batch))  # (B, …)
         rows = ops.shape(items)[0]
         is_row = ops.cast(ops.max(ops.reshape(items, (rows, -1)), axis=1) > 0, "float32")  # (B,)
         tokens = real(batch)  # (B, T), of multiple choice (B, C, T)

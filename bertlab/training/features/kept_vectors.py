@@ -24,7 +24,7 @@ from bertlab.data.tasks.features import Features
 from bertlab.training.features.models import VECTORS
 from bertlab.training.finetuning.batches import full_batch
 
-TOGETHER = 32  # sequences of a batch
+BATCH_SIZE = 32  # sequences of a batch
 _SAVE_EVERY = 50  # batches
 _IDENTITY, _LOCK = "vectors.json", "filling.lock"
 
@@ -79,7 +79,7 @@ class VectorFolder:
         self.path, self.width, self.limit = Path(path), width, limit
         self.splits = splits
         rows = {name: _digest(features) for name, features in splits.items()}
-        self._work = WorkFolder(self.path, _IDENTITY, source | {"rows": rows, "together": TOGETHER})
+        self._work = WorkFolder(self.path, _IDENTITY, source | {"rows": rows, "together": BATCH_SIZE})
 
     def check(self) -> None:
         """Raises ConfigError for a folder with vectors of another model or text, or that another start is filling.
@@ -168,12 +168,12 @@ class VectorFolder:
             growing, mode="r+" if done else "w+", dtype=np.float32, shape=(int(splits[-1]), self.width)
         )
         order = np.argsort(sequences.lengths, kind="stable")
-        for number, start in enumerate(range(0, len(order), TOGETHER), start=1):
-            indices = order[start : start + TOGETHER]
+        for number, start in enumerate(range(0, len(order), BATCH_SIZE), start=1):
+            indices = order[start : start + BATCH_SIZE]
             running.advance(len(indices))
             if number <= done:
                 continue
-            inputs, _ = full_batch(sequences, indices, TOGETHER, self.limit)
+            inputs, _ = full_batch(sequences, indices, BATCH_SIZE, self.limit)
             for index, row in zip(indices, np.asarray(read(inputs), np.float32)):
                 array[splits[index] : splits[index + 1]] = row[: splits[index + 1] - splits[index]]
             if number % _SAVE_EVERY == 0:

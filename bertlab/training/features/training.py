@@ -26,10 +26,10 @@ from bertlab.training.features.models import FeatureHead, VectorReader
 from bertlab.training.features.settings import RECIPES, FeatureConfig, FeatureSettings, layers_of
 from bertlab.training.features.storage import frozen_in, load_head, save_head
 from bertlab.training.finetuning.experiment import Experiment
-from bertlab.training.finetuning.problems import Encoded
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.finetuning.task_info import TASK
+from bertlab.training.finetuning.task_kinds import Encoded
 from bertlab.training.finetuning.trainer import Trainer
 
 VECTORS_FOLDER = "vectors"
@@ -104,11 +104,11 @@ class FeatureExperiment(Experiment):
     def _load(self, model) -> tuple[dict, FeatureConfig]:
         self.frozen = checkpoints.load(model, "encoder", padded_vocabulary=True)
         self.digests = model_digests(self.frozen, self.tokenizer)
-        settings, config, shape = self.feature_settings, self.frozen.config, self.problem.info.shape
+        settings, config, shape = self.feature_settings, self.frozen.config, self.task_kind.info.shape
         layers, combine = layers_of(settings.layers, config.num_layers)
         head = FeatureConfig(
             config.hidden_size, layers, combine, settings.head, special_ids_of(self.tokenizer.vocabulary),
-            self.problem.model_options.get("num_labels", 1), config.max_tokens,
+            self.task_kind.model_options.get("num_labels", 1), config.max_tokens,
             pair=shape in ("pair", "multiple-choice"), tags=shape == "tagging", units=settings.units,
             recurrent_layers=settings.recurrent_layers, head_dropout=settings.head_dropout,
         )  # fmt: skip
@@ -135,7 +135,7 @@ class FeatureExperiment(Experiment):
         config = self.config
         source = self.digests | {"layers": config.layers, "combine": config.choice.combine}
         splits = {name: encoded.features for name, encoded in self.encoded.items()}
-        self.vectors = VectorFolder(self.kept, source, splits, config.width, self.problem.info.max_length)
+        self.vectors = VectorFolder(self.kept, source, splits, config.width, self.task_kind.info.max_length)
         self.vectors.check()
         super()._begin(work)
 
@@ -157,7 +157,7 @@ class FeatureExperiment(Experiment):
         save_head(trainer.model, folder)
         if folder == self.out:
             checkpoints.save(self.frozen, frozen_in(folder), self.tokenizer, format=format_of(self.frozen))
-        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.problem.info), indent=1) + "\n", CheckpointError)
+        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         load_head(trainer.model, folder)

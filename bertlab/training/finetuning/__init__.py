@@ -20,7 +20,7 @@ _HOMES = {
         "baselines.training": ("baseline_recipe", "train_baseline"),
         "features.training": ("feature_recipe", "train_features"),
         "finetuning.results": ("FineTuningResult", "RunResult"),
-        "finetuning.problems": ("problem_for",),
+        "finetuning.task_kinds": ("task_kind_of",),
     }.items()
     for name in names
 }

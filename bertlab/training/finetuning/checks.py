@@ -4,7 +4,7 @@ import hashlib
 
 from bertlab.common.errors import DataError
 from bertlab.data.tasks.rows import TaskData
-from bertlab.training.finetuning.problems import Encoded
+from bertlab.training.finetuning.task_kinds import Encoded
 
 
 def digest_rows(task: TaskData) -> str:

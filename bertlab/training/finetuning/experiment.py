@@ -43,10 +43,10 @@ from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
 from bertlab.training.finetuning.outputs import write_outputs
-from bertlab.training.finetuning.problems import Decoded, Encoded, Problem, TaskInfo, problem_for, tune_threshold
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import save_finetuned
+from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
 from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
 from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
 
@@ -118,16 +118,16 @@ class Experiment:
         if max_length > longest:
             max_length = longest
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
-        self.problem = self._problem(max_length, metrics)
-        self.problem.check_best(task.validation)
+        self.task_kind = self._task_kind(max_length, metrics)
+        self.task_kind.check_best(task.validation)
         self.encoder_weights, self.config = self._load(model)
 
     def _check(self, task: TaskData) -> None:
         check_rows(task)
 
-    def _problem(self, max_length: int, metrics: dict | None):
+    def _task_kind(self, max_length: int, metrics: dict | None):
         info = TaskInfo.of(self.task, max_length, min(self.recipe.stride, max_length))
-        return problem_for(info, self.tokenizer, metrics, self.recipe.best)
+        return task_kind_of(info, self.tokenizer, metrics, self.recipe.best)
 
     def _reading(self, model) -> tuple:
         """The tokenizer, and the length of the longest row that the model reads."""
@@ -144,7 +144,7 @@ class Experiment:
 
     def _load(self, model) -> tuple[dict[str, np.ndarray], object]:
         """The encoder's weights by path, and the configuration. A pooler may be missing: MLM-only models have none."""
-        kind, options = self.problem.model_kind, self.problem.model_options
+        kind, options = self.task_kind.model_kind, self.task_kind.model_options
         loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
         missing = loaded.load_report.missing
         if [path for path in missing if not path.startswith("backbone/pooler/")]:
@@ -199,7 +199,7 @@ class Experiment:
         """Raises ConfigError, with advice, when an update of the largest batch does not fit into the free memory."""
         recipe = self.recipe
         rows = max(setting.batch_size for setting in self.settings) // recipe.devices
-        tokens = padded_length(int(train.features.lengths.max()), self.problem.max_length)
+        tokens = padded_length(int(train.features.lengths.max()), self.task_kind.max_length)
         sequences = train.features.choices or 1  # in a row
         free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
         check_memory(
@@ -236,11 +236,11 @@ class Experiment:
         work.begin()
 
     def _encode(self, split: str) -> Encoded:
-        return self._encode_of(self.task, self.problem, split)
+        return self._encode_of(self.task, self.task_kind, split)
 
-    def _encode_of(self, task: TaskData, problem: Problem, split: str, prefix: str = "") -> Encoded:
+    def _encode_of(self, task: TaskData, task_kind: TaskKind, split: str, prefix: str = "") -> Encoded:
         rows = getattr(task, split)
-        encoded = problem.encode(rows)
+        encoded = task_kind.encode(rows)
         for note in encoded.notes:
             self._note(f"{prefix}{split}: {note}")
         if split == "test" and has_answers(rows) and (missing := sum(not is_labelled(row) for row in rows)):
@@ -264,7 +264,7 @@ class Experiment:
 
         def trainer(recipe: Recipe) -> Trainer:
             return self.trainer_class(
-                self._new_model, self.problem, recipe, weights, self.precision, self._tuner, self.encoder_weights
+                self._new_model, self.task_kind, recipe, weights, self.precision, self._tuner, self.encoder_weights
             )
 
         pretrained, scratch = STARTS
@@ -283,8 +283,8 @@ class Experiment:
         return FineTuner(*arguments)
 
     def _new_model(self, policy: str):
-        its_class = checkpoints.kinds.model_class(self.problem.model_kind)
-        model = its_class(self.config, dtype=policy, **self.problem.model_options)
+        its_class = checkpoints.kinds.model_class(self.task_kind.model_kind)
+        model = its_class(self.config, dtype=policy, **self.task_kind.model_options)
         model.backbone.read_vocabulary(self.tokenizer.vocabulary)  # in a start from scratch nothing else enters it
         return model
 
@@ -378,7 +378,7 @@ class Experiment:
     def _save(self, trainer: Trainer, folder: Path) -> None:
         """Writes the model as it is now, its tokenizer and its task."""
         model = trainer.plain_model()
-        save_finetuned(model, folder, self.tokenizer, self.problem.info, format_of(model))
+        save_finetuned(model, folder, self.tokenizer, self.task_kind.info, format_of(model))
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         """Gives the model the weights that `_save` wrote."""
@@ -407,14 +407,14 @@ class Experiment:
         return result
 
     def _tune_thresholds(self, trainer: Trainer, dev: Encoded) -> None:
-        tune_threshold(self.problem, dev, lambda: trainer.outputs(dev))
+        tune_threshold(self.task_kind, dev, lambda: trainer.outputs(dev))
 
     def _judge_test(self, predicted: Decoded | None) -> dict[str, float] | None:
         """The metrics on labelled test rows; the whole judgement goes to a folder of its own. None without labels."""
-        return judged_test(self.out / TEST, self.problem.info, self.task, predicted)
+        return judged_test(self.out / TEST, self.task_kind.info, self.task, predicted)
 
     def _write_outputs(self, decoded: Decoded, predicted: Decoded | None, result: FineTuningResult) -> None:
-        write_outputs(self.out, self.problem.info, self.task, decoded, predicted, result)
+        write_outputs(self.out, self.task_kind.info, self.task, decoded, predicted, result)
 
 
 def _predictions(trainer: Trainer, encoded: Encoded, title: str) -> Decoded:

@@ -31,8 +31,8 @@ from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow, TaskData
 from bertlab.plots import confusion_matrix, reliability_diagram
 from bertlab.training.finetuning.mistakes import is_regression, judged_predictions
 from bertlab.training.finetuning.outputs import confusion_figure, gold_and_predicted, save_figure
-from bertlab.training.finetuning.problems import Decoded, TaskInfo
 from bertlab.training.finetuning.results import json_values
+from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
 
 EVALUATION, REPORT, PREDICTIONS = "evaluation.json", "report.txt", "predictions.csv"
 PICTURES = CONFUSION, CALIBRATION = "confusion.png", "calibration.png"

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from bertlab.data.tasks.metrics_squad import exact_match
 from bertlab.data.tasks.rows import PairRow, Row
-from bertlab.training.finetuning.problems import Decoded, TaskInfo
+from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
 
 
 def mistakes(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict]:

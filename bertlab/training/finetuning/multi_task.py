@@ -29,11 +29,11 @@ from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.experiment import TEST, Experiment
 from bertlab.training.finetuning.judgement import judged_test
 from bertlab.training.finetuning.outputs import curves_figure, save_figure, write_outputs
-from bertlab.training.finetuning.problems import Decoded, Encoded, Problem, TaskInfo, problem_for, tune_threshold
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.sampling import TASK, batch_counts, sampled_epochs, shares
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.finetuning.task_info import save_finetuned
+from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
 from bertlab.training.finetuning.trainer import TOTAL, FineTuner, Trainer, inputs_of, targets_of
 
 MEAN = "mean"  # the metric that models are chosen by
@@ -104,44 +104,44 @@ class TaskGroup:
         return {name: rows for name, task in self.tasks.items() if (rows := getattr(task, split))}
 
 
-class MultiTaskProblem:
-    """The problems of several tasks, by task, in the place of a `Problem`. depths: the layers below each head."""
+class MultiTaskKind:
+    """The problems of several tasks, by task, in the place of a `TaskKind`. depths: the layers below each head."""
 
     model_kind = "multi_task"
 
-    def __init__(self, problems: dict[str, Problem], depths: dict[str, int], best: str | None):
-        self.problems, self.depths, self.best = problems, depths, best
+    def __init__(self, task_kinds: dict[str, TaskKind], depths: dict[str, int], best: str | None):
+        self.task_kinds, self.depths, self.best = task_kinds, depths, best
 
     @property
     def max_length(self) -> int:
         """The largest number of tokens in a row."""
-        return max(problem.max_length for problem in self.problems.values())
+        return max(task_kind.max_length for task_kind in self.task_kinds.values())
 
     @property
     def infos(self) -> dict[str, TaskInfo]:
         """The description of each task."""
-        return {name: problem.info for name, problem in self.problems.items()}
+        return {name: task_kind.info for name, task_kind in self.task_kinds.items()}
 
     @property
     def model_options(self) -> dict:
         """The tasks of a `MultiTaskModel`."""
         return {
             "tasks": {
-                name: {"kind": problem.model_kind, "depth": self.depths.get(name)} | problem.model_options
-                for name, problem in self.problems.items()
+                name: {"kind": task_kind.model_kind, "depth": self.depths.get(name)} | task_kind.model_options
+                for name, task_kind in self.task_kinds.items()
             }
         }
 
     def score(self, rows: dict[str, Sequence[Row]], decoded: dict[str, Decoded]) -> dict[str, float]:
         """All metrics; the first is the one to choose models by."""
-        by_task = {name: problem.score(rows[name], decoded[name]) for name, problem in self.problems.items()}
+        by_task = {name: task_kind.score(rows[name], decoded[name]) for name, task_kind in self.task_kinds.items()}
         figures = {MEAN: float(np.mean([next(iter(own.values())) for own in by_task.values()]))}
         figures |= {f"{name}/{metric}": value for name, own in by_task.items() for metric, value in own.items()}
         return figures if self.best is None else {self.best: figures.pop(self.best)} | figures
 
     def check_best(self, rows: dict[str, Sequence[Row]]) -> None:
         """Raises ConfigError where `best` is not a metric of these rows."""
-        known = [f"{name}/{metric}" for name, own in self.problems.items() for metric in own.figure_names(rows[name])]
+        known = [f"{name}/{metric}" for name, own in self.task_kinds.items() for metric in own.figure_names(rows[name])]
         if self.best not in (None, MEAN, *known):
             raise ConfigError(f"best: expected one of {', '.join([MEAN, *known])}; got {self.best!r}")
 
@@ -154,7 +154,7 @@ class MultiTaskTuner(FineTuner):
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         task = task_in(x)
-        loss = self.problem.problems[task].loss(targets_of(x), y_pred, self.class_weights[task], x.get(TOTAL))
+        loss = self.task_kind.task_kinds[task].loss(targets_of(x), y_pred, self.class_weights[task], x.get(TOTAL))
         loss = loss + self._nothing()
         self.bad_step.update_state(loss)
         return loss
@@ -167,7 +167,7 @@ class MultiTaskTuner(FineTuner):
 
     def with_totals(self, batch: dict) -> dict:
         task = task_in(batch)
-        weights = self.problem.problems[task].weights(targets_of(batch), self.class_weights[task])
+        weights = self.task_kind.task_kinds[task].weights(targets_of(batch), self.class_weights[task])
         return {**batch, TOTAL: ops.sum(weights)}
 
 
@@ -192,11 +192,11 @@ class MultiTaskTrainer(Trainer):
         return sampled_epochs(_features(train), recipe.batch_size, self.limit, seed, recipe.task_sampling)
 
     def score(self, encoded: dict[str, Encoded], decoded: dict[str, Decoded]) -> dict[str, float]:
-        return self.problem.score({name: own.rows for name, own in encoded.items()}, decoded)
+        return self.task_kind.score({name: own.rows for name, own in encoded.items()}, decoded)
 
     def predict(self, encoded: dict[str, Encoded], advance: Callable[[int], None] = ignore) -> dict[str, Decoded]:
         outputs = self.outputs(encoded, advance)
-        return {name: self.problem.problems[name].decode(own, outputs[name]) for name, own in encoded.items()}
+        return {name: self.task_kind.task_kinds[name].decode(own, outputs[name]) for name, own in encoded.items()}
 
     def outputs(self, encoded: dict[str, Encoded], advance: Callable[[int], None] = ignore) -> dict[str, list]:
         return {
@@ -237,13 +237,13 @@ class MultiTaskExperiment(Experiment):
         for own in task.tasks.values():
             check_rows(own)
 
-    def _problem(self, max_length: int, metrics) -> MultiTaskProblem:
+    def _task_kind(self, max_length: int, metrics) -> MultiTaskKind:
         stride = min(self.recipe.stride, max_length)
-        problems = {
-            name: problem_for(TaskInfo.of(task, max_length, stride), self.tokenizer)
+        task_kinds = {
+            name: task_kind_of(TaskInfo.of(task, max_length, stride), self.tokenizer)
             for name, task in self.task.tasks.items()
         }
-        return MultiTaskProblem(problems, self.depths, self.recipe.best)
+        return MultiTaskKind(task_kinds, self.depths, self.recipe.best)
 
     def check_memory(self, train: dict[str, Encoded]) -> None:
         for encoded in train.values():
@@ -257,7 +257,7 @@ class MultiTaskExperiment(Experiment):
 
     def _encode(self, split: str) -> dict[str, Encoded]:
         return {
-            name: self._encode_of(self.task.tasks[name], self.problem.problems[name], split, f"{name}, ")
+            name: self._encode_of(self.task.tasks[name], self.task_kind.task_kinds[name], split, f"{name}, ")
             for name in getattr(self.task, split)
         }
 
@@ -288,14 +288,14 @@ class MultiTaskExperiment(Experiment):
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         format = "bertlab"  # transformers has no such model
-        save_finetuned(trainer.plain_model(), folder, self.tokenizer, self.problem.infos, format)
+        save_finetuned(trainer.plain_model(), folder, self.tokenizer, self.task_kind.infos, format)
 
     def _tune_thresholds(self, trainer: Trainer, dev: dict[str, Encoded]) -> None:
-        for name, problem in self.problem.problems.items():
-            tune_threshold(problem, dev[name], lambda name=name: trainer.outputs({name: dev[name]})[name])
+        for name, task_kind in self.task_kind.task_kinds.items():
+            tune_threshold(task_kind, dev[name], lambda name=name: trainer.outputs({name: dev[name]})[name])
 
     def _judge_test(self, predicted: dict[str, Decoded] | None) -> dict[str, float] | None:
-        figures, infos = {}, self.problem.infos
+        figures, infos = {}, self.task_kind.infos
         for name, task in self.task.tasks.items():
             folder = self.out / TASKS / name / TEST
             own = judged_test(folder, infos[name], task, (predicted or {}).get(name))
@@ -309,4 +309,4 @@ class MultiTaskExperiment(Experiment):
             own = dataclasses.replace(result, task=name, metric=first)
             folder = self.out / TASKS / name
             folder.mkdir(parents=True, exist_ok=True)
-            write_outputs(folder, self.problem.infos[name], task, decoded[name], (predicted or {}).get(name), own)
+            write_outputs(folder, self.task_kind.infos[name], task, decoded[name], (predicted or {}).get(name), own)

@@ -17,9 +17,9 @@ from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_ind
 from bertlab.data.tasks.rows import TaskData
 from bertlab.plots import BLUE, GREY, ORANGE, confusion_matrix, new_figure
 from bertlab.training.finetuning.mistakes import mistakes
-from bertlab.training.finetuning.problems import Decoded, TaskInfo
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS
+from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
 
 
 def write_outputs(

@@ -17,7 +17,7 @@ from bertlab.common.errors import CheckpointError, asked
 from bertlab.common.files import write_text
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.models import MultiTaskModel
-from bertlab.training.finetuning.problems import TaskInfo
+from bertlab.training.finetuning.task_kinds import TaskInfo
 
 TASK = "task.json"
 TASKS = "tasks"  # in it, of a model of several tasks: the description of each

@@ -30,12 +30,12 @@ from bertlab.training.devices.precision import policy_of
 from bertlab.training.finetuning.adapters import add_adapters, merged, put_merged, train_adapters_alone
 from bertlab.training.finetuning.batches import EPOCHS, ignore, outputs_of
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze
-from bertlab.training.finetuning.problems import Decoded, Encoded, Problem
 from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskKind
 from bertlab.training.runs.callbacks import keep_state, restored_progress
 from bertlab.training.runs.metrics import FirstBadStep
 
-PREDICTED_TOGETHER = 64  # rows
+PREDICTED_BATCH_SIZE = 64  # rows
 TARGETS, TOTAL = "targets", "targets_total"
 _STATES_KEPT = 2
 
@@ -51,11 +51,11 @@ class FineTuner(keras.Model):
     """
 
     def __init__(
-        self, model: keras.Model, problem: Problem, class_weights: np.ndarray | None = None, accumulation: int = 1
+        self, model: keras.Model, task_kind: TaskKind, class_weights: np.ndarray | None = None, accumulation: int = 1
     ):
         super().__init__(dtype=model.dtype_policy)
         self.model = model
-        self.problem = problem
+        self.task_kind = task_kind
         self.class_weights = class_weights
         self.accumulation = accumulation
         self.bad_step = FirstBadStep(accumulation, name="bad_step")
@@ -82,13 +82,13 @@ class FineTuner(keras.Model):
         """Keras's method that creates missing variables. Here none is missing; on several devices it would fail."""
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        loss = self.problem.loss(targets_of(x), y_pred, self.class_weights, x.get(TOTAL))
+        loss = self.task_kind.loss(targets_of(x), y_pred, self.class_weights, x.get(TOTAL))
         self.bad_step.update_state(loss)
         return loss
 
     def with_totals(self, batch: dict) -> dict:
         """The batch and, for `compute_loss` on parts of it, the sum of its targets' weights."""
-        return {**batch, TOTAL: keras.ops.sum(self.problem.weights(targets_of(batch), self.class_weights))}
+        return {**batch, TOTAL: keras.ops.sum(self.task_kind.weights(targets_of(batch), self.class_weights))}
 
 
 def inputs_of(batch: dict, model) -> dict:
@@ -158,20 +158,20 @@ class Trainer:
     def __init__(
         self,
         make_model: Callable[[str], keras.Model],
-        problem: Problem,
+        task_kind: TaskKind,
         recipe: Recipe,
         class_weights=None,
         precision: str = "float32",
         make_tuner: Callable[..., FineTuner] = FineTuner,
         pretrained: Collection[str] = (),
     ):
-        self.make_model, self.problem, self.recipe = make_model, problem, recipe
+        self.make_model, self.task_kind, self.recipe = make_model, task_kind, recipe
         self._policy = policy_of(precision)
         self.model = self._fresh_model()
         freeze(self.model, recipe.frozen_layers)
         if recipe.lora_rank is not None:
             train_adapters_alone(self.model, pretrained)
-        self.tuner = make_tuner(self.model, problem, class_weights, recipe.accumulation)
+        self.tuner = make_tuner(self.model, task_kind, class_weights, recipe.accumulation)
         jit = "auto" if num_replicas() == 1 else False  # TensorFlow's devices cannot share a step that XLA compiled
         self.tuner.compile(finetuning_optimizer(self.tuner, recipe.weight_decay, recipe.layer_decay), jit_compile=jit)
         self.tuner.optimizer.build(self.tuner.trainable_variables)
@@ -199,7 +199,7 @@ class Trainer:
     @property
     def limit(self) -> int:
         """The longest row that problem and model allow."""
-        return min(self.problem.max_length, self.model.config.max_tokens)
+        return min(self.task_kind.max_length, self.model.config.max_tokens)
 
     def begin(self, seed: int, encoder_weights: dict[str, np.ndarray] | None) -> None:
         """Fresh weights and dropout by the seed, a fresh optimizer, then the pre-trained weights by their paths."""
@@ -238,11 +238,11 @@ class Trainer:
 
     def score(self, encoded: Encoded, decoded: Decoded) -> dict[str, float]:
         """The metrics of predictions for rows."""
-        return self.problem.score(encoded.rows, decoded)
+        return self.task_kind.score(encoded.rows, decoded)
 
     def predict(self, encoded: Encoded, advance: Callable[[int], None] = ignore) -> Decoded:
         """Predictions for rows, with the weights as they are now. advance: see `outputs`."""
-        return self.problem.decode(encoded, self.outputs(encoded, advance))
+        return self.task_kind.decode(encoded, self.outputs(encoded, advance))
 
     def outputs(self, encoded: Encoded, advance: Callable[[int], None] = ignore) -> list:
         """The model's output for each row (or window). advance: called with the number of rows after each batch."""
@@ -255,7 +255,7 @@ class Trainer:
     @property
     def together(self) -> int:
         """The number of rows in a batch of predictions."""
-        return PREDICTED_TOGETHER - PREDICTED_TOGETHER % num_replicas()
+        return PREDICTED_BATCH_SIZE - PREDICTED_BATCH_SIZE % num_replicas()
 
     def _predict(self, inputs: dict):
         return self.tuner.predict_on_batch(on_devices(inputs))

@@ -13,7 +13,7 @@ import numpy as np
 from bertlab.training.word2vec.settings import Word2VecSettings
 from bertlab.training.word2vec.text import BREAK, StoredText
 
-WORDS_TOGETHER = 1 << 20
+WORDS_BATCH_SIZE = 1 << 20
 
 
 def keep_probabilities(counts: np.ndarray, subsampling: float) -> np.ndarray:
@@ -53,7 +53,7 @@ class Examples:
     is that of negatives drawn for each pair, and fewer vectors are read.
     """
 
-    def __init__(self, text: StoredText, settings: Word2VecSettings, words_together: int = WORDS_TOGETHER):
+    def __init__(self, text: StoredText, settings: Word2VecSettings, words_together: int = WORDS_BATCH_SIZE):
         self.text, self.settings, self.words_together = text, settings, words_together
         self.keep = keep_probabilities(text.counts, settings.subsampling)
         self._up_to = np.cumsum(negative_probabilities(text.counts, settings.power))

@@ -216,7 +216,7 @@ def test_a_stopped_folder_resumes_and_refuses_another_model(model, tokenizer, fi
 
     pairs, out = read_pairs(file), tmp_path / "out"
     expected = score_pairs(model, tokenizer, pairs)
-    monkeypatch.setattr(minimal_pairs, "PAIRS_TOGETHER", 2)
+    monkeypatch.setattr(minimal_pairs, "PAIRS_BATCH_SIZE", 2)
     score_pairs(model, tokenizer, pairs, out=out, identity={"weights": "a"})
     (out / "scores" / "2.json").unlink()  # as if stopped before the last block
     (out / "scores" / "0.json").write_text("[[-5.0, -6.0], [-7.0, -6.0]]")  # kept, not made again

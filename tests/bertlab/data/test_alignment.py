@@ -11,7 +11,7 @@ from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
-from bertlab.training.finetuning.problems import Decoded, Encoded, Tagging, TaskInfo
+from bertlab.training.finetuning.task_kinds import Decoded, Encoded, Tagging, TaskInfo
 
 LABELS = ("O", "B-LOC", "I-LOC", "B-PER")
 PIECES = (*SPECIAL_TOKENS, "in", "new", "york", "geo", "##gu", "##es", "'", "s", ".")
@@ -48,8 +48,8 @@ def test_words_are_tokenized_on_their_own(tokenizer):
 
 def decoded(rows, features, targets) -> Decoded:
     """The tags of words, from a model that is surest of each token's own target."""
-    problem = Tagging(TaskInfo("made-up", "tagging", LABELS, ()), None)
-    return problem.decode(Encoded(rows, features), list(np.eye(len(LABELS))[np.maximum(targets, 0)]))
+    task_kind = Tagging(TaskInfo("made-up", "tagging", LABELS, ()), None)
+    return task_kind.decode(Encoded(rows, features), list(np.eye(len(LABELS))[np.maximum(targets, 0)]))
 
 
 rows_of_words = st.lists(

@@ -257,13 +257,13 @@ def nli_folder(tmp_path_factory):
 
     from bertlab.checkpoints.kinds import model_class
     from bertlab.data.tasks.formats_published import NLI
-    from bertlab.training.finetuning.problems import problem_for
     from bertlab.training.finetuning.task_info import save_finetuned
+    from bertlab.training.finetuning.task_kinds import task_kind_of
 
     info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
-    problem = problem_for(info, TOKENIZER)
+    task_kind = task_kind_of(info, TOKENIZER)
     folder = tmp_path_factory.mktemp("nli")
-    model = model_class(problem.model_kind)(CONFIG, **problem.model_options)
+    model = model_class(task_kind.model_kind)(CONFIG, **task_kind.model_options)
     save_finetuned(model, folder / "model", TOKENIZER, info, "huggingface")
     rows = "".join(f"{i}\t{'the film ' * (i % 5)}was good\tit is {WORDS[i % 10]}\n" for i in range(1104))
     (folder / "AX").mkdir()

@@ -71,11 +71,11 @@ def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
     from keras import ops
 
     from bertlab.training.distillation.tuner import SoftTuner
-    from bertlab.training.finetuning.problems import TaskInfo, problem_for
+    from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
 
     info = TaskInfo("tone", "sentence", ("a", "b"), ("accuracy",))
     model = SimpleNamespace(dtype_policy="float32")
-    tuner = SoftTuner(DistillationSettings(soft_factor=3.0, hard_factor=2.0), model, problem_for(info, TOKENIZER))
+    tuner = SoftTuner(DistillationSettings(soft_factor=3.0, hard_factor=2.0), model, task_kind_of(info, TOKENIZER))
     rng = np.random.default_rng(0)
     student, teacher = rng.normal(size=(2, 4, 2)).astype("float32")
     labels = np.array([0, 1, 1, -100], "int32")
@@ -96,13 +96,13 @@ def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
 def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path):
     from bertlab import checkpoints
     from bertlab.training.distillation.kept import NEVER, teacher_outputs, with_outputs
-    from bertlab.training.finetuning.problems import problem_for
     from bertlab.training.finetuning.task_info import load_info
+    from bertlab.training.finetuning.task_kinds import task_kind_of
 
     folder, task = teachers("tagging"), task_of("tagging")
     model = checkpoints.load(folder)
     info = load_info(folder, model)
-    features = problem_for(info, TOKENIZER).encode(task.train).features
+    features = task_kind_of(info, TOKENIZER).encode(task.train).features
     kept = tmp_path / "kept.safetensors"
     outputs = teacher_outputs(model, features, 16, kept, "this teacher")
     inputs, _ = features.batch([3, 5], 16)

@@ -267,7 +267,7 @@ def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkey
     from bertlab.training.features import kept_vectors
     from bertlab.training.features.models import VectorReader
 
-    monkeypatch.setattr(kept_vectors, "TOGETHER", 4)
+    monkeypatch.setattr(kept_vectors, "BATCH_SIZE", 4)
     monkeypatch.setattr(kept_vectors, "_SAVE_EVERY", 2)
     features = encode_rows(task_of("multiple-choice").train, TOKENIZER, 16)
     reader = VectorReader(checkpoints.load(checkpoint, "encoder"), LayerChoice((2,)))

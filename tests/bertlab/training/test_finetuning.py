@@ -103,12 +103,12 @@ def test_outputs_come_back_in_the_order_of_the_rows():
 def trainer(checkpoint):
     """A trainer of a classifier on two classes, with the recipe of `row_order="fit"`."""
     from bertlab.models import BertForSequenceClassification
-    from bertlab.training.finetuning.problems import TaskInfo, problem_for
+    from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
     from bertlab.training.finetuning.trainer import Trainer
 
-    problem = problem_for(TaskInfo.of(task_of("sentence"), 16, 16), TOKENIZER)
+    task_kind = task_kind_of(TaskInfo.of(task_of("sentence"), 16, 16), TOKENIZER)
     recipe = RECIPE.replace(row_order="fit")
-    return Trainer(lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), problem, recipe)
+    return Trainer(lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), task_kind, recipe)
 
 
 def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
@@ -131,7 +131,7 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
     from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
-    train, dev = trainer.problem.encode(task.train[:40]), trainer.problem.encode(task.validation)
+    train, dev = trainer.task_kind.encode(task.train[:40]), trainer.task_kind.encode(task.validation)
     trainer.begin(7, None)
     trainer.run(train, dev, recipe, 7)
 
@@ -147,7 +147,7 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
 def test_every_epoch_has_every_row_and_those_by_length_an_order_of_their_own(trainer):
     from bertlab.training.finetuning.batches import EPOCHS
 
-    features = trainer.problem.encode(task_of("sentence").train[:24]).features
+    features = trainer.task_kind.encode(task_of("sentence").train[:24]).features
     for name, epochs in EPOCHS.items():
         seen = []
         for _, batches in zip(range(2), epochs(features, 8, 16, seed=1)):
@@ -168,7 +168,7 @@ def test_batches_have_few_different_lengths(longest, limit, expected):
 
 
 def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weighted_mean():
-    from bertlab.training.finetuning.problems import class_loss
+    from bertlab.training.finetuning.task_kinds import class_loss
 
     logits = np.array([[[2.0, 0.0], [0.0, 1.0], [5.0, 5.0]]], "float32")
     targets = np.array([[0, 0, -100]])
@@ -417,7 +417,7 @@ def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():
 
 def test_the_most_confident_mistakes_come_first():
     from bertlab.training.finetuning.mistakes import mistakes
-    from bertlab.training.finetuning.problems import Decoded, TaskInfo
+    from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
 
     rows = [SentenceRow("a\tb", 0), SentenceRow("c", 1), SentenceRow("d", 0)]
     info = TaskInfo("t", "sentence", ("x", "y"), ("accuracy",))

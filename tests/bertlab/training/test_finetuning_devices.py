@@ -215,7 +215,7 @@ def test_the_time_left_is_estimated_from_the_steps_that_were_computed(monkeypatc
 
 def test_a_log_file_shows_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):
     monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
-    monkeypatch.setattr(trainer, "PREDICTED_TOGETHER", 8)
+    monkeypatch.setattr(trainer, "PREDICTED_BATCH_SIZE", 8)
     said, task = [], task_of("sentence")
     finetuned(checkpoint, task, tmp_path, SHORT, say=said.append)
     rows = len(task.validation)

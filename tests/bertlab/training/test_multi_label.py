@@ -94,14 +94,14 @@ def test_scores_by_hand():
 
 
 def test_the_loss_is_binary_cross_entropy_and_ignores_filled_up_rows():
-    from bertlab.training.finetuning.problems import MultiLabel, TaskInfo
+    from bertlab.training.finetuning.task_kinds import MultiLabel, TaskInfo
 
-    problem = MultiLabel(TaskInfo("several", "sentence", LABELS, ("multi_label",), multi_label=True), TOKENIZER)
+    task_kind = MultiLabel(TaskInfo("several", "sentence", LABELS, ("multi_label",), multi_label=True), TOKENIZER)
     logits = np.array([[2.0, -1.0, 0.5], [80.0, -80.0, 0.0], [1.0, 1.0, 1.0]], "float32")
     targets = np.array([[1, 0, 1], [1, 0, 0], [np.nan] * 3], "float32")
     chance = 1 / (1 + np.exp(-logits[:2].astype("float64")))
     expected = -np.mean(np.log(np.where(targets[:2] == 1, chance, 1 - chance)))
-    assert float(problem.loss(targets, logits)) == pytest.approx(expected, rel=1e-5)
+    assert float(task_kind.loss(targets, logits)) == pytest.approx(expected, rel=1e-5)
 
 
 # --- a whole fine-tuning ---

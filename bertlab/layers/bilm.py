@@ -21,7 +21,7 @@ from bertlab.layers.projected_lstm import ProjectedLSTM
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class DirectionsEmbeddings(keras.layers.Layer):
+class BiLMEmbeddings(keras.layers.Layer):
     """One vector for each token, the same for both directions; it knows nothing of other tokens or of positions.
 
     Args:
@@ -36,7 +36,7 @@ class DirectionsEmbeddings(keras.layers.Layer):
     Call: token_ids (B, T) int → (B, T, H), both halves alike. Segments and positions are taken and not read.
 
     Example:
-        >>> embeddings = DirectionsEmbeddings(vocab_size=11, hidden_size=8, max_characters=10)
+        >>> embeddings = BiLMEmbeddings(vocab_size=11, hidden_size=8, max_characters=10)
         >>> tuple(embeddings(ops.array([[3, 1, 10]])).shape)
         (1, 3, 8)
     """
@@ -125,7 +125,7 @@ def _numbers(shape, dtype=None):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class DirectionsLayer(keras.layers.Layer):
+class BiLMLayer(keras.layers.Layer):
     """One LSTM in each direction, on its own half of the vectors.
 
     Args:
@@ -138,7 +138,7 @@ class DirectionsLayer(keras.layers.Layer):
     Call: x (B, T, H); is_real, starts, ends (B, T) bool as in `ProjectedLSTM`, ends for the backward direction.
 
     Example:
-        >>> tuple(DirectionsLayer(units=32)(ops.ones((2, 5, 16))).shape)
+        >>> tuple(BiLMLayer(units=32)(ops.ones((2, 5, 16))).shape)
         (2, 5, 16)
     """
 
@@ -188,7 +188,7 @@ class DirectionsLayer(keras.layers.Layer):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class DirectionsEncoder(keras.layers.Layer):
+class BiLMEncoder(keras.layers.Layer):
     """L layers of one LSTM in each direction, with a residual connection around each but the first.
 
     Args:
@@ -203,7 +203,7 @@ class DirectionsEncoder(keras.layers.Layer):
     (B, T, T), which a recurrent network cannot follow.
 
     Example:
-        >>> encoder = DirectionsEncoder(num_layers=2, units=32)
+        >>> encoder = BiLMEncoder(num_layers=2, units=32)
         >>> y, hidden_states, attentions = encoder(ops.ones((2, 5, 16)), return_all=True)
         >>> tuple(y.shape), len(hidden_states), attentions
         ((2, 5, 16), 3, [])
@@ -225,7 +225,7 @@ class DirectionsEncoder(keras.layers.Layer):
         self.cell_clip, self.projection_clip, self.dropout = cell_clip, projection_clip, dropout
         dtype = self.dtype_policy
         self.layers_ = [
-            DirectionsLayer(units, cell_clip, projection_clip, i > 0, dropout, dtype=dtype, name=f"layer_{i}")
+            BiLMLayer(units, cell_clip, projection_clip, i > 0, dropout, dtype=dtype, name=f"layer_{i}")
             for i in range(num_layers)
         ]
         self.output_dropout = Dropout(dropout, dtype=dtype, name="dropout")
@@ -287,7 +287,7 @@ def _read_masks(attention_mask, sequence_ids) -> tuple:
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class DirectionsHead(keras.layers.Layer):
+class BiLMHead(keras.layers.Layer):
     """Scores every token as the next one, from the forward vector, and as the one before, from the backward vector.
 
     One matrix for both directions, as published (section 3.1: the softmax layer's parameters are shared). Its initial
@@ -300,7 +300,7 @@ class DirectionsHead(keras.layers.Layer):
     Call: x (…, H) → (…, 2, V): of the next token, and of the one before.
 
     Example:
-        >>> tuple(DirectionsHead(vocab_size=11)(ops.ones((2, 5, 8))).shape)
+        >>> tuple(BiLMHead(vocab_size=11)(ops.ones((2, 5, 8))).shape)
         (2, 5, 2, 11)
     """
 

@@ -8,7 +8,7 @@
     tagging                   each token: C tags           cross-entropy, −100 left out tag of each word
     question                  each token: start and end    both cross-entropies         span of the context, or none
 
-A `Problem` turns rows into features, says what the loss is, and turns the model's outputs into predictions. Training
+A `TaskKind` turns rows into features, says what the loss is, and turns the model's outputs into predictions. Training
 and prediction from raw text share it.
 
 Letters: N rows, B rows of a batch, T tokens, C classes.
@@ -84,7 +84,7 @@ class Decoded:
     probabilities: np.ndarray | None = None
 
 
-class Problem:
+class TaskKind:
     """A task as a model sees it; the base of the four shapes.
 
     Args:
@@ -149,7 +149,7 @@ class Problem:
             raise ConfigError(f"best: expected one of {', '.join(known)}; got {self.best!r}")
 
 
-class MultiLabel(Problem):
+class MultiLabel(TaskKind):
     """Any number of labels for each row; a label is predicted if its probability is more than one half."""
 
     def loss(self, targets, outputs, class_weights=None, total=None):
@@ -172,7 +172,7 @@ class MultiLabel(Problem):
         return decoded_labels(sigmoid(np.stack(outputs)))
 
 
-class Regression(Problem):
+class Regression(TaskKind):
     """A number for each row, such as STS-B's similarity."""
 
     @property
@@ -205,7 +205,7 @@ class Regression(Problem):
         return Decoded(numbers, [float("nan")] * len(numbers))
 
 
-class MultipleChoice(Problem):
+class MultipleChoice(TaskKind):
     """Which of several continuations follows a context (SWAG)."""
 
     model_kind = "multiple_choice"
@@ -215,7 +215,7 @@ class MultipleChoice(Problem):
         return {}
 
 
-class Tagging(Problem):
+class Tagging(TaskKind):
     """A tag for each word; a word's first token decides."""
 
     model_kind = "token_classification"
@@ -245,7 +245,7 @@ class Tagging(Problem):
         return Decoded(tags, sure)
 
 
-class Questions(Problem):
+class Questions(TaskKind):
     """The span of a context that answers a question, or that there is none (SQuAD 1.1 and 2.0)."""
 
     model_kind = "question_answering"
@@ -295,9 +295,9 @@ def decoded_labels(probabilities: np.ndarray) -> Decoded:
     return Decoded(predicted, confidences, probabilities=probabilities)
 
 
-def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> float:
+def tuned_threshold(task_kind: Questions, encoded: Encoded, outputs: list) -> float:
     """The margin that "no answer" needs over the best span to be said, so that the development F1 is highest."""
-    always = Questions(dataclasses.replace(problem.info, null_threshold=None), problem.tokenizer)
+    always = Questions(dataclasses.replace(task_kind.info, null_threshold=None), task_kind.tokenizer)
     decoded = always.decode(encoded, outputs)
     figures = score(
         ("squad",), encoded.rows, (), decoded.predictions, no_answer_scores=no_answer_scores(decoded.answers)
@@ -305,31 +305,31 @@ def tuned_threshold(problem: Questions, encoded: Encoded, outputs: list) -> floa
     return figures["best_f1_threshold"]
 
 
-def tune_threshold(problem: Problem, dev: Encoded, outputs: Callable[[], list]) -> None:
+def tune_threshold(task_kind: TaskKind, dev: Encoded, outputs: Callable[[], list]) -> None:
     """Lets a problem with unanswerable questions say "no answer" as often as is best on the development rows.
 
     outputs: gives the model's output for each of these rows (or windows).
     """
-    if isinstance(problem, Questions) and problem.info.null_threshold is not None:
-        threshold = tuned_threshold(problem, dev, outputs())
-        problem.info = dataclasses.replace(problem.info, null_threshold=threshold)
+    if isinstance(task_kind, Questions) and task_kind.info.null_threshold is not None:
+        threshold = tuned_threshold(task_kind, dev, outputs())
+        task_kind.info = dataclasses.replace(task_kind.info, null_threshold=threshold)
 
 
-def problem_for(
+def task_kind_of(
     info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None, best: str | None = None
-) -> Problem:
+) -> TaskKind:
     """The problem of a task's shape. Raises DataError for a shape that does not exist.
 
     Example:
         >>> info = TaskInfo("films", "sentence", labels=("bad", "good"), metrics=("accuracy",))
-        >>> problem = problem_for(info, load_tokenizer("bertlab-mini"))
+        >>> problem = task_kind_of(info, load_tokenizer("bertlab-mini"))
         >>> problem.model_kind, problem.model_options
         ('sequence_classification', {'num_labels': 2})
     """
     if info.shape in ("sentence", "pair"):
         if info.multi_label:
             return MultiLabel(info, tokenizer, metrics, best)
-        return (Problem if info.labels else Regression)(info, tokenizer, metrics, best)
+        return (TaskKind if info.labels else Regression)(info, tokenizer, metrics, best)
     shapes = {"multiple-choice": MultipleChoice, "tagging": Tagging, "question": Questions}
     if info.shape not in shapes:
         raise DataError(f"{info.name}: there is no shape {info.shape!r}; choose sentence, pair, {', '.join(shapes)}")
