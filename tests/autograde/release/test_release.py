@@ -261,7 +261,7 @@ def test_an_exercise_depends_on_what_it_imports_and_on_the_answers_above_it(tmp_
     scores, pooler = catalogue.find("scores"), catalogue.find("pooler")
     before = sources.hash_of(scores), sources.hash_of(pooler)
     digest = sources._digest
-    used = {"numpy_bert.py": (True, True), "softmax_rows.py": (False, False), "probe.py": (True, True)}
+    used = {"numpy_bert.py": (True, True), "softmax_rows.py": (False, False), "call_answer.py": (True, True)}
     for name, (of_scores, of_pooler) in used.items():
         changed = functools.partial(_digest_of_another, name, digest)
         monkeypatch.setattr(sources, "_digest", changed)

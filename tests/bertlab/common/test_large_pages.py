@@ -54,7 +54,7 @@ def test_on_another_system_nothing_changes(policy, monkeypatch):
 
 def shown(policy_file, program, *arguments, text=""):
     """The output of a program that reads `policy_file` in place of the kernel's file."""
-    start = "import pathlib\nfrom bertlab import large_pages\n"
+    start = "import pathlib\nfrom bertlab.common import large_pages\n"
     start += f"large_pages.POLICY = pathlib.Path({str(policy_file)!r})\n"
     command = [sys.executable, "-c", start + program, *arguments]
     return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout.split("|")
@@ -82,11 +82,11 @@ def test_a_program_without_arguments_starts_again_too(policy, monkeypatch, tmp_p
     (tmp_path / "tools").mkdir()
     for name in ("step", "__main__"):
         (tmp_path / "tools" / f"{name}.py").write_text(
-            "import os, pathlib\nfrom bertlab import large_pages\n"
+            "import os, pathlib\nfrom bertlab.common import large_pages\n"
             f"large_pages.POLICY = pathlib.Path({str(file)!r})\n"
             "large_pages.restart_with_large_pages()\nprint(os.environ.get('GLIBC_TUNABLES'), end='')\n"
         )
-    monkeypatch.setenv("PYTHONPATH", str(Path(large_pages.__file__).parent.parent))
+    monkeypatch.setenv("PYTHONPATH", str(Path(large_pages.__file__).parents[2]))
     done = subprocess.run([sys.executable, *command], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stdout == ASKED
 
