@@ -1,1 +1,1 @@
-"""What several rooms use: errors, caches, texts, parsing Python, tables."""
+"""What several packages use: errors, caches, texts, parsing Python, tables."""

@@ -1,1 +1,1 @@
-"""What every room uses: errors, files, progress bars, devices, settings, folders that work resumes in."""
+"""What every package uses: errors, files, progress bars, devices, settings, folders that work resumes in."""

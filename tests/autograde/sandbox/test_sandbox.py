@@ -135,7 +135,9 @@ def test_a_question_that_takes_too_long_does_not_cost_the_answers_before_it(sand
     ],
 )
 def test_answers_that_are_not_answers_end_the_sandbox(sandbox, forged):
-    sandbox.run_cell(f"import autograde.boundary.call_answer as call_answer\ncall_answer.answer = lambda *a, **k: {forged}")
+    sandbox.run_cell(
+        f"import autograde.boundary.call_answer as call_answer\ncall_answer.answer = lambda *a, **k: {forged}"
+    )
     with pytest.raises(SandboxEnded, match="protocol"):
         sandbox.ask([_function("anything")])
 
