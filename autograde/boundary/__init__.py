@@ -1,1 +1,1 @@
-"""What crosses between a student's process and the trusted side, and what calls the student's code."""
+"""The values that pass between a student's process and the trusted side, and the calls of the student's code."""

@@ -1,1 +1,1 @@
-"""What several packages use: errors, caches, texts, parsing Python, tables."""
+"""Modules that several packages use: errors, caches, texts, parsing Python, tables."""

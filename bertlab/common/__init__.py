@@ -1,1 +1,1 @@
-"""What every package uses: errors, files, progress bars, devices, settings, folders that work resumes in."""
+"""Modules that every package uses: errors, files, progress bars, devices, settings, folders that work resumes in."""

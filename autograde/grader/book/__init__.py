@@ -1,1 +1,1 @@
-"""What a course knows: gradebook, people, groups, late days, points by hand, the term."""
+"""The data of a course: gradebook, people, groups, late days, points by hand, the term."""
