@@ -31,6 +31,9 @@
 # Terms that are new to you are explained in the [glossary](../glossary.md), which lists the words of the lectures, of
 # the papers and of the code side by side.
 #
+# Where the ideas come from, what BERT's headline results are, and what to read: [Before BERT](../before_bert.md), one
+# page. Where the lectures are rounded or wrong (⚠ in the notebooks): [the errata](../errata.md).
+#
 # **How to use a notebook.** Click into a cell and press Shift + Enter: the cell runs, and the next one is selected. Run
 # the cells from top to bottom. When something looks odd, choose *Restart and run all* from the menu and see whether the
 # problem is still there.
@@ -310,6 +313,18 @@ print("Handing in:", HAND_IN or "your instructor will tell you where and until w
 #    would tell them apart.
 # 2. Why might a grader use inputs that nobody has seen, when the check's inputs are visible to all?
 # 3. What would the mean of *all* word vectors of a novel look like, compared with that of another novel?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. Weights that depend on the position do: $\sum_t t\, x_t$ gives the two orders different vectors. (Adding a vector
+#    for the position to each word *before* the mean does not help: the mean of the position vectors is the same for
+#    both.) Notebooks 02 and 03 let the weights depend on the words as well.
+# 2. A function could contain the visible inputs' results instead of a rule. New inputs test the rule, and nobody has to
+#    judge what was meant.
+# 3. Nearly the same: both means are dominated by *the*, *and*, *of*, which every novel has in about the same
+#    proportion. The words that differ, such as names, are a small part of each sum.
+#
+# </details>
 #
 # **Next:** notebook 01 turns text into tokens. There the sentence "TinyBERT is fascinating." loses nothing, not even
 # its full stop.

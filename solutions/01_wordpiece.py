@@ -31,7 +31,7 @@
 # token to id. Five special tokens never come from the text itself: `[CLS]` begins every input, `[SEP]` ends each text
 # in it, `[PAD]` fills up the remaining positions, `[UNK]` (*unknown*) replaces a word that cannot be split into known
 # tokens, and `[MASK]` will mark the tokens to predict (notebook 06). In the code a token is often called `piece`. All
-# terms are in the [glossary](../glossary.md).
+# terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
 import random
@@ -407,7 +407,8 @@ colour_pieces(
 
 # %% [markdown]
 # ⚠ The last line is the first sentence again, "lower-cased": NFD decomposed its syllables, and no token of this
-# vocabulary matches any longer.
+# vocabulary matches any longer. So BERT can "consume" any language, as a lecture concludes, only if its characters are
+# in the list: a word with a missing one becomes `[UNK]`.
 #
 # And greedy matching has a price. Below, `a ##bc` would spell the word; but the longest beginning is `ab`, nothing
 # continues from there, and the algorithm does not go back:
@@ -460,21 +461,25 @@ def count_pairs(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], i
 check(count_pairs)
 
 # %% [markdown]
-# ## 1.8 The WordPiece score · 3 points · ~5 minutes · score(a, b)
+# ## 1.8 A score for pairs · 3 points · ~5 minutes · score(a, b)
 #
-# Which pair is best? Byte-pair encoding (Sennrich et al. 2016) takes the most frequent one. WordPiece takes the pair
-# that occurs more often than you would expect from the frequencies of its two members:
+# Which pair is best? Byte-pair encoding (BPE, Sennrich et al. 2016) takes the most frequent one. The rule that is
+# usually taught as WordPiece's takes the pair that occurs more often than you would expect from the frequencies of its
+# two members:
 #
 # $$\text{score}(a, b) = \frac{\text{count}(ab)}{\text{count}(a) \cdot \text{count}(b)}$$
 #
 # `count(a)` counts *all* occurrences of token $a$ in the text, at any position in a word; `g` and `##g` are two tokens.
-# Up to a constant factor the score is the ratio $p(ab)\,/\,p(a)\,p(b)$: Schuster & Nakajima choose the merge that makes
-# the training text most likely, and this ratio is the usual reading of their rule. Divide once, by the product, so that
-# equal ratios give exactly equal numbers.
+# Up to a constant factor the score is the ratio $p(ab)\,/\,p(a)\,p(b)$. Divide once, by the product, so that equal ratios
+# give exactly equal numbers.
+#
+# ⚠ Is this *the* rule of WordPiece? Nobody outside Google knows. Schuster & Nakajima choose the merge that makes the
+# training text most likely, a gain of about count(ab) · log ratio, with the count in front; tutorials keep the bare
+# ratio; and the `tokenizers` library trains its WordPiece by the count alone, as BPE does.
 
 # %% nbgrader={"grade": false, "grade_id": "pair-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_scores(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], float]:
-    """The WordPiece score of every pair of neighbours.
+    """The ratio score of every pair of neighbours.
 
     spelled: as in `count_pairs`
     returns (left token, right token) → count(ab) / (count(a) * count(b))
@@ -510,7 +515,7 @@ for name, pairs in (("highest score", by_score), ("most frequent", by_count)):
 
 # %% [markdown]
 # *jazz* occurs once and wins: its two `##z` occur nowhere else, so the ratio is 1 / (2 · 2). A ratio of small counts is
-# easily large. Keep that in mind for 1.10.
+# easily large; multiplied by the count, as in Schuster & Nakajima's gain, it would not win. Keep that in mind for 1.10.
 #
 # ## 1.9 Merge · 3 points · ~7 minutes
 #
@@ -825,6 +830,20 @@ input_table(
 #    of the text is lost? Does any task that you can think of need it?
 # 3. In which order would byte-pair encoding merge the games? Which of the two vocabularies would you rather have, and
 #    for what?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. `c` and `##c` are two tokens, and a word needs the first at its beginning and the second inside. If the list has
+#    every character in both forms, the greedy search can always continue with a single character; then only words of
+#    more than 200 characters become `[UNK]`.
+# 2. Capitals and accents (uncased), the number and kind of spaces, whether there was a space beside a punctuation mark,
+#    invisible characters, and every word that became `[UNK]`. Tasks that *copy* text need it: an answer must be cut out
+#    of the original (notebook 08), not joined from tokens.
+# 3. By the counts: `##ay`, `##lay`, `play`, `##in`, `##ing`, `go` …; *jazz* stays in letters. For short sequences of
+#    ordinary text the frequent pairs are better, since a merge saves one token at each of its occurrences. The ratio
+#    finds parts that belong together although they are rare, such as the parts of a name or a term.
+#
+# </details>
 #
 # **Next:** notebook 02 turns the three lists into vectors, and adds the order that the bag of words lost.
 

@@ -30,7 +30,7 @@
 # **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: each token is a
 # row of a matrix. *ETransformer* is their name for the algorithm of BERT. $N_V$ tokens in the vocabulary, $\ell$ tokens
 # in the text, $d_e$ numbers per token, at most $\ell_\text{max}$ positions. All terms are in the
-# [glossary](../glossary.md).
+# [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
@@ -67,6 +67,11 @@ sum_of_rows(
 # %% [markdown]
 # ---
 # # Token embeddings: a vector for every token
+#
+# Why should the vectors of such a table mean anything? Because training moves them. A word is known by the company it
+# keeps (Firth 1957, the *distributional hypothesis*): words with the same neighbours get similar vectors, whether one
+# counts the neighbours or predicts them (word2vec, Mikolov et al. 2013). But a row of a table is *static*: *bank* has
+# one vector, for the river's and for the one with the money. It takes the layers above to tell them apart.
 #
 # ## 2.1 One row for every token · 3 points · ~8 minutes · ETransformer, line 3
 #
@@ -355,8 +360,9 @@ print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99:
 # ## 2.5 A table that ends · 3 points · ~6 minutes · ETransformer, line 3
 #
 # The other way needs no formula: one vector per position, $W_p \in \mathbb{R}^{\ell_\text{max} \times d_e}$, random at
-# first and learned like all other weights (Gehring et al. 2017 did it for translation with convolutions). Vaswani et
-# al. tried both and found "nearly identical results" (their table 3, row E). BERT learns its positions, with
+# first and learned like all other weights (Gehring et al. 2017 did it for translation with convolutions; ⚠ the
+# "9.3–21.3× faster" of a lecture is how fast their whole model writes, not the effect of its positions). Vaswani et al.
+# tried both and found "nearly identical results" (their table 3, row E). BERT learns its positions, with
 # $\ell_\text{max} = 512$. Compute with `ops`, not with NumPy, here and in 2.7, so that gradients reach the tables.
 #
 # The price: there is no row 512, and training cannot add one. Your function must refuse a longer text *with an error*,
@@ -396,7 +402,8 @@ for length in (4, 6):
 # than it looks: the next layer's product would be $[e; p]\,[W_1; W_2] = eW_1 + pW_2$ (the weights stacked), and adding
 # is the case $W_1 = W_2$; adding needs less width and works about as well in practice. *Relative positions*: add to the
 # attention scores something that depends only on $t - s$ (Shaw, Uszkoreit & Vaswani 2018). *Syntax*: count the steps in
-# a dependency tree instead of words (Wang et al. 2019). BERT does none of these.
+# a dependency tree instead of words (Wang et al. 2019). BERT does none of these: it adds positions once, below the first
+# layer. (Relative positions act in every layer.)
 #
 # ---
 # # Segments: two sentences in one sequence
@@ -486,6 +493,9 @@ check(input_embeddings)
 # %% [markdown]
 # **See it.** *dog bites man* and *man bites dog* once more, with positions added before attention: put back in order,
 # the two now differ. That difference is all that any later layer can know about word order.
+#
+# ⚠ A lecture adds $p$ to the query, the key and the value instead. It is the same only here, where all three are the
+# token's own vector; with matrices, as in notebook 03, $(x + p) W = x W + p W$, which is not $x W + p$.
 
 # %%
 w_e = ops.convert_to_tensor(rng.normal(size=(3, 5)).astype("float32"))
@@ -513,16 +523,17 @@ heat_maps(
 #
 # *LayerNorm* shifts and scales each token's vector to mean 0 and variance 1, then applies a learned scale and shift;
 # you build it yourself in notebook 04 and use `keras.layers.LayerNormalization` until then. ⚠ Its small constant ε
-# (*epsilon*) is 0.001 in Keras and $10^{-12}$ in BERT, and here the difference matters: BERT's tables begin with a
-# standard deviation of 0.02, so the variance of a sum of three is about $3 \cdot 0.02^2 = 0.0012$, just as small as
-# Keras's ε. *Dropout* sets a random fraction of the numbers to 0 during training, and does nothing afterwards; the
-# argument `training` switches between the two.
+# (*epsilon*) is 0.001 in Keras and $10^{-12}$ in BERT, and here the difference matters: BERT draws its tables with a
+# standard deviation of 0.02, cut off at twice that, which leaves 0.0176; so the variance of a sum of three is about
+# $3 \cdot 0.0176^2 = 0.00093$, just as small as Keras's ε. *Dropout* sets a random fraction of the numbers to 0 during
+# training, and does nothing afterwards; the argument `training` switches between the two.
 #
 # Name the sub-layers `self.token`, `self.segment`, `self.position` (`keras.layers.Embedding`) and `self.norm`: the
 # check puts its own weights into them, and notebook 05 will put BERT's. Create everything in `__init__`, use it in
 # `call`. Give each table its *own* initializer, `keras.initializers.TruncatedNormal(stddev=0.02)`: a shared one gives
-# all three the same numbers. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand them on to
-# `super().__init__`.
+# all three the same numbers. (The layer need not refuse a text longer than `max_positions`, as 2.5 does: `Embedding` is
+# a gather, so a CPU reports it and a GPU stays silent.) `**kwargs` holds Keras's own arguments, such as `name` and
+# `trainable`: hand them on to `super().__init__`.
 #
 # Keras trains a model inside of `tf.function`. There a tensor has a shape, but no numbers yet: do without `if` or `for`
 # over a tensor, `len(...)`, `float(...)` and `.numpy()`. The batch size is not known there either, and `x.shape[0]` is
@@ -594,8 +605,9 @@ print(f"zeros: {zeros[0]:.0%} in inference, {zeros[1]:.0%} in training")
 
 # %% [markdown]
 # How large is it in BERT-Base? $30522 \cdot 768$ for the tokens, $512 \cdot 768$ for the positions, $2 \cdot 768$ for
-# the segments, and $2 \cdot 768$ for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model.
-# Count your own:
+# the segments, and $2 \cdot 768$ for LayerNorm's scale and shift: 23,837,184, more than a fifth of the whole model. (⚠
+# A lecture illustrates $W_p$ by entries such as −78.6 and 799.7; 0.0176 is their typical size at the start.) Count your
+# own:
 
 # %%
 base = BertEmbeddings(vocab_size=30522, hidden_size=768)
@@ -635,6 +647,20 @@ heat_maps(
 #    $(c, c, \dots, c)$?
 # 3. A model was trained on sentences of at most 128 tokens, with a position table of 512 rows. What are the rows 128 to
 #    511 worth?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. Row 0 of the segment table: a row's gradient is the sum over all tokens that used it, and every token of a first
+#    segment uses that one. A rare token's row gets a gradient only in the few steps in which the token occurs, so it
+#    stays close to its random start (Adam takes full steps all the same, which helps).
+# 2. LayerNorm works on each token's own numbers: it subtracts their mean and rescales them. A constant vector
+#    $(c, \dots, c)$ only moves the mean, so it disappears completely; any other vector remains, at a somewhat
+#    different scale.
+# 3. Nothing: they never got a gradient, so they are what the random start made of them (weight decay may have made them
+#    smaller). A longer text would add noise to its later tokens. That is why BERT trains the last tenth of its steps
+#    with 512 tokens.
+#
+# </details>
 #
 # **Next:** notebook 03 lets the vectors look at each other: attention.
 

@@ -29,7 +29,8 @@
 #
 # **Notation.** As in *Formal Algorithms for Transformers* (Phuong & Hutter 2022), but with row vectors: each token is a
 # row of a matrix. $\ell$ tokens, $d_x$ numbers per token, $d_\text{attn}$ numbers per query and key, $d_\text{mid}$ per
-# value. $[A; B]$ puts matrices side by side. All terms are in the [glossary](../glossary.md).
+# value. $[A; B]$ puts matrices side by side. All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has
+# otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress
@@ -164,7 +165,8 @@ check(softmax_rows)
 
 # %% [markdown]
 # **See it.** One row of scores, multiplied by 0.3, 1, 3 and 10. The larger the scores, the more of the weight goes to
-# the largest one.
+# the largest one. (⚠ A lecture explains this softmax and the one that predicts words together. They are two: this one
+# runs over the keys, in every head; the other over the vocabulary, once at the end, in notebook 05.)
 
 # %%
 row = np.array([[1.0, 2.0, 0.5, 1.8, -1.0]], "float32")
@@ -238,6 +240,10 @@ for d, loose, tight in zip(sizes, unscaled, scaled):
     print(f"d = {d:4}: the largest weight in the row of 'it' is {largest[0]:.2f} unscaled, {largest[1]:.2f} scaled")
 
 # %% [markdown]
+# A dot product is not the only way to compare. The first attention for translation (Bahdanau, Cho & Bengio 2014) used a
+# small network with weights of its own, $v^\top \tanh(W q + U k)$: *additive* attention. A dot product needs no weights
+# and is one matrix product for all pairs.
+#
 # How dot products grow with $d$: the standard deviation of your scores, before and after the division, beside
 # $\sqrt{d}$.
 
@@ -271,8 +277,9 @@ lines(
 # W^K = \begin{pmatrix}0&0&1\\1&1&0\\0&1&0\\1&1&0\end{pmatrix}\quad
 # W^V = \begin{pmatrix}0&2&0\\0&3&0\\1&0&3\\1&1&0\end{pmatrix}$$
 #
-# The lecture does not scale here: its first row of scores is $q_1 K^\top = (2, 4, 4)$. Compute it on paper once, then
-# run the cell.
+# The lecture does not scale here. For the first input $q_1 = (1, 0, 2)$; the keys are $k_1 = (0, 1, 1)$,
+# $k_2 = (4, 4, 0)$, $k_3 = (2, 3, 1)$; so its row of scores is $q_1 K^\top = (2, 4, 4)$. The values are
+# $v_1 = (1, 2, 3)$, $v_2 = (2, 8, 0)$, $v_3 = (2, 6, 3)$. Compute it on paper once, then run the cell.
 
 # %%
 x = ops.convert_to_tensor([[1.0, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]])
@@ -294,7 +301,8 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("divided b
 # %% [markdown]
 # ⚠ The lecture rounds the weights (0.0634, 0.4683, 0.4683) to (0, 0.5, 0.5) and therefore gets the output (2.0, 7.0,
 # 1.5). The exact first output is (1.9366, 6.6831, 1.5951); with the division by $\sqrt{3}$ that line 5 requires it is
-# (1.8639, 6.3194, 1.7042).
+# (1.8639, 6.3194, 1.7042). The other two rows, which the lecture leaves to you, are (2.0000, 7.9640, 0.0540) and
+# (1.9997, 7.7599, 0.3584) unscaled: there one score is so large that it takes nearly all the weight.
 #
 # ## 3.5 Attention, all six lines · 4 points · ~7 minutes · Attention, lines 1–6
 #
@@ -333,6 +341,11 @@ check(attention)
 # %% [markdown]
 # **See it.** Nothing in these six lines depends on the position of a token. Reverse the sentence, and the outputs are
 # the same vectors, reversed: self-attention is an operation on sets. (That is why notebook 02 added positions.)
+#
+# ⚠ Four things to keep apart. $Q K^\top / \sqrt{d}$ are the *scores*, their softmax the *weights*, and the whole formula
+# the *output*; a lecture calls the output "attention scores". Another leaves out softmax and root: $(XQ)(XK)^\top(XV)$
+# would be three matrix products without any choice. The sum runs over all tokens, *itself included*, not over "all
+# other tokens". And the six parameters are learned and then stay; it is the weights that are dot products of vectors.
 
 # %%
 none = ops.zeros(3)
@@ -346,6 +359,10 @@ heat_maps(
 )
 
 # %% [markdown]
+# So how does this differ from a dense layer over the tokens? That would connect every token with every other, too, with a
+# matrix of weights that training learns and that is then the same for all sentences (and for one length only). Attention
+# computes its matrix from the sentence: another input, other weights.
+#
 # What does it cost? $Q K^\top$ has $\ell^2$ entries: a sentence of twice the length has four times as many scores. The
 # cell times your own function (for short sentences the fixed cost of a call hides the quadratic growth):
 
@@ -484,6 +501,10 @@ check(masked_attention)
 # mask of this course. In the middle the diagonal is hidden too, with $-10^9$: the first token may see no token, so it
 # gets the same weight for all, including future ones. On the right the same with $-\infty$: the first row is
 # $-\infty - (-\infty)$, NaN (*not a number*), and every result computed from it is NaN too.
+#
+# ⚠ A lecture's table sets the attention *weights* of the future to 0: it is the scores that are set, before the softmax.
+# Another lecture fills in $-9 \cdot 10^{15}$. In float32 that is as good as $-10^9$; float16 ends at 65,504, so there
+# both are $-\infty$. Models that compute in 16 bits keep the softmax in float32.
 
 # %%
 q, k = (ops.convert_to_tensor(rng.normal(size=(1, 4, 8)).astype("float32")) for _ in range(2))
@@ -670,7 +691,10 @@ heat_maps(
 
 # %% [markdown]
 # Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, for any
-# number of heads.
+# number of heads. The arithmetic is the same as well: the scores of $A$ heads need $A \cdot \ell^2 \cdot d = \ell^2 H$
+# multiplications, the weighted sums as many; only the number of softmaxes grows with $A$. (⚠ A lecture has $d = 64$ on one
+# slide and 512 on another: the original Transformer has $H = 512$ and 8 heads of $d = 64$. Its $Z = W_0 [z_1; \dots; z_h]$
+# holds for one token as a column; with tokens as rows $W_o$ is on the right, as in line 5.)
 #
 # ---
 # # One sequence reads another
@@ -740,6 +764,18 @@ heat_maps(
 # 1. Add the same number to every score of one row. What changes in the output? And if you add it to one column?
 # 2. The $W_q$ of a head is all zeros: what does it compute, and is that useless?
 # 3. The layer's parameter count does not depend on the number of heads. What does one give up with more of them?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. Added to a row, nothing: the factor $e^c$ is in the numerator and in the sum. Added to a column, that key gets
+#    $e^c$ times its weight before each row is divided by its sum: every query looks at it more (or less) than before.
+# 2. If $b_q$ is zero too, all scores are 0, all weights equal, and the output is the mean of the values: a bag of
+#    words, which is useful now and then. If $b_q$ is not zero, every token asks the same question, so the weights
+#    depend on the keys only.
+# 3. The size of each head: $d = H / A$ numbers for a query and a key. A matrix of scores then has rank $d$ at most, so
+#    each head can express fewer patterns, although there are more heads.
+#
+# </details>
 #
 # **Next:** notebook 04 puts a feed-forward network, residuals and LayerNorm around your `MultiHeadAttention`, and
 # stacks them.

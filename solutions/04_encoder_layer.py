@@ -32,7 +32,8 @@
 # 75 to 90 minutes, 39 points. Everything runs on this machine, without a network.
 #
 # **Notation.** As in notebook 03, with row vectors: $\ell$ tokens, $d_e$ numbers per token, $d_\text{mlp}$ inside the
-# small network. In shapes: batch, tokens, hidden. All terms are in the [glossary](../glossary.md).
+# small network. In shapes: batch, tokens, hidden. All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture
+# has otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import check, curves, heat_maps, histograms, load_backend, progress, stacked_boxes
@@ -207,13 +208,19 @@ histograms(
 # ⚠ "No loss of information", says a lecture about normalization. There is a loss: the mean and the length of the
 # vector, two numbers of $d$, are gone. Remember this when you come to the residuals.
 #
+# *Why* does it help training? The first answer was "internal covariate shift": a layer's inputs change while the layers
+# below it learn. For batch normalization Santurkar et al. (2018) found that this is not the reason, and a smoother loss
+# is; for LayerNorm Xu et al. (2019) found that what it does to the gradients matters more than what it does to the
+# numbers.
+#
 # ---
 # # A network for each word
 #
 # Attention returns weighted averages of values: however many attention steps you stack, without a nonlinear function in
-# between the result is still a weighted average of linearly transformed inputs. So after each attention every token
-# passes, alone, through a small network with a nonlinear function (the *activation*) in the middle. The original
-# Transformer uses ReLU, BERT uses GELU.
+# between the result is still a weighted average of linearly transformed inputs. With weights $A_1$ and $A_2$, two
+# layers give $A_2 (A_1 X W_1) W_2 = (A_2 A_1)\, X\, (W_1 W_2)$: again one matrix that mixes the tokens and one that
+# transforms them. So after each attention every token passes, alone, through a small network with a nonlinear function
+# (the *activation*) in the middle. The original Transformer uses ReLU, BERT uses GELU.
 #
 # ## 4.3 GELU · 3 points · ~5 minutes · ETransformer, line 8
 #
@@ -320,6 +327,9 @@ for kind in kinds:
     print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
 
 # %% [markdown]
+# ReLU's slope is 1 for all positive numbers, so it does not shrink the gradients that pass through many layers; the older
+# sigmoid's slope is at most ¼. For negative numbers ReLU's slope is 0, and nothing passes; GELU lets a little through.
+#
 # The one with tanh is forty times closer. Is that close enough? Always run published weights with the function with
 # which they were trained: with another one the model still runs, but every vector is slightly wrong, and no error
 # message appears.
@@ -394,8 +404,9 @@ check(FeedForward)
 
 # %% [markdown]
 # **See it.** Five words; "bank" occurs twice, with the same vector. Your network gives the same result for both: it
-# sees neither position nor neighbours. Attention under the causal mask (notebook 03) gives two different results,
-# because it sees the neighbours.
+# sees neither position nor neighbours. (⚠ A lecture has "each sequence is multiplied by the same weights": each
+# *position* is.) Attention under the causal mask (notebook 03) gives two different results, because it sees the
+# neighbours.
 
 # %%
 keras.utils.set_random_seed(4)
@@ -450,6 +461,8 @@ check(dropout)
 
 # %% [markdown]
 # **See it.** A matrix of ones with rate 0.3: twice in training, the mean of 300 such calls, and once outside training.
+# Another way to see it: every step trains another, thinner network, all of them share their weights, and without dropout
+# the whole network answers about like the mean of them (Srivastava et al. 2014).
 
 # %%
 ones = ops.ones((5, 10))
@@ -633,6 +646,9 @@ class Encoder(keras.layers.Layer):
 check(Encoder)
 
 # %% [markdown]
+# In a stack all positions of a layer are computed at once, but layer 2 needs all of layer 1: $L$ steps after each other,
+# for a text of any length. A recurrent network needs $\ell$ steps in each layer.
+#
 # **See it: why all these parts?** Your own parts in five arrangements, 24 layers deep, every matrix random with
 # variance 1 / (number of inputs), and a loss at the end (this cell and the next take about 20 seconds each). Left: the
 # gradient at the input of each layer, relative to layer 24. Right: how much the words of a sentence still differ from each other, relative to the spread of all numbers.
@@ -716,6 +732,7 @@ for name, (inputs, _, differences) in found.items():
 #   and nothing restores what a token was (Dong, Cordonnier & Loukas 2021).
 # - Both together (post-LN, pre-LN): the gradient stays level, and words stay different for many more layers. It is the
 #   residual connections that keep them different; in post-LN each normalisation takes a little of that away.
+#   (Residual connections also make the loss a much smoother function of the weights: Li et al. 2018 have drawn it.)
 #
 # And the two orders? Look at the gradient of the *weights* of the last layer, in stacks of 2 to 32 layers:
 
@@ -748,6 +765,17 @@ curves(
 # the numbers keep their range; dropout is applied to the result of each, in training only. The encoder of BERT-Base has
 # twelve of these layers.
 #
+# Self-attention alone is not enough. The last three notebooks added what it lacks:
+#
+# | attention alone … | so |
+# |---|---|
+# | does not know the order of the words | positions are added to the input (02) |
+# | only averages: nothing nonlinear acts on the vectors | a feed-forward network at every position (04) |
+# | sees the future, where a model must write | future keys get the score −∞ (03; not in BERT) |
+#
+# Three tricks help a deep stack to train: the scaled scores, LayerNorm, the residuals. A lecture adds that they do not
+# change what a model *can* do. That is nearly true: LayerNorm does remove two numbers of every vector.
+#
 # **To think about**
 #
 # 1. LayerNorm discards each vector's length and mean. What could a model no longer tell apart, if there were no
@@ -756,6 +784,18 @@ curves(
 #    twelve?
 # 3. The output of a pre-LN stack has never been normalised. What would you put after its last layer before a head reads
 #    it?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. Two vectors of which one is the other, scaled by a positive factor and shifted by the same number everywhere:
+#    strong and weak forms of the same thing. In pre-LN the direct path keeps the difference. In post-LN the sum is
+#    normalised too; there the length of a sub-layer's result still decides how far it turns the sum.
+# 2. $(X W_1 + b_1) W_2 + b_2 = X\,(W_1 W_2) + (b_1 W_2 + b_2)$: one matrix of $d_e \times d_e$, which could be part of
+#    the next layer's matrices. The twelve layers would not become one, because the attention weights depend on the
+#    input; but all that happens to the vectors themselves would be averaging, linear maps and LayerNorm.
+# 3. One more LayerNorm; GPT-2 has it. Without it the head gets vectors whose length grows with the number of layers.
+#
+# </details>
 #
 # **Next:** notebook 05 puts your embeddings of notebook 02 below this stack and heads on top of it, and loads a
 # published BERT into it.

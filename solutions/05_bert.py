@@ -31,7 +31,8 @@
 # **Notation.** In the first part that of *Formal Algorithms for Transformers* (Phuong & Hutter 2022) with row vectors:
 # $\ell$ tokens, $d_e$ numbers per token, $L$ layers, $N_V$ tokens in the vocabulary. From section 5.3 on that of the
 # BERT paper (Devlin et al. 2019): $L$ layers, hidden size $H$, $A$ heads, vocabulary size $V$, and $F$ numbers between
-# the two halves of the feed-forward network. All terms are in the [glossary](../glossary.md).
+# the two halves of the feed-forward network. All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has
+# otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import blocks, check, guess_bars, heat_maps, load_backend, progress, shares
@@ -182,7 +183,9 @@ check(ETransformer)
 # %% [markdown]
 # **See it.** The lecture's sentence, *The cat sat*, has the ids (21, 11987, 5438), and its `[MASK]` has the id 50001:
 # so the vocabulary has at least 50,002 tokens. A freshly initialized model gives every token about the same
-# probability, $1 / 50002 = 0.00002$.
+# probability, $1 / 50002 = 0.00002$. No probability is exactly 0, since a softmax returns none (⚠ a lecture's picture has
+# 0 % for *Zyzzyva*), and the classes are tokens, not "all English words". ⚠ Another lecture predicts the *next* word among
+# 50,257: that is GPT-2. BERT predicts hidden words, among 30,522 tokens.
 
 # %%
 keras.utils.set_random_seed(5)
@@ -520,7 +523,12 @@ print("your own `small` from above:", small.count_params(), "=", parameter_count
 # | Base | 109,482,240 | 110,106,428 | 110M |
 # | Large | 335,141,888 | 336,226,108 | 340M, rounded to tens |
 #
-# ⚠ One lecture gives Large 345 million. Neither way of counting gives that.
+# ⚠ One lecture gives Large 345 million. Neither way of counting gives that. ⚠ Another picture has "Input Dimension – 512":
+# that is $M$, the largest number of tokens; each of them is a vector of $H = 768$ numbers.
+#
+# And the algorithm itself? ETransformer has no segments, no LayerNorm after the embeddings and no pooler, but $W_f$, $b_f$,
+# one more LayerNorm, and a $W_u$ of its own: $(N_V + \ell_\text{max})\, d_e + L\,(12 d_e^2 + 13 d_e) + d_e^2 + 3 d_e + d_e N_V$.
+# In Base's sizes these are 132,921,600 parameters; tying $W_u$ to the table would save 23,440,896 of them.
 #
 # **See it.** Where the parameters are, from your own function, for the sizes that Google published (Turc et al. 2019):
 # the smaller the model, the larger the fraction in the embeddings.
@@ -548,6 +556,7 @@ shares(
 #
 # A published BERT is a folder: `config.json` with the sizes, `model.safetensors` with a name and an array for each
 # variable, `vocab.txt` with a token per line. If your layers compute the same as BERT, they need only these numbers.
+# Many libraries read such folders. That is why a model that somebody trained for days can be used by everybody.
 #
 # There are two differences to handle. The names differ, and so does the orientation of matrices: PyTorch, which wrote
 # the file, stores the matrix of a linear layer as (out, in) and computes $x W^\top$; Keras stores (in, out) and
@@ -885,11 +894,14 @@ else:
 # | A hammer is a … | hammer, tool, weapon, nail, device | A hammer is not a … | hammer, weapon, tool, gun, rock |
 # | A hammer is an … | object, instrument, axe, implement, explosive | A hammer is not an … | object, instrument, axe, animal, artifact |
 #
-# The left column is impressive; now read the right one. A *not* changes almost nothing. It is the same with
-# `bertlab-mini`: three of its four first guesses above are the same with and without *not*.
+# The left column is impressive; now read the right one. A *not* changes almost nothing. In her whole test BERT, Base
+# and Large, prefers the true one of two answers in 100 % of the affirmative sentences and in 0.0 % of the negative
+# ones. It is the same with `bertlab-mini`: three of its four first guesses above are the same with and without *not*.
 #
 # *The bank is situated on the … of the river* is another lecture's example of reading in both directions: the words
-# left of the gap also fit *corner of Main Street*; the river comes on the right.
+# left of the gap also fit *corner of Main Street*; the river comes on the right. ⚠ It shows no more than that: the blank is
+# another word, so a right guess does not prove that the model knows which *bank* is meant. A third lecture asks *Let's
+# stick to [MASK] in this skit*: add it, and sentences of your own, to the list.
 #
 # ### Forty steps of training
 #
@@ -946,10 +958,10 @@ if CHECKPOINT == "bertlab-mini":
     draw_guesses("after forty steps of training")
 
 # %% [markdown]
-# It has learned its twelve sentences by heart. The *bank* sentence was not among them, but it now gets the answer of the
-# two that are like it: *edge*, where *side* was the first guess before. And all four sentences with *not* get the same
-# words as those without, with the same confidence, because none of the twelve shows what *not* means. BERT-Large has
-# read *not* millions of times and still makes the same mistake.
+# It has learned its twelve sentences by heart. The *bank* sentence was not among them, but it now gets the answer of
+# the two that are like it: *edge*, where *side* was the first guess before. It has learned a template, not what a bank
+# is. And all four sentences with *not* get the same words as those without, with the same confidence, because none of
+# the twelve shows what *not* means. BERT-Large has read *not* millions of times and still makes the same mistake.
 #
 # ---
 # # Recap
@@ -967,6 +979,20 @@ if CHECKPOINT == "bertlab-mini":
 #    helps. Why?)
 # 3. The pooler's weights are trained only by the next-sentence objective. What does that mean for using the pooled
 #    vector as a "sentence embedding"?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. Compare models that cost the same arithmetic to train, not only the same parameters: loss on held-out text, time
+#    per token, several seeds. More layers are computed after each other and get slower; more width is one larger
+#    product. The paper's own table 6 varies both and finds that larger is better in both ways.
+# 2. When the two roles of a token differ: as context, a vector must tell what the token does to its neighbours; as an
+#    answer, which contexts it fits. [CLS] is often context and never an answer. The dense layer with GELU and LayerNorm
+#    lets the hidden vector differ from the embedding that it is compared with.
+# 3. It was trained to tell whether B follows A, and nothing made similar sentences get similar vectors. So the cosine
+#    of two pooled vectors says little; the mean of the last hidden vectors is often better, and fine-tuning better
+#    still. (Models trained without next-sentence prediction have no trained pooler.)
+#
+# </details>
 #
 # **Next:** notebook 06 makes the examples that such a model is trained on; 07 trains yours.
 

@@ -16,9 +16,10 @@
 #
 # BERT learned English from training examples that nobody labelled. Take any text, mask a few words, and ask for them;
 # take two passages of text, and ask whether the second follows the first. The correct answers come from the text
-# itself. In this notebook you write the code that makes millions of such examples, and you test its randomness
-# carefully: most bugs in pre-training data raise no error. They only make the model a little worse, and nobody may
-# notice for months.
+# itself: that is *self-supervised* learning. (⚠ A lecture says semi-supervised; this is the name for both steps
+# together, text without labels here and a few labels in notebook 08.) In this notebook you write the code that makes
+# millions of such examples, and you test its randomness carefully: most bugs in pre-training data raise no error. They
+# only make the model a little worse, and nobody may notice for months.
 #
 # By the end you will have built
 #
@@ -36,7 +37,7 @@
 # `rng.permutation(n)`. `check` calls your function a thousand times with different seeds and *counts* the results.
 # Its bounds are so wide that a correct function fails less than once in a million checks.
 #
-# All terms are in the [glossary](../glossary.md).
+# All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import bars, check, lines, load_backend, progress, token_boxes
@@ -70,7 +71,11 @@ token_boxes(
 # it has not seen that word. BERT reads in both directions, and every token looks at every other. If you ask it for a
 # word of the text, that word could *see itself* through its neighbours from the second layer on (Devlin et al. 2019,
 # section 3.1). So the word must be removed from the input. This is the cloze test known from school (Taylor 1953), and
-# older word vectors used it too: CBOW predicts a word from the words around it.
+# older word vectors used it too: CBOW predicts a word from the words around it. A *denoising auto-encoder* would restore
+# the whole text; BERT predicts only the chosen positions.
+#
+# ⚠ Text without labels was not new: a lecture says that earlier models relied on labelled text, but word2vec, ELMo, ULMFiT
+# and GPT had read unlabelled text too. New was that every layer sees both sides.
 #
 # ## 6.1 Each token on its own · 3 points · ~8 minutes · ETraining, lines 5–7
 #
@@ -162,8 +167,11 @@ check(number_of_predictions)
 # %%
 print("tokens     ", *(f"{n:4}" for n in (3, 10, 11, 30, 64, 70, 128, 512)))
 print("predictions", *(f"{number_of_predictions(n):4}" for n in (3, 10, 11, 30, 64, 70, 128, 512)), "  at most 20")
+print("           ", *(f"{number_of_predictions(n, 80):4}" for n in (3, 10, 11, 30, 64, 70, 128, 512)), "  at most 80")
 
 # %% [markdown]
+# The maximum has to fit the length: 20 is enough for 128 tokens, but with 512 it would leave out three predictions of four.
+#
 # **See it.** How many tokens of a 40-token sentence are chosen? Your `mask_each` with $p$ = 0.15, 4,000 times, beside
 # your `number_of_predictions`. The independent rule sometimes masks nothing, and an example without a prediction is
 # useless; sometimes it masks a third of the sentence. On average both choose 6.
@@ -252,7 +260,9 @@ check(mask_tokens)
 
 # %% [markdown]
 # **See it.** The lecture's cloze test: *how are [MASK] doing today*. "you" is chosen. In 400 training examples your
-# function shows the model this:
+# function shows the model this. (The same lecture has *The cat is [MASK] on the mat* and *The [MASK] is on the mat*. One
+# text gives many such examples, because the positions are drawn again. ⚠ There "each word gets a tag": no, only hidden
+# tokens are predicted; a tag for every word is task type 3 of notebook 08.)
 
 # %%
 question = "[CLS] how are you doing today [SEP]".split()
@@ -472,6 +482,10 @@ bars(
 )
 
 # %% [markdown]
+# ⚠ A lecture explains this by a school exercise: continue *As the dark clouds gathered in the sky, I had a feeling that …*.
+# That would be writing. BERT gets both texts, say with *… a storm was coming* or *… the array has two dimensions*, and only
+# answers whether the second followed.
+#
 # Is that a hard objective? *penguins … | the hammer …*: the topic alone gives it away. RoBERTa dropped it and lost
 # nothing (Liu et al. 2019, section 4.2), ALBERT swaps A and B instead, so that the topic is the same and the model must
 # understand the order (Lan et al. 2020).
@@ -705,10 +719,12 @@ for batch in batches(examples, 8, seed=1).take(1):
 # %% [markdown]
 # ## Shards
 #
-# Four documents fit into memory; Wikipedia does not. Then the examples are written once, as records, into many files
-# (*shards*): several programs can write and read at the same time, a broken file costs one shard, and shuffling the
-# *files* is cheap. TensorFlow's format for this, TFRecord, is a sequence of (length, checksum, bytes, checksum); the
-# bytes are a `tf.train.Example`, a dict of lists.
+# Four documents fit into memory; BERT's text does not: English Wikipedia with 2,500 million words and BooksCorpus with
+# 800 million (section 3.1; ⚠ "Wikipedia in 100 languages", as a lecture has it, is the text of another model,
+# multilingual BERT). Then the examples are written once, as records, into many files (*shards*): several programs can
+# write and read at the same time, a broken file costs one shard, and shuffling the *files* is cheap. TensorFlow's
+# format for this, TFRecord, is a sequence of (length, checksum, bytes, checksum); the bytes are a `tf.train.Example`, a
+# dict of lists.
 
 # %%
 import tempfile
@@ -750,10 +766,12 @@ print("read back:", back.shape, "  the same rows:", sorted(map(tuple, back)) == 
 # %% [markdown]
 # ## Static or dynamic?
 #
-# BERT's script writes masks into the records: each sequence is masked ten times (`dupe_factor`), and in 40 epochs each
-# mask is seen four times. That is **static** masking. RoBERTa draws a new mask every time a sequence is read:
-# **dynamic** masking, which did as well or slightly better (Liu et al. 2019, section 4.1) and needs no copies. Your
-# functions can do either. How many of a text's tokens have been predicted at least once?
+# BERT's script writes masks into the records: each sequence is masked ten times (`dupe_factor`). (⚠ The RoBERTa paper
+# reckons with 40 epochs, so that each mask is seen four times. With the lengths that BERT was really trained on it is
+# about 13 passes over the text, as the end of notebook 07 counts; so each mask is seen once or twice.) That is
+# **static** masking. RoBERTa draws a new mask every time a sequence is read: **dynamic** masking, which did as well or
+# slightly better (Liu et al. 2019, section 4.1) and needs no copies. Your functions can do either. How many of a text's
+# tokens have been predicted at least once?
 
 # %%
 rng = np.random.default_rng(12)
@@ -829,6 +847,18 @@ bars(list(speeds), {"examples": list(speeds.values())}, title="Examples of 20 to
 # 1. A token is chosen and stays unchanged. What does the model learn from predicting a word it can see?
 # 2. With 2,000 replacements, how many of the "random" 10 % are the original token by accident? Does it matter?
 # 3. BERT predicts 15 %. What are the arguments for 40 %, and against it? (Wettig et al. 2023 tried.)
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. That the token at a position is usually right, and that its own vector must keep what it was: otherwise a model
+#    could ignore its input at every word that is not `[MASK]`. As one token in ten of the chosen ones was replaced, it
+#    must check the word against the context all the same.
+# 2. One in 2,000 of 10 %: 0.005 % of the chosen tokens. No: they only join the 10 % that stay unchanged.
+# 3. For 40 %: more predictions from every sequence, so more gradient for the same arithmetic. Against it: less context
+#    for each prediction, so each is harder. Wettig et al. found 40 % better than 15 % for large models; a small model
+#    needs more of the context.
+#
+# </details>
 #
 # **Next:** in notebook 07 your layers meet your data: losses, learning rate, the training step, and a model that
 # learns.

@@ -33,7 +33,7 @@
 # tokens, vocabulary size $N_V$, $\tilde T$ the masked positions. For batches BERT's letters: $B$ sequences in a batch
 # (the *rows*), $T$ tokens, $P$ predictions in a sequence, hidden size $H$, vocabulary size $V$. In BERT a *masked
 # position* is any position chosen for prediction, also where the token was replaced by another one or left unchanged.
-# All terms are in the [glossary](../glossary.md).
+# All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import check, heat_maps, lines, load_backend, progress
@@ -118,6 +118,11 @@ only_the_first = etraining_loss(ops.convert_to_tensor(of_the_lecture), the_cat_s
 print(f"−log 0.0041 = {float(only_the_first):.3f}")
 
 # %% [markdown]
+# The lecture derives line 9 from the *cross-entropy* with a one-hot vector $y$, a 1 at the original token:
+# $-\sum_k y_k \log \hat y_k = -\log \hat y_{21}$. All other terms are 0. So of each row of $P$, such as
+# $(0.001, 0.0007, \dots, 0.0041, \dots, 0.0003)$, one number enters the loss, and the product with a one-hot vector is a
+# look-up, as in 2.1.
+#
 # ## 7.2 BERT's masked language model loss · 4 points · ~8 minutes · ETraining, line 9, for a batch
 #
 # A model computes in batches, and it returns *logits*: any real numbers, which log softmax turns into logarithms of
@@ -399,8 +404,9 @@ clipped_arrows(before, np.array([[float(x), float(y)] for x, y in after]))
 # > 9: $\text{loss}_\theta \leftarrow \dots$<br>
 # > 10: $\theta \leftarrow \theta - \eta \cdot \nabla \text{loss}_\theta$
 #
-# In BERT the loss is the **sum** of `mlm_loss` and `nsp_loss`, and the gradient is clipped to length 1 before the
-# optimizer makes its step. A `GradientTape` records what the model computes and then computes the gradient backwards.
+# In BERT the loss is the **sum** of `mlm_loss` and `nsp_loss` (two tasks that train one encoder: *multi-task
+# learning*), and the gradient is clipped to length 1 before the optimizer makes its step. A `GradientTape` records what
+# the model computes and then computes the gradient backwards.
 #
 # There is a trap that few people know: the gradient of an embedding table is a list of rows (`IndexedSlices`), one for
 # every look-up. A token that occurs ten times in the batch is in the list ten times, and the length of the *list* is
@@ -807,7 +813,15 @@ print(check_weights())
 # the pairs. The gradient is clipped as a whole; the learning rate rises and falls; weights decay, except scales and
 # shifts. That is all of pre-training. The rest is time: BERT-Base saw 1,000,000 batches of 256 sequences (nine in ten
 # of them of 128 tokens, the rest of 512), in 4 days on 16 TPU chips (the large model: 64 chips; Devlin et al. 2019,
-# appendix A.2). Geiping & Goldstein (2023, *Cramming*) come close in one day on one GPU.
+# appendix A.2). Cheaper: Izsak, Berchansky & Levy (2021, *How to Train BERT with an Academic Budget*) come close in one day
+# on one server with eight GPUs, with sequences of 128 tokens, batches of 4,096 and no next-sentence task; Geiping &
+# Goldstein (2023, *Cramming*) in one day on one GPU.
+#
+# How much text is that? $900{,}000 \cdot 256 \cdot 128 + 100{,}000 \cdot 256 \cdot 512 = 4.26 \cdot 10^{10}$ tokens. The text has
+# $3.3 \cdot 10^9$ words (and more tokens than words), so BERT read it at most 13 times. ⚠ The paper's "40 epochs", and a
+# lecture's "128,000 words" in a batch, count every step as one of the long ones: $256 \cdot 512 = 131{,}072$ *tokens*; in nine
+# steps of ten it is $256 \cdot 128 = 32{,}768$. Did the second half of the steps help? After 1,000,000 steps instead of 500,000
+# BERT-Base is almost 1.0 point better on MNLI (appendix C.1). *Using* BERT is cheap: one GPU, or a CPU for short texts.
 #
 # **To think about**
 #
@@ -816,6 +830,20 @@ print(check_weights())
 # 2. Clip each tensor by itself, or all as one: which of the two keeps the direction of the step, and why should that
 #    matter?
 # 3. Your loss is below the dotted line, but "the" is still the most frequent prediction. Is that a contradiction?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. With plain gradient descent the step of the mean times the number of predictions is the step of the sum, so
+#    $\eta_\text{sum} = \eta_\text{mean} / |\tilde T|$: a fixed rate is possible only if all batches have equally many.
+#    Adam divides by the gradient's own size, so a constant factor changes nothing but the effect of its ε, and
+#    clipping.
+# 2. All as one: every tensor is multiplied by the same factor, so the step still points downhill and is only shorter.
+#    If each is clipped by itself, the long ones shrink against the short ones, and the step no longer has the
+#    gradient's direction.
+# 3. No. The loss measures the probability of the original token, accuracy only which token is first. A token whose
+#    probability rises from 0.001 to 0.05 lowers the loss a lot, and *the* may still be first with 0.08.
+#
+# </details>
 #
 # **Next:** notebook 08 takes the encoder you have trained (or a published one), puts a new head on it, and teaches it a
 # task in minutes.

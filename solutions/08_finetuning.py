@@ -29,8 +29,11 @@
 # You also run all four task types with your own layers, and compare training from random weights with training after
 # pre-training.
 #
+# In the field's words: pre-training is the *upstream* task, yours the *downstream* task, and to use the weights of one for
+# the other is *transfer learning*.
+#
 # 90 to 110 minutes, 34 points. Everything runs on this machine, without a network. All terms are in the
-# [glossary](../glossary.md).
+# [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
 from autograde.student import bars, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
@@ -499,8 +502,10 @@ for name, weights in {"from scratch": None, "pre-trained": world_weights}.items(
 # %% [markdown]
 # All four models have learned their ten examples by heart. Only the pre-trained ones can classify nouns without a label,
 # because their vectors are close to those of nouns with a label. That is what pre-training is worth: a label for one
-# word becomes a label for similar words. It is the same on real text, with more pre-training: BERT-Base gets 52.1 on
-# CoLA, where the best system before this kind of pre-training had 35.0 (paper, table 1).
+# word becomes a label for similar words, and tasks with few labels gain most. It is the same on real text, with more
+# pre-training: BERT-Base gets 52.1 on CoLA, GPT had 45.4, and the best system before GPT 36.0 (paper, table 1). ⚠ Not "by
+# orders of magnitude", as a lecture has it: the average over GLUE's tasks rose from 75.1 (GPT) to 79.6 (Base) and 82.1
+# (Large).
 
 # %% [markdown]
 # ---
@@ -508,7 +513,9 @@ for name, weights in {"from scratch": None, "pre-trained": world_weights}.items(
 #
 # Two texts form one input: `[CLS] A [SEP] B [SEP]`, and the segment ids mark which is which. Other models of the time
 # encoded A and B separately and then let each attend to the other (*bidirectional cross-attention*). In a packed input
-# self-attention does both at once (section 3.2 of the paper): two of the four blocks below *are* cross-attention.
+# self-attention does both at once (section 3.2 of the paper): two of the four blocks below *are* cross-attention. A and B
+# may be two paraphrases, a hypothesis and a premise, or a question and a passage; with an empty B it is a single text,
+# as in task types 1 and 3.
 
 # %%
 first, second = "the robin sat", "it sang"
@@ -885,7 +892,9 @@ bars(
 # # Task type 4: a question and its answer
 #
 # *Who wrote the Harry Potter series? — The Harry Potter was written by J.K. Rowling.* (from one of the lectures). The
-# answer is not generated: the model **points to** its first and its last token.
+# answer is not generated: the model **points to** its first and its last token. (⚠ Another lecture calls this
+# "open-domain": *Who founded the country?* with *The country was founded by George Washington*. With a given passage it is
+# *reading comprehension*; an open-domain system must find the passage first.)
 #
 # ## 8.7 Where does it begin, where does it end? · 4 points · ~8 minutes · Devlin et al. 2019, section 4.2
 #
@@ -1211,9 +1220,10 @@ for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, fr
         print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
 # %% [markdown]
-# With all layers every seed finds the answer. With the head alone it depends on its random initial weights: sometimes
-# the unchanged [CLS] vectors are enough, often they are not. That is why BERT is fine-tuned *as a whole*, and why the
-# paper, where it tries frozen vectors, puts a two-layer BiLSTM on top of them (section 5.3).
+# With all layers every seed finds the answer. With the head alone look at the *labelled* nouns, the ten examples that
+# it was trained on: not one of the four seeds learns even these by heart. The unchanged [CLS] vectors do not tell the
+# nouns apart well enough. That is why BERT is fine-tuned *as a whole*, and why the paper, where it tries frozen
+# vectors, puts a two-layer BiLSTM on top of them (section 5.3).
 
 # %% [markdown]
 # ---
@@ -1241,13 +1251,32 @@ for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, fr
 #
 # The paper leaves WNLI out: its authors found that nobody had beaten "always the larger class" on it (appendix B.1).
 #
+# One example of each, from the lectures:
+#
+# | task | text | answer |
+# |---|---|---|
+# | SST-2 | Toy Story 2 was okay. | positive, with 0.543 (⚠ not "neutral": there are two classes) |
+# | sentiment | I loved the movie! It was amazing | positive |
+# | spam | Win a free trip to Hawaii! | spam; the same task sorts mail into important and not important |
+# | CoLA | This toast is than that one. | not a sentence of English |
+# | MRPC | Last week, Seattle reported 12 new earthquakes. · Seattle reported another 12 earthquakes yesterday. | a paraphrase (⚠ to *recognise* one, not to write one) |
+# | QQP | How can I cook noodles over a campfire? · How do you make Mac & Cheese? | not the same |
+# | STS-B | A pride of lions surrounded a monkey. · Lions encompassed a monkey. | 4.7 |
+# | MNLI | Glossier products are the best! · Glossier products are overpriced. | contradiction (⚠ three classes, not "true or false") |
+# | QNLI | How does the Dyson Airwrap work? · The Airwrap uses the Coanda effect to create a vortex … | answers it |
+# | RTE | In 2006, Paul David bought a … center to create 30,000 jobs in Northern Minnesota. · Paul David created 30,000 jobs in MN. | entailment, says the lecture (⚠ does *to create* entail *created*?) |
+# | WNLI | Federico spoke to Marie, breaking her focus. · Federico spoke to Marie, breaking Federico's focus. | not entailed: *her* is Marie |
+# | SQuAD | Who wrote the Harry Potter series? · The Harry Potter was written by J.K. Rowling. | J.K. Rowling |
+# | CoNLL-2003 | Apple is based in California | Apple: organization, California: location |
+#
 # ---
 # # Your own data
 #
 # Spam or not, a claim to check or not: you only need a table with a column of texts and a column of labels. Here is a
 # very small one (*Buy these pills*, *Win cash prizes* and the beginning of *Dear Mr. Atreides* are from a lecture);
 # replace it by your own file. For claim detection the columns would be `sentence` and `claim`, and nothing else would
-# change.
+# change. (Such a classifier is where Full Fact, a fact-checking organization, begins: which sentences of the news *are*
+# claims? Whether a claim is *true* is another task: it needs evidence that is not in the sentence.)
 
 # %%
 MY_FILE, TEXT, LABEL = Path("messages.csv"), "message", "class"
@@ -1297,6 +1326,19 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 #    get a high score?
 # 3. You have 200 labelled examples and may choose: label 200 more, or pre-train on a million unlabelled ones from your
 #    field. What would you need to know to decide?
+#
+# <details><summary>Answers, to compare with yours</summary>
+#
+# 1. An `I-` after `O`, or after an entity of another type. Afterwards: turn such an `I-` into a `B-`. During decoding:
+#    choose the sequence with the largest sum among the possible ones (Viterbi), with the impossible steps forbidden or,
+#    in a conditional random field, with learned scores for each step.
+# 2. Spans that begin in one likely answer and end in another, such as from the first name in the paragraph to the last.
+#    A maximum length helps; so does a head that scores a start and an end together.
+# 3. Is the curve of quality against labels still rising at 100, 150, 200? How different is your field's text from what
+#    the model has read? What does a label cost, and the training? And can your test set measure the difference at all:
+#    with 100 examples the standard error is about 4 %.
+#
+# </details>
 #
 # **Next** is up to you. You have gone the whole way, from a string of characters to a BERT that answers questions.
 # `mybert` is a package like any other: `pip install ./mybert` (in the folder above) and use it elsewhere. If you have a

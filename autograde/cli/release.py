@@ -68,7 +68,8 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
             assignments.refuse_leaks(editions, catalogue.of_notebook(name, values))
     for name, group in _assignments(made, assignment) if course else ():
         _check_variants(course, name, group, varied)
-    click.echo(assignments.write_glossary(folder))
+    for path in assignments.write_pages(folder):
+        click.echo(path)
     made_now = []
 
     def progress(exercises):
@@ -127,10 +128,10 @@ def _assignments(made, assignment):
 
 
 def _check(made, folder: Path) -> None:
-    from autograde.release.assignment import GLOSSARY
+    from autograde.release.assignment import DOCS, PAGES
 
     wanted = {folder / editions.name / f"{editions.name}.ipynb": editions.student for editions in made}
-    wanted[folder / GLOSSARY.name] = GLOSSARY.read_text(encoding="utf-8")
+    wanted |= {folder / page: (DOCS / page).read_text(encoding="utf-8") for page in PAGES}
     stale = [str(path) for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text]
     if stale:
         raise CourseError(f"not up to date: {', '.join(stale)}; run `autograde release`")

@@ -18,7 +18,8 @@ from autograde.student.plans import BESIDE
 from bertlab.common.files import write_text
 
 ROOT = Path(__file__).parents[2]
-GLOSSARY = ROOT / "docs" / "glossary.md"
+DOCS = ROOT / "docs"
+PAGES = ("glossary.md", "errata.md", "before_bert.md", "pictures/before_bert.svg")  # of DOCS; the notebooks link them
 
 
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:
@@ -30,11 +31,13 @@ def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], f
     return path
 
 
-def write_glossary(folder: Path) -> Path:
-    """Copies docs/glossary.md, to which the notebooks link, beside the student editions; returns its path."""
-    path = folder / GLOSSARY.name
-    write_text(path, GLOSSARY.read_text(encoding="utf-8"))
-    return path
+def write_pages(folder: Path) -> list[Path]:
+    """Copies the pages that the notebooks link, with their picture, beside the student editions; returns the paths."""
+    paths = [folder / page for page in PAGES]
+    for page, path in zip(PAGES, paths):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, (DOCS / page).read_text(encoding="utf-8"))
+    return paths
 
 
 def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from autograde.exercises import catalogue
 from autograde.judging.rendering import MARKS
 from scripts.docs_pages import COPIES, copied_pictures, site_links
 from scripts.docs_pictures import MAX_BYTES
@@ -44,6 +45,12 @@ def test_links_of_the_site_lead_to_its_pages_and_pictures(page):
     links = {link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link}
     there = {*SITE, *MADE, *copied_pictures()}
     assert not [link for link in links if link not in there and not (ROOT / "docs" / link).exists()]
+
+
+def test_the_page_of_concepts_names_every_exercise_and_no_other():
+    rows = re.findall(r"^\|[^|]*\|([^|]*)\|", (ROOT / "docs/concepts.md").read_text(encoding="utf-8"), re.MULTILINE)
+    named = {number for row in rows for number in re.findall(r"\d+\.\d+", row)}
+    assert named == {exercise.number for exercise in catalogue.EXERCISES} | {"7.12"}  # which is a run, not an exercise
 
 
 def test_links_to_other_files_are_text_on_the_site():

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import re
 from dataclasses import replace
 
 import nbformat
@@ -20,13 +21,14 @@ from autograde.release.assignment import (
     refuse_leaks,
     write_assignment,
     write_fingerprints,
-    write_glossary,
+    write_pages,
     write_student_edition,
 )
 from autograde.release.editions import ReleaseError
 from autograde.release.leaks import leaks, secret_lines
 from autograde.student import plans
 
+_LINK = re.compile(r"\]\(([^)#:\s]+\.\w+)\)")  # to a file, not to the web
 NOTEBOOKS = [name for name in editions.notebooks() if catalogue.of_notebook(name)]
 
 
@@ -145,9 +147,14 @@ def test_the_wheels_address_is_filled_in_or_a_cell_installs_it(tmp_path):
     assert "COURSE_PACKAGE = 'w.whl'" in welcome.student and 'COURSE_PACKAGE = ""' not in welcome.student
 
 
-def test_each_notebook_links_the_glossary_that_is_released_beside_it(made, tmp_path):
-    assert "](../glossary.md)" in json.loads(made.student)["cells"][0]["source"]
-    assert (write_student_edition(made, (), tmp_path).parent / "../glossary.md").resolve() == write_glossary(tmp_path)
+def test_each_notebook_links_the_pages_that_are_released_beside_it(made, tmp_path):
+    notebook, released = write_student_edition(made, (), tmp_path), write_pages(tmp_path)
+    first = json.loads(made.student)["cells"][0]["source"]
+    assert "](../glossary.md)" in first and "](../errata.md)" in first
+    texts = [(notebook, "".join(cell["source"] for cell in json.loads(made.student)["cells"]))]
+    texts += [(page, page.read_text(encoding="utf-8")) for page in released if page.suffix == ".md"]
+    links = {(path.parent / link).resolve() for path, text in texts for link in _LINK.findall(text)}
+    assert links <= set(released) and links
 
 
 def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
@@ -283,8 +290,8 @@ def test_the_command_reports_whether_what_is_there_is_up_to_date(tmp_path):
     made = editions.make(name)
     path = write_student_edition(made, catalogue.of_notebook(name), tmp_path)
     without = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
-    assert str(without.exception).startswith(f"not up to date: {tmp_path / 'glossary.md'};")
-    assert write_glossary(tmp_path) == tmp_path / "glossary.md"
+    assert str(without.exception).startswith(f"not up to date: {tmp_path / 'glossary.md'}, {tmp_path / 'errata.md'}, ")
+    assert tmp_path / "glossary.md" in write_pages(tmp_path)
     fine = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
     assert fine.exit_code == 0 and "1 student edition up to date" in fine.output
     path.write_text(path.read_text() + " ")
