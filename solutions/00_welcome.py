@@ -73,7 +73,7 @@ if on_colab or not installed:
 print("The course package is installed.")
 
 # %%
-from autograde.student import check, course_map, heat_maps, keep_in_drive, load_backend, progress
+from autograde.student import check, course_map, guess_bars, heat_maps, keep_in_drive, load_backend, progress
 
 load_backend()
 if on_colab:  # Colab deletes its files when it disconnects; your Google Drive keeps them
@@ -152,6 +152,40 @@ if tuple(int(part) for part in keras.__version__.split(".")[:2]) < (3, 12):
 print("\n".join(problems) or "Everything that the course needs is installed.")
 
 # %% [markdown]
+# ---
+# # What it can do
+#
+# Before you build one, try one: a small BERT comes with the course. It reads a sentence in which one word is hidden,
+# `[MASK]`, and gives every word of its vocabulary a probability. *There [MASK] a man at the door*: you know the answer
+# only after reading on. So does the model.
+
+# %%
+from bertlab.analysis.fill_mask import fill_mask
+from bertlab.checkpoints import load, load_tokenizer
+
+model, tokenizer = load("bertlab-mini", "pretraining"), load_tokenizer("bertlab-mini")
+
+
+def draw_guesses(*texts):
+    """The five most probable words for the [MASK] of each text."""
+    guesses = {text: [(guess.piece, guess.probability) for guess in fill_mask(model, tokenizer, text)[0]] for text in texts}
+    guess_bars(guesses, per_line=2, alt=f"The five most probable words for the blank of: {'; '.join(texts)}")
+
+
+draw_guesses("There [MASK] a man at the door.", "There [MASK] two men at the door.")
+
+# %% [markdown]
+# One word *behind* the blank changed the answer. Now your own sentence: change the text, with one `[MASK]` in it, and run
+# the cell. (*We met [MASK] 1920*, *Then [MASK] washed her face*, *No man has [MASK] seen it* …)
+
+# %%
+YOUR_SENTENCE = "How are [MASK] doing today?"
+draw_guesses(YOUR_SENTENCE)
+
+# %% [markdown]
+# It does not know everything: ask it for the capital of France. By the end of notebook 05 these numbers come out of
+# layers that *you* have written, and in notebook 07 you train a model of your own.
+#
 # ---
 # # How an exercise works
 #

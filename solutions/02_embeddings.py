@@ -333,6 +333,75 @@ lines(
 )
 
 # %% [markdown]
+# **Trained tables.** What does training make of such tables? The course's packaged model, `bertlab-mini`, has a token
+# table of 12,288 rows and a learned position table of 128. *Your* function tells which rows are alike. Guess first:
+# which words are nearest to *seven*, to *monday*, to *mother*?
+
+# %%
+from bertlab.checkpoints import load, load_tokenizer
+
+trained = load("bertlab-mini", "encoder").embeddings
+spelled = load_tokenizer("bertlab-mini").vocabulary.pieces
+row_of = {piece: row for row, piece in enumerate(spelled) if piece.isalpha() and len(piece) > 1}
+known_words = list(row_of)  # whole words only
+token_table = ops.take(trained.token.embeddings, list(row_of.values()), axis=0)  # (words, 256)
+
+
+def nearest(vector, leave_out, k=5):
+    """The words whose rows have the largest cosine with a vector."""
+    pairs = ops.stack([token_table, ops.broadcast_to(vector, token_table.shape)], axis=1)  # (words, 2, 256)
+    cosines = np.array(cosine_similarities(pairs)[:, 0, 1])
+    order = [known_words[row] for row in np.argsort(-cosines) if known_words[row] not in leave_out]
+    return order[:k]
+
+
+def vector_of(word):
+    return token_table[known_words.index(word)]
+
+
+for word in ("seven", "monday", "mother", "france", "red", "doctor"):
+    print(f"{word:8} → {', '.join(nearest(vector_of(word), {word}))}")
+
+# %% [markdown]
+# Nobody told the model what a number or a weekday is: these words occur beside the same words, so training gave them
+# similar rows. Even *differences* of rows mean something: the step from *go* to *went*, added to *come*, leads to …
+
+# %%
+QUESTIONS = "go went come|man woman king|france paris germany|good better bad|walk walked play|boy boys girl"
+for question in QUESTIONS.split("|"):
+    a, b, c = question.split()
+    unit = [vector_of(word) / ops.norm(vector_of(word)) for word in (a, b, c)]
+    print(f"{a} : {b} = {c} : {nearest(unit[1] - unit[0] + unit[2], {a, b, c}, k=1)[0]}")
+
+# %% [markdown]
+# (The three words of a question are left out, as is usual; otherwise the nearest is often one of them.) And the
+# positions? Sinusoids are given; BERT's table had to learn that 17 is near 18.
+
+# %%
+learned = trained.position.embeddings  # (128, 256)
+near_learned = cosine_similarities(learned)
+tables(
+    [near, cosine_similarities(random_table), near_learned],
+    titles=["sinusoids", "learned, before training", "learned, after training"],
+    rows="position s",
+    columns="position t",
+    alt="Three maps of cosines: stripes along the diagonal; noise; stripes along the diagonal again",
+)
+distance = np.arange(20)
+mean_at = [float(ops.mean(ops.diagonal(near_learned[:100, :100], offset=step))) for step in distance]
+lines(
+    distance,
+    {"sinusoids": near[0, :20], "learned, after training": mean_at},
+    title="Near positions are alike",
+    x="distance",
+    y="cosine",
+    alt="Two falling curves of cosine against distance: sinusoids slowly, learned positions fast",
+)
+
+# %% [markdown]
+# Training has found stripes of its own: near positions are alike, and the similarity depends on the distance there,
+# too. The learned positions fall off faster: a word's neighbours matter most.
+#
 # **Does it work for longer texts than the training texts?** One lecture hopes so ("periods restart") and adds at once
 # that it "doesn't really work". Try it: the cell trains the simplest possible model, a linear one, to predict the
 # position from the first 50 rows of your table, then gives it the next 50. The table continues without an error, but

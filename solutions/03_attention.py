@@ -690,7 +690,84 @@ heat_maps(
 )
 
 # %% [markdown]
-# Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, for any
+# **The same layer, trained.** Is a head more than noise? Put trained weights into *your* layer: those of the packaged
+# model `bertlab-mini`, whose layers 2 and 3 look at the states that the layer before has made. Guess first: can a head
+# find the noun of a phrase, without a single rule?
+
+# %%
+from bertlab.checkpoints import load, load_tokenizer
+
+packaged, tokenizer = load("bertlab-mini", "encoder"), load_tokenizer("bertlab-mini")
+text = "the old man sat down on the small table and looked at his two dogs"
+read = ["[CLS]", *text.split(), "[SEP]"]
+ids = [tokenizer.vocabulary.pieces.index(word) for word in read]
+states = packaged({"input_ids": ops.convert_to_tensor([ids])}, return_all=True)["hidden_states"]  # embeddings, layer 1, layer 2, …
+
+
+def trained_weights(number):
+    """The attention weights of all heads of layer `number` (1, 2 …), computed by your layer."""
+    theirs = packaged.encoder.layers_[number - 1].attention
+    mine = MultiHeadAttention(num_heads=packaged.config.num_heads)
+    mine(states[number - 1])  # makes the weights
+    for name in ("query", "key", "value", "out"):
+        getattr(mine, name).set_weights(getattr(theirs, name).get_weights())
+    q, k = (mine.split_heads(part(states[number - 1])) for part in (mine.query, mine.key))
+    return softmax_rows(attention_scores(q, k))[0]  # (heads, tokens, tokens)
+
+
+second, third = trained_weights(2), trained_weights(3)
+heat_maps(
+    [second[1], third[3], third[2], third[0]],
+    titles=["2-2: the next word", "3-4: the word before", "3-3: itself", "3-1: the noun of the phrase"],
+    rows=read,
+    columns=read,
+    per_line=2,
+    largest=1,
+    row_axis="query",
+    column_axis="key",
+    alt="Four heat maps of trained heads in your layer: above the diagonal, below it, on it, and one that leads from "
+    "articles and adjectives to their nouns",
+)
+for word in ("the", "old", "on", "two"):
+    row = np.array(third[0, read.index(word)])
+    print(f"head 3-1 of {word!r}: {', '.join(f'{read[i]} {row[i]:.2f}' for i in np.argsort(-row)[:3])}")
+
+# %% [markdown]
+# Nobody programmed these heads; they came out of predicting masked words. But beware of names: a head that looks at the
+# next word also finds many nouns, since they often follow their article. So a head is compared with the best *fixed
+# offset* ("always the second word to the right"), and only what it does better is its own. Clark et al. (2019) did this
+# for BERT-Base; notebook 10 will do it with your code.
+#
+# **Is that not just a dense layer?** A dense layer over the tokens mixes them, too, with a matrix of $\ell \times \ell$
+# weights. Below, both read two sentences of the same length.
+
+# %%
+pair = ["the dog that bit the man ran away".split(), "no one in the town knew her name".split()]
+over_tokens = keras.layers.Dense(len(pair[0]))  # mixes the tokens of (batch, hidden, tokens)
+mixed, attended = [], []
+for words_of_it in pair:
+    row = ops.convert_to_tensor([[tokenizer.vocabulary.pieces.index(word) for word in words_of_it]])
+    state = packaged({"input_ids": row}, return_all=True)["hidden_states"][2]
+    over_tokens(ops.swapaxes(state, 1, 2))
+    mixed.append(ops.abs(ops.transpose(over_tokens.kernel)))
+    theirs = packaged.encoder.layers_[2].attention
+    heads = [ops.reshape(part(state), (1, len(words_of_it), 4, -1)) for part in (theirs.query, theirs.key)]
+    q, k = (ops.transpose(head, (0, 2, 1, 3)) for head in heads)
+    attended.append(softmax_rows(attention_scores(q, k))[0, 0])
+heat_maps(
+    [*mixed, *attended],
+    titles=["dense, sentence 1", "dense, sentence 2", "head 3-1, sentence 1", "head 3-1, sentence 2"],
+    rows=[pair[0], pair[1]] * 2,
+    columns=[pair[0], pair[1]] * 2,
+    per_line=2,
+    alt="Above, a dense layer's matrix, the same for both sentences; below, attention's, another one for each sentence",
+)
+
+# %% [markdown]
+# The dense layer's matrix is the same for both, and it exists for one length only. Attention computes its matrix from
+# the sentence itself: the layer has learned *how to ask*, not where to look.
+#
+# How large is the layer? Four matrices of $H \times H$ and four biases of $H$: $4 (H^2 + H)$ parameters, here $4\,(32^2 + 32) = 4224$, for any
 # number of heads. The arithmetic is the same as well: the scores of $A$ heads need $A \cdot \ell^2 \cdot d = \ell^2 H$
 # multiplications, the weighted sums as many; only the number of softmaxes grows with $A$. (⚠ A lecture has $d = 64$ on one
 # slide and 512 on another: the original Transformer has $H = 512$ and 8 heads of $d = 64$. Its $Z = W_0 [z_1; \dots; z_h]$

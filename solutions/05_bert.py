@@ -808,6 +808,31 @@ restored = float(ops.max(ops.abs(run(*batch)[0] - theirs["sequence_output"])))
 print(f"one kernel transposed: largest difference {worse:.2f}; restored: {restored:.1e}")
 
 # %% [markdown]
+# **The way back.** `published_name` works in both directions: write *your* model under the published names, and other
+# programs can open it: BertLab's `bertlab inspect my_bert`, or `transformers` with
+# `BertForPreTraining.from_pretrained("my_bert")`.
+
+# %%
+import shutil
+
+from safetensors.numpy import save_file
+
+mine_folder = Path("my_bert")
+mine_folder.mkdir(exist_ok=True)
+arrays = {}
+for path, weight in own_variables(bert, mlm_head, nsp_head).items():
+    array = np.array(weight)
+    arrays[published_name(path)] = np.ascontiguousarray(array.T if path.endswith("kernel") else array)
+save_file(arrays, mine_folder / "model.safetensors", metadata={"format": "pt"})
+for file in folder.glob("*.*"):
+    if file.suffix in (".json", ".txt"):
+        shutil.copyfile(file, mine_folder / file.name)  # config and tokenizer
+if not absent:
+    again = load(mine_folder, "pretraining")(dict(zip(("input_ids", "token_type_ids", "attention_mask"), batch)))
+    difference = float(ops.max(ops.abs(again["masked_lm_logits"] - run(*batch)[2])))
+    print(f"{len(arrays)} arrays in {mine_folder}/; read by the library: largest difference {difference:.1e}")
+
+# %% [markdown]
 # ---
 # # Fill in the blank
 #
@@ -838,7 +863,29 @@ def fill_in(token_ids: list[int], logits: Tensor, pieces: list[str], k: int = 5)
 # %% nbgrader={"grade": true, "grade_id": "check-fill-in", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(fill_in)
 
+# %% [markdown]
+# **See it.** Pairs of sentences with the same words on the left of the blank. Only the right-hand side decides, so a
+# model that reads from left to right would give both the same answer. Guess first: on which pair will it fail?
+
 # %%
+PAIRS = [
+    "There [MASK] a man at the door.",
+    "There [MASK] two men at the door.",
+    "He bought [MASK] apple.",
+    "He bought [MASK] car.",
+    "Then [MASK] washed her face.",
+    "Then [MASK] washed his face.",
+    "We met [MASK] 1920.",
+    "We met [MASK] the station.",
+]
+MORE = [
+    "The keys to the cabinet [MASK] on the table.",
+    "The key to the cabinets [MASK] on the table.",
+    "She [MASK] not know what to say.",
+    "They [MASK] not know what to say.",
+    "No man has [MASK] seen it.",
+    "How are [MASK] doing today?",
+]
 SENTENCES = [
     "A robin is a [MASK].",
     "A daisy is a [MASK].",
@@ -865,16 +912,27 @@ def guesses_for(text, k=5):
     return fill_in(ids, logits, list(vocabulary.pieces), k)[0]
 
 
-def draw_guesses(title):
-    guesses = {text: guesses_for(text) for text in SENTENCES}
-    alt = f"{title}: for each of nine sentences the five most probable tokens as bars"
-    guess_bars(guesses, per_line=3, title=title, alt=alt)
+def draw_guesses(title, sentences, per_line=3):
+    guesses = {text: guesses_for(text) for text in sentences}
+    alt = f"{title}: for each of {len(sentences)} sentences the five most probable tokens as bars"
+    guess_bars(guesses, per_line=per_line, title=title, alt=alt)
 
 
 if "mlm_head" in absent:
     print("No guesses: the checkpoint has no MLM head, and a freshly initialized one has learned nothing.")
 else:
-    draw_guesses(f"weights from {Path(CHECKPOINT).name}")
+    draw_guesses("the words on the right decide", PAIRS, per_line=2)
+    draw_guesses("agreement, negation, a greeting", MORE, per_line=2)
+
+# %% [markdown]
+# This is what *bidirectional* buys: your layers, with these weights, use the words behind the blank. The keys and the
+# cabinets show more: the verb agrees with the noun that it belongs to, not with the one beside it.
+#
+# Now ask for knowledge.
+
+# %%
+if "mlm_head" not in absent:
+    draw_guesses(f"weights from {Path(CHECKPOINT).name}", SENTENCES)
 
 # %% [markdown]
 # Look at two things. Is a guess of the right *kind*: a noun or an adjective after *a*, and after *an* one that begins
@@ -955,7 +1013,7 @@ def learn(steps=40):
 
 if CHECKPOINT == "bertlab-mini":
     print("loss: %.2f at the start, %.4f at the end" % learn())
-    draw_guesses("after forty steps of training")
+    draw_guesses("after forty steps of training", SENTENCES)
 
 # %% [markdown]
 # It has learned its twelve sentences by heart. The *bank* sentence was not among them, but it now gets the answer of

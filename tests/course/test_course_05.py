@@ -93,7 +93,7 @@ def test_a_checkpoint_without_heads_is_compared_without_them_and_fills_in_no_bla
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
     notebook = loaded(folder)
     assert notebook["absent"] == ["mlm_head", "nsp_head"] and notebook["unused"] == []
-    run_cells(notebook, "tokenizer = load_tokenizer(folder)", "SENTENCES = [")
+    run_cells(notebook, "tokenizer = load_tokenizer(folder)", "PAIRS = [")
     said = capsys.readouterr().out
     assert "has no mlm_head, nsp_head" in said and "No guesses" in said
     assert "pooled_output" in said and "masked_lm_logits" not in said
