@@ -40,7 +40,7 @@
 # All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import bars, check, lines, load_backend, progress, token_boxes
+from autograde.student import bars, check, heat_maps, lines, load_backend, progress, token_boxes
 
 load_backend()
 
@@ -73,6 +73,49 @@ token_boxes(
 # section 3.1). So the word must be removed from the input. This is the cloze test known from school (Taylor 1953), and
 # older word vectors used it too: CBOW predicts a word from the words around it. A *denoising auto-encoder* would restore
 # the whole text; BERT predicts only the chosen positions.
+#
+# **See it.** Can a word really see itself? Give the model every chance not to: two layers of *your* attention, without
+# residual connections, in which no token may look at itself, and all ask the same question (their query has no kernel, so
+# that not even the question depends on the word). The picture shows how much each output (row) changes with
+# each input (column), the size of the derivative. Guess first: where are the diagonals?
+
+# %%
+import keras
+from keras import ops
+
+from mybert.attention import MultiHeadAttention
+
+draw = np.random.default_rng(1)
+tokens = "the man went to the store".split()
+not_itself = ops.convert_to_tensor(~np.eye(len(tokens), dtype=bool)[None])  # (1, T, T)
+layers = [MultiHeadAttention(num_heads=2) for _ in range(2)]
+start = tf.Variable(draw.normal(size=(1, len(tokens), 16)).astype("float32"))
+for layer in layers:
+    layer(start)  # makes its weights; random ones of a usual size follow
+    layer.set_weights([draw.normal(size=weight.shape) / 4 for weight in layer.weights])
+    layer.query.kernel.assign(ops.zeros_like(layer.query.kernel))
+sizes = []
+with tf.GradientTape(persistent=True) as tape:
+    states = [start]
+    for layer in layers:
+        states.append(layer(states[-1], attention_mask=not_itself))
+for state in states[1:]:
+    slopes = tape.jacobian(state, start)[0, :, :, 0]  # (T, d, T, d)
+    sizes.append(ops.sqrt(ops.sum(ops.square(slopes), axis=(1, 3))))  # (T, T)
+heat_maps(
+    sizes,
+    titles=["after layer 1", "after layer 2"],
+    rows=tokens,
+    columns=tokens,
+    row_axis="output",
+    column_axis="input",
+    alt="Two heat maps of derivatives: after one layer the diagonal is empty, after two it is filled",
+)
+print("largest number on the diagonal:", *(f"{float(ops.max(ops.diagonal(size))):.3f}" for size in sizes))
+
+# %% [markdown]
+# After one layer the diagonal is empty. After two it is not: the neighbours have seen the word, and now the word sees
+# the neighbours. No mask *inside* the network can hide a word from itself; it must be gone from the input.
 #
 # ⚠ Text without labels was not new: a lecture says that earlier models relied on labelled text, but word2vec, ELMo, ULMFiT
 # and GPT had read unlabelled text too. New was that every layer sees both sides.
@@ -486,9 +529,45 @@ bars(
 # That would be writing. BERT gets both texts, say with *… a storm was coming* or *… the array has two dimensions*, and only
 # answers whether the second followed.
 #
-# Is that a hard objective? *penguins … | the hammer …*: the topic alone gives it away. RoBERTa dropped it and lost
-# nothing (Liu et al. 2019, section 4.2), ALBERT swaps A and B instead, so that the topic is the same and the model must
-# understand the order (Lan et al. 2020).
+# Is that a hard objective? *penguins … | the hammer …*: the topic alone gives it away. Measure it on real text: the
+# rule below does not read at all. It counts how many of the longer words of B are in A, too, and says IsNext above a
+# threshold, chosen on one half of the pairs and tested on the other. The documents are the built-in corpus, manuals of
+# the installed packages, and the pairs are your `make_pair`'s.
+
+# %%
+from itertools import islice
+
+from bertlab.data.documents import load_documents
+
+
+def overlap(first: str, second: str) -> float:
+    """The share of the longer words of the second text that are in the first one, too."""
+    words = [{word for word in text.lower().split() if len(word) > 3 and word.isalpha()} for text in (first, second)]
+    return len(words[0] & words[1]) / max(len(words[1]), 1)
+
+
+def accuracy(scores: np.ndarray, labels: np.ndarray) -> float:
+    """Of the rule "above the threshold: label 0", on the second half; the threshold is the best of the first."""
+    half = len(scores) // 2
+    right = [((scores[:half] <= at) == labels[:half]).mean() for at in np.unique(scores)]
+    best = np.unique(scores)[int(np.argmax(right))]
+    return float(((scores[half:] <= best) == labels[half:]).mean())
+
+
+real = [[" ".join(part) for part in document.paragraphs] for document in islice(load_documents("builtin"), 600)]
+real = [paragraphs for paragraphs in real if len(paragraphs) > 2]
+rng = np.random.default_rng(5)
+pairs = [make_pair(real, d, int(rng.integers(len(real[d]) - 1)), rng) for d in rng.integers(len(real), size=4000)]
+next_sentence = accuracy(np.array([overlap(a, b) for a, b, _ in pairs]), np.array([label for *_, label in pairs]))
+neighbours = [(a, b) for a, b, label in pairs if label == 0]
+swapped = rng.integers(2, size=len(neighbours))  # ALBERT's question: in order (0) or swapped (1)?
+shares = np.array([overlap(b, a) if turn else overlap(a, b) for (a, b), turn in zip(neighbours, swapped)])
+print(f"counting common words: NSP {next_sentence:.0%} right, order of two neighbours {accuracy(shares, swapped):.0%}")
+
+# %% [markdown]
+# Most of next-sentence prediction is solved without understanding anything. RoBERTa dropped it and lost nothing (Liu et
+# al. 2019, section 4.2); ALBERT swaps A and B instead, so that the topic is the same and counting does not help: the
+# model must understand the order (Lan et al. 2020).
 #
 # ## 6.8 Too long · 3 points · ~8 minutes
 #
