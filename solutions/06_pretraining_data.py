@@ -541,13 +541,13 @@ from bertlab.data.documents import load_documents
 
 
 def overlap(first: str, second: str) -> float:
-    """The share of the longer words of the second text that are in the first one, too."""
+    """The fraction of the longer words of the second text that are in the first one, too."""
     words = [{word for word in text.lower().split() if len(word) > 3 and word.isalpha()} for text in (first, second)]
     return len(words[0] & words[1]) / max(len(words[1]), 1)
 
 
 def accuracy(scores: np.ndarray, labels: np.ndarray) -> float:
-    """Of the rule "above the threshold: label 0", on the second half; the threshold is the best of the first."""
+    """The accuracy of "above the threshold: label 0" on the second half, with the best threshold of the first half."""
     half = len(scores) // 2
     right = [((scores[:half] <= at) == labels[:half]).mean() for at in np.unique(scores)]
     best = np.unique(scores)[int(np.argmax(right))]
