@@ -73,7 +73,7 @@ if on_colab or not installed:
 print("The course package is installed.")
 
 # %%
-from autograde.student import check, course_map, guess_bars, heat_maps, keep_in_drive, load_backend, progress
+from autograde.student import answer, check, course_map, guess_bars, heat_maps, keep_in_drive, load_backend, progress
 
 load_backend()
 if on_colab:  # Colab deletes its files when it disconnects; your Google Drive keeps them
@@ -333,7 +333,21 @@ print("Handing in:", HAND_IN or "your instructor will tell you where and until w
 # | 06 Pre-training data | masking, sentence pairs, records | text without labels becomes training examples |
 # | 07 Pre-training | losses, schedule, the training step | your BERT learns |
 # | 08 Fine-tuning | heads for four kinds of tasks, metrics | it does something useful |
+
+# %% [markdown]
+# ---
+# # Two questions
 #
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("visible-inputs", "")
+
+# %%
+answer("bag-of-words", "")
+
+# %% [markdown]
 # ---
 # # Recap
 #

@@ -39,7 +39,7 @@ import time
 from collections import Counter
 from itertools import islice
 
-from autograde.student import check, colour_pieces, explain_unsolved, input_table, lines, load_backend, progress
+from autograde.student import answer, check, colour_pieces, explain_unsolved, input_table, lines, load_backend, progress
 from bertlab.data.documents import load_documents
 from bertlab.common.errors import MissingDependencyError
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
@@ -813,6 +813,19 @@ input_table(
     },
     alt="[CLS] my dog is cute [SEP] in segment A, he likes play ##ing [SEP] in segment B, then two [PAD] with mask 0",
 )
+
+# %% [markdown]
+# ---
+# # Two questions
+#
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("longest-match", "")
+
+# %%
+answer("who-knows-wordpiece", "")
 
 # %% [markdown]
 # ---

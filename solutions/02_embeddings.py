@@ -33,7 +33,7 @@
 # [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
+from autograde.student import answer, check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
 
 load_backend()
 
@@ -699,6 +699,19 @@ heat_maps(
     alt="Cosines of 13 embedded tokens: a darker block for each sentence, the two [PAD] belong to the first; one "
     "darker cell where the two [SEP] meet",
 )
+
+# %% [markdown]
+# ---
+# # Two questions
+#
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("one-hot-product", "")
+
+# %%
+answer("last-position", "")
 
 # %% [markdown]
 # ---

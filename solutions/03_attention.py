@@ -33,7 +33,7 @@
 # otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import check, heat_maps, lines, load_backend, progress
+from autograde.student import answer, check, heat_maps, lines, load_backend, progress
 
 load_backend()
 
@@ -827,6 +827,19 @@ heat_maps(
     alt="Left: each German word attends to its English counterpart, articles to both; right: the meanings that "
     "each receives",
 )
+
+# %% [markdown]
+# ---
+# # Two questions
+#
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("why-scale", "")
+
+# %%
+answer("mask-where", "")
 
 # %% [markdown]
 # ---

@@ -36,7 +36,7 @@
 # has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import check, curves, heat_maps, histograms, load_backend, progress, stacked_boxes
+from autograde.student import answer, check, curves, heat_maps, histograms, load_backend, progress, stacked_boxes
 
 load_backend()
 
@@ -756,7 +756,21 @@ curves(
 # again, and the first steps of the last layer are as large in a deep model as in a shallow one. That is why post-LN
 # models need a *warm-up* of the learning rate (notebook 07) and pre-LN models can do without (Xiong et al. 2020). BERT
 # is post-LN, with warm-up.
+
+# %% [markdown]
+# ---
+# # Two questions
 #
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("norm-axis", "")
+
+# %%
+answer("ffn-mixes", "")
+
+# %% [markdown]
 # ---
 # # Recap
 #

@@ -35,7 +35,7 @@
 # otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import blocks, check, guess_bars, heat_maps, load_backend, progress, shares
+from autograde.student import answer, blocks, check, guess_bars, heat_maps, load_backend, progress, shares
 
 load_backend()
 
@@ -1020,7 +1020,21 @@ if CHECKPOINT == "bertlab-mini":
 # the two that are like it: *edge*, where *side* was the first guess before. It has learned a template, not what a bank
 # is. And all four sentences with *not* get the same words as those without, with the same confidence, because none of
 # the twelve shows what *not* means. BERT-Large has read *not* millions of times and still makes the same mistake.
+
+# %% [markdown]
+# ---
+# # Two questions
 #
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("tied", "")
+
+# %%
+answer("bidirectional", "")
+
+# %% [markdown]
 # ---
 # # Recap
 #

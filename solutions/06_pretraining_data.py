@@ -40,7 +40,7 @@
 # All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import bars, check, heat_maps, lines, load_backend, progress, token_boxes
+from autograde.student import answer, bars, check, heat_maps, lines, load_backend, progress, token_boxes
 
 load_backend()
 
@@ -911,6 +911,19 @@ speeds = {
 bars(list(speeds), {"examples": list(speeds.values())}, title="Examples of 20 tokens per second", numbers=True,
      y="examples per second", alt="Examples per second: making examples in Python is slowest, reading records and "
      "batching arrays from memory are faster")  # fmt: skip
+
+# %% [markdown]
+# ---
+# # Two questions
+#
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("why-not-always-mask", "")
+
+# %%
+answer("nsp-easy", "")
 
 # %% [markdown]
 # ---

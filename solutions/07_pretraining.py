@@ -36,7 +36,7 @@
 # All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import check, heat_maps, lines, load_backend, progress
+from autograde.student import answer, check, heat_maps, lines, load_backend, progress
 from autograde.student.drawings_training import LiveCurves, clipped_arrows, two_scores
 from autograde.student.mixed_precision import build
 from autograde.student.trained_weights import check_weights, download_weights, hand_in
@@ -804,6 +804,19 @@ print(download_weights())
 
 # %% nbgrader={"grade": true, "grade_id": "pretraining-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 print(check_weights())
+
+# %% [markdown]
+# ---
+# # Two questions
+#
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("first-loss", "")
+
+# %%
+answer("warm-up", "")
 
 # %% [markdown]
 # ---

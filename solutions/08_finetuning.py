@@ -36,7 +36,7 @@
 # [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import bars, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
+from autograde.student import answer, bars, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
 
 load_backend()
 
@@ -1309,7 +1309,21 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 # ```
 # bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT --out spam
 # ```
+
+# %% [markdown]
+# ---
+# # Two questions
 #
+# Put the letter of an option between the empty quotes and run the cell. Each option explains why it is right or what is
+# wrong about it; try them all. Nothing is graded.
+
+# %%
+answer("labels-of-pieces", "")
+
+# %%
+answer("which-is-better", "")
+
+# %% [markdown]
 # ---
 # # Recap
 #

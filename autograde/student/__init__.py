@@ -25,6 +25,7 @@ _MODULES = {
     "notebook": ("activate_mybert", "load_backend"),
     "overview": ("progress",),
     "pictures": ("heat_maps", "lines"),
+    "questions": ("answer",),
     "saving": ("keep_in_drive", "load_state", "save_state"),
     "unsolved": ("explain_unsolved",),
 }

@@ -1,0 +1,57 @@
+"""Questions between the exercises: an option is chosen, and its explanation is shown. Nothing is graded.
+
+answer("why-scale", "")    shows the question and its options
+answer("why-scale", "b")   shows why b is right, or what is wrong about it
+"""
+
+import difflib
+import tomllib
+from pathlib import Path
+
+_FILE = Path(__file__).with_name("questions.toml")
+_FIELDS = ("notebook", "text", "right")
+
+
+class Shown:
+    """Markdown that a notebook renders, and a terminal prints."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_markdown_(self):
+        return self.text
+
+
+def answer(name: str, option: str = "") -> Shown:
+    """The explanation of one option of a question; without an option, the question itself.
+
+    name: of the question, such as "why-scale"; option: its letter. An unknown one gets the names that exist.
+    """
+    questions = all_questions()
+    if name not in questions:
+        close = difflib.get_close_matches(name, questions, n=1)
+        meant = f"did you mean `{close[0]}`? " if close else ""
+        return Shown(f"There is no question `{name}`; {meant}The questions are {', '.join(questions)}.")
+    question = questions[name]
+    options = options_of(question)
+    lines = [f"**{question['text']}**", *(f"- **{letter}** {text}" for letter, (text, _) in options.items())]
+    letter = option.strip().lower()
+    if letter and letter not in options:
+        lines.append(f"There is no option `{option}`; choose one of {', '.join(options)}.")
+    elif letter:
+        mark = "✓" if letter == question["right"] else "✗"
+        lines.append(f"{mark} **{letter}** {options[letter][1]}")
+    return Shown("\n\n".join([lines[0], "\n".join(lines[1 : 1 + len(options)]), *lines[1 + len(options) :]]))
+
+
+def all_questions() -> dict[str, dict]:
+    """The questions by name, in the course's order: notebook, text, right, and an entry for each option."""
+    return tomllib.loads(_FILE.read_text(encoding="utf-8"))
+
+
+def options_of(question: dict) -> dict[str, list[str]]:
+    """Letter → its text and its explanation."""
+    return {key: value for key, value in question.items() if key not in _FIELDS}
