@@ -1,0 +1,79 @@
+"""The mirror language: every sentence of the small world in other words, with the verb last.
+
+    the  dog  near  the  river  does not follow  some  cats .
+    river-inside the near dog the · cats-object some · follow-singular-not
+
+Each phrase before or after the verb is written from its last word to its first, the subject with what belongs to it
+before the object; then comes what was around the verb, and the verb itself. Nouns and their adjectives take an ending
+for their number and one for their case; the verb takes one for its number and one for "not". A homonym has two stems,
+and the scene of the sentence decides between them. There is no full stop.
+"""
+
+from functools import cache
+
+from bertlab.data.small_world import grammar
+from bertlab.data.small_world.sentences import Sentence, read
+
+NUMBER, VERB_NUMBER, NEGATION = ("a", "i"), ("e", "o"), "k"  # singular, plural
+CASES = {"subject": "", "partner": "", "attractor": "l", "attractor 2": "l"}
+CASES |= {"object": "n", "object 2": "n", "place": "m"}
+VERBS = ("resting", "acting", "be")
+_CONSONANTS, _VOWELS = "klmnprstv", "aeiou"
+
+
+@cache
+def stems() -> dict[tuple[str, str], str]:
+    """(English word without ending, its scene or "") → stem: consonant, vowel, consonant."""
+    tables = (grammar.NOUNS, grammar.RESTING, grammar.ACTING, grammar.QUALITIES)
+    words = [(word, scene) for table in tables for scene in grammar.SCENES for word in table[scene]]
+    others = [*grammar.ADJECTIVES, *grammar.DETERMINERS[0], "some", "no", "any", *grammar.PREPOSITIONS, "and", "be"]
+    words += [(word, "") for word in [*others, *grammar.ADVERBS["plain"], *grammar.ADVERBS["no"]]]
+    return {word: _stem(number) for number, word in enumerate(words)}
+
+
+def _stem(number: int) -> str:
+    """Neighbours in the list get stems that are not alike: 59 and the number of stems have no common factor."""
+    number = number * 59 % (len(_CONSONANTS) ** 2 * len(_VOWELS))
+    number, last = divmod(number, len(_CONSONANTS))
+    first, vowel = divmod(number, len(_VOWELS))
+    return _CONSONANTS[first] + _VOWELS[vowel] + _CONSONANTS[last]
+
+
+def mirror_pieces() -> tuple[str, ...]:
+    """The closed vocabulary of the mirror language, as WordPiece cuts its words: all stems, and all "##" endings."""
+    nouns = [number + case for number in NUMBER for case in dict.fromkeys(CASES.values())]
+    verbs = [number + negation for number in VERB_NUMBER for negation in ("", NEGATION)]
+    return (*stems().values(), *(f"##{ending}" for ending in nouns + verbs))
+
+
+def to_mirror(sentence: Sentence | str) -> tuple[str, ...]:
+    """The words of the sentence in the mirror language. Raises what `read` raises.
+
+    Example:
+        >>> " ".join(to_mirror("the dog near the river does not follow some cats ."))
+        'tunal kep vat kaka kep lerin pel vivek'
+    """
+    sentence = read(sentence) if isinstance(sentence, str) else sentence
+    verb = next(place for place, state in enumerate(sentence.states) if state.phrase not in CASES)
+    after = [place for place, state in enumerate(sentence.states) if state.phrase in CASES and place > verb]
+    around = [place for place, state in enumerate(sentence.states) if state.phrase not in CASES]
+    order = [*reversed(range(verb)), *reversed(after)]
+    order += [place for place in around if sentence.states[place].kind in ("adverb", "quality")]
+    order += [place for place in around if sentence.states[place].kind in VERBS]
+    return tuple(_word(sentence, place) for place in order)
+
+
+def _word(sentence: Sentence, place: int) -> str:
+    word, state = sentence.words[place], sentence.states[place]
+    agreement = next(other.agreement for other in sentence.states[::-1] if other.kind in VERBS)
+    if state.kind in VERBS:
+        bare = "be" if state.kind == "be" else word.removesuffix("s")
+        return _stem_of(bare, state.scene) + VERB_NUMBER[agreement] + NEGATION * ("not" in sentence.words)
+    if state.kind in ("noun", "adjective"):
+        bare = word[:-1] if state.kind == "noun" and state.number else word
+        return _stem_of(bare, state.scene) + NUMBER[state.number] + CASES[state.phrase]
+    return _stem_of(word, state.scene)
+
+
+def _stem_of(word: str, scene: str) -> str:
+    return stems().get((word, scene)) or stems()[word, ""]
