@@ -16,7 +16,8 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -81,11 +82,14 @@ def wilson_interval(hits: int, count: int, z: float = 1.959964) -> tuple[float, 
     return max(0.0, middle - half), min(1.0, middle + half)
 
 
-def read_pairs(path: str | Path) -> list[MinimalPair]:
+def read_pairs(path: str | Path, say: Callable[[str], object] = warnings.warn) -> list[MinimalPair]:
     """The pairs of a .jsonl file, or of all .jsonl files in a folder, in order of name.
 
+    Pairs of two equal sentences are left out, since no score can be right: BLiMP has 7 of them among its 67,000 pairs.
+
+    say: called with their number, if there are any.
     Raises DataError, naming file and line: no such file, a folder without one, not UTF-8, a line that is not a JSON
-    object, a missing, empty or wrongly typed sentence, two equal sentences, half of a surrogate pair.
+    object, a missing, empty or wrongly typed sentence, half of a surrogate pair; and for no pair of two sentences.
     """
     path = Path(path)
     if path.is_dir():
@@ -96,9 +100,14 @@ def read_pairs(path: str | Path) -> list[MinimalPair]:
         files = [path]
     else:
         raise DataError(f"{path}: no such file or folder; give a .jsonl file in BLiMP's format, or a folder of them")
-    pairs = [pair for file in files for pair in _pairs_of(file)]
+    found = [pair for file in files for pair in _pairs_of(file)]
+    pairs = [pair for pair in found if pair.good.strip() != pair.bad.strip()]
+    if len(pairs) < len(found):
+        first = next(pair for pair in found if pair.good.strip() == pair.bad.strip())
+        count = f"{len(found) - len(pairs):,} of {len(found):,}"
+        say(f"left out {count} pairs, whose two sentences are equal: {first.where} …")
     if not pairs:
-        raise DataError(f"{path}: expected at least one pair, got none")
+        raise DataError(f"{path}: expected at least one pair of two different sentences, got none")
     return pairs
 
 
@@ -126,8 +135,6 @@ def _pair(line: str, where: str, default: str) -> MinimalPair:
             raise DataError(f'{where}: no "{name}"; a pair has {" and ".join(_SENTENCES)}')
         if not (isinstance(record[name], str) and record[name].strip()):
             raise DataError(f'{where}: expected a sentence in "{name}", got {record[name]!r}; write one')
-    if record[_SENTENCES[0]].strip() == record[_SENTENCES[1]].strip():
-        raise DataError(f"{where}: expected two different sentences, got {record[_SENTENCES[0]]!r} twice; correct one")
     groups = [str(record.get(key) or "") for key in ("UID", "linguistics_term", "field")]
     values = [*(record[name] for name in _SENTENCES), *groups]
     for value in values:

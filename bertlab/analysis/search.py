@@ -54,7 +54,7 @@ class VectorFile:
                 f"{described}: expected the description that `bertlab encode` writes beside the vectors, which names "
                 "their model; copy it from there, or encode the texts again"
             )
-        self._description = read_json(described)
+        self._description = read_json(described, advice="restore the file, or encode the texts again")
         self.settings = self._description["settings"]
         if self.settings["pooling"] == "none":
             raise DataError(

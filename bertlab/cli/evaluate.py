@@ -71,7 +71,7 @@ def _on_rows(model, labelled, max_rows, batch_size, head, split, reading, out, a
     from bertlab.predict.evaluation import evaluate as judge
     from bertlab.predict.evaluation import labelled_split, load_labelled
 
-    predictor = Predictor.load(model, head, batch_size=batch_size)
+    predictor = Predictor.load(model, head, batch_size=batch_size, say=lambda text: click.echo(text, err=True))
     task = load_with(lambda name, **options: load_labelled(name, predictor.info, **options), labelled, **reading)
     split = split or labelled_split(task)
     rows = getattr(task, split)[:max_rows]

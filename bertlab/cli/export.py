@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from bertlab.cli.options import SHAPE_HELP
 from bertlab.cli.task import file_options, load_with
 from bertlab.common.backend import load_backend
 from bertlab.common.errors import ConfigError
@@ -19,6 +20,7 @@ from bertlab.common.errors import ConfigError
     help="Folder for the SavedModel, or the .onnx file; for the two .onnx files of an encoder-decoder, a folder.",
 )
 @click.option("--task", help="Task to export, if the model was trained for several.")
+@click.option("--shape", type=click.Choice(["sentence", "pair"]), help=SHAPE_HELP)
 @click.option("--onnx", is_flag=True, help="Export an ONNX file (needs tf2onnx), which takes ids instead of strings.")
 @click.option("--encoder", is_flag=True, help="With --onnx: leave out the fine-tuned head or the decoder.")
 @click.option(
@@ -26,7 +28,7 @@ from bertlab.common.errors import ConfigError
 )
 @click.option("--rows", "labelled", metavar="ROWS", help="With --quantize: labelled rows to measure the loss on.")
 @file_options(without=("shape", "labels", "regression"))
-def export(model, out, task, onnx, encoder, quantize, labelled, **reading):
+def export(model, out, task, shape, onnx, encoder, quantize, labelled, **reading):
     """Write a fine-tuned MODEL as a SavedModel, which takes strings, or as an ONNX file. Of a
     left-to-right MODEL, --onnx writes the whole model: ids in, the scores of each next token out. Of an encoder-decoder
     it writes encoder_model.onnx and decoder_model.onnx into the folder OUT. Of any other MODEL it writes the encoder.
@@ -43,7 +45,7 @@ def export(model, out, task, onnx, encoder, quantize, labelled, **reading):
       bertlab export translator --onnx --out translator-onnx
       bertlab export runs/reviews --onnx --quantize int8 --rows more_reviews.csv --out reviews.onnx
     """
-    _check_options(onnx, encoder, quantize, labelled, reading)
+    _check_options(shape, onnx, encoder, quantize, labelled, reading)
     load_backend()
     if not encoder and _has_decoder(model):
         _export_encoder_decoder(model, out, onnx, quantize, labelled)
@@ -54,12 +56,14 @@ def export(model, out, task, onnx, encoder, quantize, labelled, **reading):
     from bertlab.export import export_saved_model
     from bertlab.predict import Predictor
 
-    predictor = Predictor.load(model, task)
+    predictor = Predictor.load(model, task, shape)
     export_saved_model(predictor, out)
     click.echo(f"{out}: signature serving_default for {predictor.info.shape} inputs; import tensorflow_text to load it")
 
 
-def _check_options(onnx, encoder, quantize, labelled, reading) -> None:
+def _check_options(shape, onnx, encoder, quantize, labelled, reading) -> None:
+    if shape and onnx:
+        raise click.UsageError("--shape goes with a SavedModel; an ONNX file takes ids: leave out --shape")
     if encoder and not onnx:
         raise click.UsageError("--encoder needs --onnx; a SavedModel always has the fine-tuned head")
     if quantize and not onnx:

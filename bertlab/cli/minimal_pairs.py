@@ -42,7 +42,7 @@ def minimal_pairs(source, model, masking, first, batch_size, out, as_json):
     """
     from bertlab.analysis.minimal_pairs import first_of_each, group_results, read_pairs, score_pairs
 
-    pairs = read_pairs(source)
+    pairs = read_pairs(source, lambda text: click.echo(text, err=True))
     if first:
         pairs = first_of_each(pairs, first)
     load_backend()

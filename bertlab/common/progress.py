@@ -75,15 +75,17 @@ def track(items: Iterable[Item], description: str, total: int | None = None, lin
 
 
 def _in_lines(items: Iterable[Item], description: str, total: int) -> Iterator[Item]:
-    began = said = time.monotonic()
+    began = said = measured = time.monotonic()
     for done, item in enumerate(items, start=1):
         yield item
         now = time.monotonic()
+        measured = now if done == 1 else measured  # the first item is also compiled: the estimate leaves it out
         if done == total:
             _print(f"{description}: {done} of {total}, {duration(now - began)}")
         elif now - said >= SECONDS_BETWEEN_LINES:
-            said, left = now, (now - began) / done * (total - done)
-            _print(f"{description}: {done} of {total}, about {duration(left)} left")
+            left = f", about {duration((now - measured) / (done - 1) * (total - done))} left" if done > 1 else ""
+            said = now
+            _print(f"{description}: {done} of {total}{left}")
 
 
 def _print(line: str) -> None:

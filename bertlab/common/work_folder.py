@@ -17,6 +17,9 @@ from pathlib import Path
 from bertlab.common.errors import BertLabError, ConfigError, DataError
 from bertlab.common.files import write_text
 
+# Also what helps where the file is damaged: to delete it would leave results of which nothing tells the settings.
+_WITHOUT_IDENTITY = "choose another folder, or restore the file"
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -91,7 +94,7 @@ class WorkFolder:
 
     def found(self) -> dict | None:
         """The identity that the folder was started with; None for a new one. Raises `error` for a damaged file."""
-        return read_json(self.file, self.error) if self.file.exists() else None
+        return read_json(self.file, self.error, _WITHOUT_IDENTITY) if self.file.exists() else None
 
     def differences(self) -> list[Difference]:
         """The differences from the identity that the folder was started with; [] also for a new folder."""
@@ -105,7 +108,7 @@ class WorkFolder:
         """
         found = self.found() if found is None else found
         if found is None:
-            raise self.error(f"{self.path}: holds results but no {self.file.name}; choose another folder")
+            raise self.error(f"{self.path}: holds results but no {self.file.name}; {_WITHOUT_IDENTITY}")
         check_same(found, self.identity, self.path, "this folder", self.defaults, self.error)
 
     def check_unused(self, *names: str) -> None:
@@ -113,8 +116,8 @@ class WorkFolder:
         theirs = [] if self.file.exists() else [name for name in names if (self.path / name).exists()]
         if theirs:
             raise self.error(
-                f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, so it is not of this work; choose "
-                "another folder"
+                f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, which tells what they are of; "
+                f"{_WITHOUT_IDENTITY}"
             )
 
     def begin(self) -> None:
@@ -143,9 +146,16 @@ def write_json(path: str | Path, values, error: type[BertLabError] = DataError) 
     write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n", error)
 
 
-def read_json(path: str | Path, error: type[BertLabError] = DataError):
-    """The values in a JSON file. Raises `error` for text that is not JSON."""
+def read_json(
+    path: str | Path,
+    error: type[BertLabError] = DataError,
+    advice: str = "restore the file, or delete it to start again",
+):
+    """The values in a JSON file. Raises `error` for text that is not JSON.
+
+    advice: what to do then. The default is for a file that is made again where it is missing.
+    """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as reason:
-        raise error(f"{path}: expected JSON ({reason}); restore the file, or delete it to start again") from None
+        raise error(f"{path}: expected JSON ({reason}); {advice}") from None

@@ -37,6 +37,7 @@ class QuestionModule(ServedModule):
     def __init__(self, predictor):
         super().__init__(predictor)
         self._stride = predictor.info.stride
+        self._question_length = predictor.problem.question_length
         threshold = predictor.info.null_threshold
         self._null_threshold = float("inf") if threshold is None else threshold  # inf: always an answer
 
@@ -50,9 +51,8 @@ class QuestionModule(ServedModule):
         """Two (B,) strings → a dict of outputs."""
         contexts = tf.strings.unicode_transcode(contexts, "UTF-8", "UTF-8", errors="ignore")
         asked = self._graph(questions)  # (B, None)
-        max_question = self._length // 2
-        truncated = asked.row_lengths() > max_question
-        asked = first_of_rows(asked, max_question)
+        truncated = asked.row_lengths() > self._question_length
+        asked = first_of_rows(asked, self._question_length)
         pieces, begins, ends = self._graph.with_offsets(contexts)  # (B, None) each; bytes
         windows = windows_of(asked.row_lengths(), pieces.row_lengths(), self._length, self._stride)
         start, end = self._logits(asked, pieces, windows)

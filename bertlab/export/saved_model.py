@@ -18,7 +18,7 @@ from pathlib import Path
 
 import tensorflow as tf
 
-from bertlab.common.errors import ConfigError
+from bertlab.common.errors import ConfigError, asked
 from bertlab.export.modules import ChoiceModule, PairModule, TaggingModule, TextModule
 from bertlab.export.questions import QuestionModule
 
@@ -49,7 +49,8 @@ def export_saved_model(predictor, folder: str | Path) -> Path:
                           `contexts` (B,). An answer that begins or ends inside a word with letters beyond ASCII
                           includes the whole word
 
-    Raises ConfigError for another backend than TensorFlow, MissingDependencyError without TensorFlow Text.
+    Raises ConfigError for another backend than TensorFlow and for a classifier whose folder does not say whether it
+    reads one text or two, MissingDependencyError without TensorFlow Text.
 
     Example:
         from bertlab.predict import Predictor
@@ -60,6 +61,11 @@ def export_saved_model(predictor, folder: str | Path) -> Path:
 
     if keras.backend.backend() != "tensorflow":
         raise ConfigError(f"exporting a SavedModel needs KERAS_BACKEND=tensorflow, not {keras.backend.backend()}")
+    if predictor.info.shape not in _MODULES:
+        raise ConfigError(
+            f"{predictor.info.name}: this folder does not say whether the model reads one text or two, and the "
+            f"signature must; choose with {asked('--shape sentence or --shape pair', 'Predictor.load(…, shape=…)')}"
+        )
     module = _MODULES[predictor.info.shape](predictor)
     tf.saved_model.save(module, str(folder), signatures={"serving_default": module.serve})
     return Path(folder)

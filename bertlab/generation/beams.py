@@ -27,9 +27,26 @@ def beam_search(
         >>> len(ids), score < 0
         (4, True)
     """
-    search = BeamSearch(beams, max_new_tokens, end_id, lambda length: length**length_penalty)
-    run_searches(reader, [search])
-    return search.best()
+    return beam_searches(reader, beams, max_new_tokens, length_penalty, end_id)[0]
+
+
+def beam_searches(
+    reader: Reader,
+    beams: int,
+    max_new_tokens: int,
+    length_penalty: float = 1.0,
+    end_id: int | None = None,
+) -> list[tuple[list[int], float]]:
+    """The best continuation found of each prompt, and its score; the prompts are read together.
+
+    reader: of K rows with each prompt, in their order.   Other arguments: as in `beam_search`.
+    """
+    prompts = len(reader.ids) // beams
+    searches = [
+        BeamSearch(beams, max_new_tokens, end_id, lambda length: length**length_penalty) for _ in range(prompts)
+    ]
+    run_searches(reader, searches)
+    return [search.best() for search in searches]
 
 
 def run_searches(reader: Reader, searches: Sequence["BeamSearch"]) -> None:

@@ -5,13 +5,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.generation.beams import beam_search
+from bertlab.generation.beams import beam_searches
 from bertlab.generation.choosing import choose
 from bertlab.generation.compiling import can_compile
 from bertlab.generation.filling import fill_texts
 from bertlab.generation.program import write_rows
 from bertlab.generation.reading import CachedReader, WholeReader
 from bertlab.generation.settings import GenerationSettings
+
+ROWS_BATCH_SIZE = 128  # rows of beams in a batch: more take memory and hardly less time for each
 
 
 def generate(
@@ -38,14 +40,25 @@ def generate(
     _check(model.config, prompts, settings)
     reader_of = CachedReader if settings.cache else WholeReader
     if settings.beams > 1:
-        options = settings.beams, settings.max_new_tokens, settings.length_penalty, end_id
-        lengths = [len(prompt) + settings.max_new_tokens for prompt in prompts]
-        readers = (reader_of(model, [prompt] * settings.beams, length) for prompt, length in zip(prompts, lengths))
-        return [beam_search(reader, *options)[0] for reader in readers]
+        return _by_beams(model, prompts, settings, end_id, reader_of)
     reader = reader_of(model, prompts, max(map(len, prompts)) + settings.max_new_tokens)
     if settings.cache and can_compile():
         return write_rows(reader, settings, end_id)
     return _row_by_row(reader, settings, end_id)
+
+
+def _by_beams(model, prompts, settings: GenerationSettings, end_id: int | None, reader_of: type) -> list[list[int]]:
+    """The best of several texts of each prompt. Prompts of like length are read together."""
+    together = max(1, ROWS_BATCH_SIZE // settings.beams)
+    order = sorted(range(len(prompts)), key=lambda number: len(prompts[number]))
+    texts = {}
+    for begin in range(0, len(order), together):
+        numbers = order[begin : begin + together]
+        rows = [prompts[number] for number in numbers for _ in range(settings.beams)]
+        reader = reader_of(model, rows, max(map(len, rows)) + settings.max_new_tokens)
+        found = beam_searches(reader, settings.beams, settings.max_new_tokens, settings.length_penalty, end_id)
+        texts |= {number: text for number, (text, _) in zip(numbers, found, strict=True)}
+    return [texts[number] for number in range(len(prompts))]
 
 
 def _row_by_row(reader, settings: GenerationSettings, end_id: int | None) -> list[list[int]]:

@@ -8,7 +8,7 @@ import numpy as np
 from bertlab.common.errors import DataError, asked
 from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
-from bertlab.data.tasks.rows import Row, TaskData
+from bertlab.data.tasks.rows import PairRow, Row, TaskData
 from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import (
@@ -22,7 +22,7 @@ from bertlab.training.finetuning.judgement import (
     require_answers,
     write_judgement,
 )
-from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo, decoded_classes, decoded_labels
+from bertlab.training.finetuning.task_kinds import EITHER, Decoded, TaskInfo, decoded_classes, decoded_labels
 
 
 def evaluate(
@@ -47,14 +47,20 @@ def evaluate(
         task = load_labelled("more_reviews.csv", predictor.info, columns={"text": "review", "label": "stars"})
         print(evaluate(predictor, task.train).report())
     """
-    require_answers(predictor.info.name, rows)
+    info = info_for(predictor.info, rows)
+    require_answers(info.name, rows)
     if out is not None:
         WorkFolder(out, EVALUATION, {}, error=DataError).check_unused(REPORT, PREDICTIONS, *PICTURES)
-    decoded = decoded_predictions(predictor.info, rows, predictor.predict_rows(rows, advance))
-    judgement = judge(predictor.info, rows, decoded)
+    decoded = decoded_predictions(info, rows, predictor.predict_rows(rows, advance))
+    judgement = judge(info, rows, decoded)
     if out is not None:
-        write_judgement(Path(out), predictor.info, rows, decoded, judgement)
+        write_judgement(Path(out), info, rows, decoded, judgement)
     return judgement
+
+
+def info_for(info: TaskInfo, rows: Sequence[Row]) -> TaskInfo:
+    """The description of a model; where it does not say whether it reads one text or two, of what the rows are."""
+    return info.read_as("pair" if rows and isinstance(rows[0], PairRow) else "sentence")
 
 
 def load_labelled(name_or_path: str | Path, info: TaskInfo, **options) -> TaskData:
@@ -72,10 +78,11 @@ def load_labelled(name_or_path: str | Path, info: TaskInfo, **options) -> TaskDa
     fixed = has_fixed_format(name_or_path, **{name: options[name] for name in ("source", "data_dir", "columns")
                                               if name in options})  # fmt: skip
     if not fixed:
-        own = {"shape": info.shape}
+        own = {} if info.shape == EITHER else {"shape": info.shape}  # the columns tell a text from a pair
         if info.shape not in ("question", "multiple-choice"):
             own["labels"] = info.labels or ()
     task = load_task(name_or_path, **options | own)
+    info = info.read_as(task.shape)
     theirs, ours = ((one.shape, tuple(one.labels), one.multi_label) for one in (task, info))
     if info.shape == "multiple-choice":
         theirs, ours = theirs[:1], ours[:1]

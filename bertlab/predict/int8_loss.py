@@ -11,7 +11,7 @@ import numpy as np
 
 from bertlab.data.tasks.rows import Row
 from bertlab.export.int8 import OnnxModel
-from bertlab.predict.evaluation import decoded_predictions
+from bertlab.predict.evaluation import decoded_predictions, info_for
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import judge, require_answers
 
@@ -55,7 +55,7 @@ def int8_loss(
 
     Raises DataError for rows without right answers.
     """
-    info, config = predictor.info, predictor.model.config
+    info, config = info_for(predictor.info, rows), predictor.model.config
     require_answers(info.name, rows)
     for_each_token = info.shape in ("tagging", "question")
     both = _Both(OnnxModel(full, config), OnnxModel(int8, config), for_each_token=for_each_token)

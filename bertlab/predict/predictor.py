@@ -4,16 +4,16 @@ Inputs of similar length are read together, and the results come back in the ord
 """
 
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.common.errors import DataError
+from bertlab.common.errors import CheckpointError, DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.rows import MultipleChoiceRow, QuestionRow, Row, TaggingRow
-from bertlab.data.tasks.windows import make_windows
 from bertlab.predict.inputs import row_of
 from bertlab.predict.predictions import (
     AnswerPrediction,
@@ -38,7 +38,8 @@ _WHOLE = 1 << 30  # a length that no text reaches: no truncation
 class Predictor:
     """Call it with a list of raw inputs (see `bertlab.predict.inputs`); it gives a list of predictions.
 
-    Inputs longer than the model's maximum length are read in overlapping windows, never truncated.
+    Inputs longer than the model's maximum length are read in overlapping windows, never truncated. Only a question
+    about a context is cut, as in fine-tuning, and `say` is told which.
 
     Args:
         model: one of `bertlab.models` with a fine-tuned head, a baseline or a head on a frozen model.
@@ -46,6 +47,7 @@ class Predictor:
         info: the task that the model was fine-tuned for.
         batch_size: rows read together.
         jit_compile: compile with XLA: slow at first, then faster; for many inputs.
+        say: called with a sentence about each question that was cut.
 
     Example:
         predictor = Predictor.load("runs/reviews")
@@ -53,19 +55,28 @@ class Predictor:
             print(prediction.label, prediction.probability)
     """
 
-    def __init__(self, model, tokenizer, info: TaskInfo, batch_size: int = 32, jit_compile: bool = False):
-        self.model, self.tokenizer, self.batch_size = model, tokenizer, batch_size
+    def __init__(
+        self,
+        model,
+        tokenizer,
+        info: TaskInfo,
+        batch_size: int = 32,
+        jit_compile: bool = False,
+        say: Callable[[str], object] = warnings.warn,
+    ):
+        self.model, self.tokenizer, self.batch_size, self.say = model, tokenizer, batch_size, say
         limit = min(info.max_length, model.config.max_tokens)
         self.info = dataclasses.replace(info, max_length=limit, stride=min(info.stride, limit))
         self.task_kind = task_kind_of(self.info, tokenizer)
         model.compile(jit_compile=jit_compile)
 
     @classmethod
-    def load(cls, folder: str | Path, task: str | None = None, **options) -> "Predictor":
+    def load(cls, folder: str | Path, task: str | None = None, shape: str | None = None, **options) -> "Predictor":
         """The predictor of a folder that `bertlab finetune` or transformers wrote. options: of the constructor.
 
-        task: which one, of a model of several tasks.
-        Raises CheckpointError for a model that is not fine-tuned, or not on this task.
+        task: which one, of a model of several tasks. shape: sentence or pair, for a classifier whose folder does not
+        say which of the two it reads; without it, each call's first input decides.
+        Raises CheckpointError for a model that is not fine-tuned, or not on this task, or has another shape.
         """
         tokens = folder
         if is_baseline(folder):
@@ -76,6 +87,10 @@ class Predictor:
             info = load_written_info(folder, model, task)
         else:
             model, info = load_task_model(folder, task)
+        if shape is not None:
+            if info.read_as(shape).shape != shape:
+                raise CheckpointError(f"{folder}: reads the shape {info.shape}, got {shape}; leave the shape out")
+            info = info.read_as(shape)
         return cls(model, checkpoints.load_tokenizer(tokens), info, **options)
 
     def __call__(self, inputs: Iterable, advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
@@ -84,7 +99,9 @@ class Predictor:
         """
         if isinstance(inputs, (str, bytes, dict)):
             raise DataError(f"expected a list of inputs, got one, {inputs!r:.80}; put it into a list")
-        rows = [row_of(self.info.shape, value, number) for number, value in enumerate(inputs, 1)]
+        inputs = list(inputs)
+        info = self.info.read_as("sentence" if inputs and isinstance(inputs[0], str) else "pair")
+        rows = [row_of(info.shape, value, number) for number, value in enumerate(inputs, 1)]
         return self.predict_rows(rows, advance) if rows else []
 
     def predict_rows(self, rows: Sequence[Row], advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
@@ -149,21 +166,24 @@ class Predictor:
     def _answers(self, rows: Sequence[QuestionRow], advance) -> list[AnswerPrediction]:
         names = [row.id for row in rows]  # may have duplicates, but answers need unique ids
         rows = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
-        max_question = self.info.max_length // 2
-        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, max_question)
-        if windows.cut_questions:
-            raise DataError(
-                f"{windows.cut_questions} questions have more than {max_question} tokens, half of the model's "
-                f"{max_question * 2}: questions are never truncated: shorten them"
-            )
-        outputs = self._outputs(windows.features, self.model.predict_on_batch, advance)
-        decoded = self.task_kind.decode(Encoded(rows, windows.features, windows), outputs)
+        encoded = self.task_kind.encode(rows)
+        if encoded.windows.cut_questions:
+            self._name_cut_questions(rows, names)
+        outputs = self._outputs(encoded.features, self.model.predict_on_batch, advance)
+        decoded = self.task_kind.decode(encoded, outputs)
         predictions = []
         for name, answer, sure in zip(names, decoded.answers, decoded.confidences, strict=True):
             best = answer.candidates[0] if answer.text else None
             start, end = (best.start, best.end) if best else (None, None)
             predictions.append(AnswerPrediction(answer.text, start, end, sure, name))
         return predictions
+
+    def _name_cut_questions(self, rows: Sequence[QuestionRow], names: list[str]) -> None:
+        longest = self.task_kind.question_length
+        for name, row in zip(names, rows):
+            count = len(self.tokenizer.encode(row.question))
+            if count > longest:
+                self.say(f"question {name} has {count} tokens and was cut to its first {longest}, as in fine-tuning")
 
     # === Running the model ===
 

@@ -34,7 +34,8 @@ def submit(
     published = find_task(name)
     if published is None or published.submission is None:
         raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
-    info, columns = predictor.info, published.columns
+    columns = published.columns
+    info = predictor.info.read_as(columns.shape)
     if info.multi_label or (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
         raise DataError(
             f"{published.name} asks for {_kind(columns.shape, columns.labels)}, but the model was fine-tuned on "

@@ -45,7 +45,10 @@ class WordList(TokenTable):
             if not _WORD.fullmatch(word):
                 raise VocabularyError(f"{where}: expected words without spaces, got {word!r}")
             if self._index.setdefault(word, number) != number:
-                raise VocabularyError(f"{where}: expected each word once, got {word!r} twice; delete one of them")
+                raise VocabularyError(
+                    f"{where}: expected each word once, got {word!r} twice; restore the file of a trained model "
+                    "(without a line, all later words would have other ids); for a new model delete one of them"
+                )
 
     @classmethod
     def from_file(cls, path: str | Path) -> "WordList":

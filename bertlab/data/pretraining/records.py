@@ -211,8 +211,15 @@ class ExampleFiles:
 
     @cached_property
     def tokenizer(self) -> Tokenizer:
-        """The tokenizer that the examples were made with."""
-        return from_record(self.folder, self.manifest["tokenizer"])
+        """The tokenizer that the examples were made with. Raises DataError for files of another vocabulary."""
+        tokenizer = from_record(self.folder, self.manifest["tokenizer"])
+        made_with, vocabulary = self.manifest.get("vocabulary", {}), tokenizer.vocabulary
+        if made_with.get("sha256", vocabulary.sha256) != vocabulary.sha256:
+            raise DataError(
+                f"{self.folder}: expected the vocabulary that the examples were made with (sha256 in {MANIFEST}), "
+                f"got another in {vocabulary.file}; restore that file, or make the examples again"
+            )
+        return tokenizer
 
     def _open(self, path: Path, count: int) -> np.ndarray:
         size = self.layout.size

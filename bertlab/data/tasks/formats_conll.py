@@ -4,11 +4,13 @@
     rejects VBZ B-VP O
                             ← a blank line ends the sentence
 Sources: Tjong Kim Sang & De Meulder 2003 (four columns, spaces, `-DOCSTART-` lines between documents); Derczynski et
-al. 2017 (WNUT-17: two columns, a tab).
+al. 2017 (WNUT-17: two columns, a tab). A file of Universal Dependencies (.conllu) has ten columns, of which UPOS is
+the tag here.
 """
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from bertlab.common.errors import DataError
@@ -16,6 +18,24 @@ from bertlab.data.tasks.formats import Problems, Record, read_lines
 
 DOCUMENT_START = "-DOCSTART-"
 OPTIONS = ("word_column", "tag_column", "separator", "comment")
+_LINES_LOOKED_AT = 100
+_CONLLU = {"word_column": 1, "tag_column": 3, "separator": "\t", "comment": "#", "numbered": True}
+
+
+def conll_records(path: str | Path, problems: Problems, given: dict) -> Iterator[Record]:
+    """`read_conll` with the options that a user gave; those of a .conllu file are known."""
+    known = _CONLLU if Path(path).suffix.lower() == ".conllu" else {}
+    return read_conll(path, problems, **known | given)
+
+
+def is_tab_table(path: str | Path) -> bool:
+    """Whether a .txt file is a table with tabs between its columns, not CoNLL: a column holds a text of several words.
+
+    Looks at the first hundred lines.
+    """
+    lines = [line.split("\t") for _, line in islice(read_lines(path), _LINES_LOOKED_AT) if line.strip()]
+    has_texts = any(" " in column.strip() for columns in lines for column in columns)
+    return has_texts and all(len(columns) > 1 for columns in lines)
 
 
 def read_conll(
@@ -25,13 +45,15 @@ def read_conll(
     tag_column: int | None = -1,
     separator: str | None = None,
     comment: str | None = None,
+    numbered: bool = False,
 ) -> Iterator[Record]:
     """Yields a record {"words": […], "tags": […]} for each sentence.
 
     word_column, tag_column: indices, from the end if negative; tag_column None reads words only. separator: None for
     any run of spaces and tabs, or the exact text between two columns. comment: lines beginning with it are left out
     ("# " in Universal Dependencies; a single "#" is a word). `-DOCSTART-` lines are left out. Where words are split
-    by white space, a word that holds a no-break space stays whole.
+    by white space, a word that holds a no-break space stays whole. numbered: the first column is the word's number, as
+    in CoNLL-U, where the lines of multiword tokens (1-2) and empty nodes (8.1) are left out.
     A line with too few columns, or with a different number of columns from the first, makes its whole sentence invalid.
     """
     width = None
@@ -48,7 +70,7 @@ def read_conll(
             words, tags, defect, first_line = [], [], None, 0
             continue
         fields = _split(line, separator)
-        if fields[0] == DOCUMENT_START:
+        if fields[0] == DOCUMENT_START or (numbered and not fields[0].isdigit()):
             continue
         first_line = first_line or number
         width = width or max(len(fields), _least_width(word_column, tag_column))

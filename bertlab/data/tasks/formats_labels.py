@@ -37,6 +37,11 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
             f"({skipping}), or name all classes ({naming})"
         )
     names = {_whole(name) for name in numbers}
+    if {"-1", "0"} <= names:
+        where = next(where for where, value in found if _whole(value) == "-1")
+        problems.notes.append(
+            f"{where}: the label -1 is read as a class like 0; where it marks rows without a label, delete these rows"
+        )
     return () if None in names else tuple(sorted(names, key=lambda name: (int(name), name)))
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
-from bertlab.data.tasks.formats_conll import conll_options, read_conll
+from bertlab.data.tasks.formats_conll import conll_options, conll_records, is_tab_table, read_conll
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
 from bertlab.data.tasks.formats_records import (
@@ -45,7 +45,7 @@ BUILTIN_TASKS = {
 SOURCES = ("auto", "builtin", "files", "huggingface")
 SPLITS = ("train", "validation", "test")
 _SPLIT_OF_STEM = re.compile(r"(?:.*[-_.])?(train|dev|validation|valid|val|test)(?:[-_.\d].*)?", re.IGNORECASE)
-CONLL_SUFFIXES = (".conll", ".txt", ".bio", ".iob", ".iob2")
+CONLL_SUFFIXES = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
 
 
 @dataclass(frozen=True)
@@ -287,15 +287,25 @@ def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Pro
     if all(path.suffix.lower() == ".json" and is_squad(read_json(path)) for path in files.values()):
         _refuse_unused(name, reading, shape="question")
         return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
-    if not any(path.suffix.lower() in CONLL_SUFFIXES for path in files.values()):
+    conll = {split for split, path in files.items() if _is_conll(path, reading, problems)}
+    if not conll:
         _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     records: dict[str, list[Record]] = {}
     for split, path in files.items():
-        if path.suffix.lower() in CONLL_SUFFIXES:
-            records[split] = list(read_conll(path, problems, **reading.conll))
+        if split in conll:
+            records[split] = list(conll_records(path, problems, reading.conll))
         else:
             records[split] = list(read_table(path, problems))
     return _from_records(name, records, reading, problems)
+
+
+def _is_conll(path: Path, reading: Reading, problems: Problems) -> bool:
+    """Whether a file has a word on each line. A .txt may also be a table: a note then says so."""
+    suffix = path.suffix.lower()
+    if suffix == ".txt" and not reading.conll and is_tab_table(path):
+        problems.notes.append(f"{path}: a table with tabs between its columns, since they hold several words")
+        return False
+    return suffix in CONLL_SUFFIXES
 
 
 def _from_records(name: str, records: dict[str, list[Record]], reading: Reading, problems, missing=None) -> TaskData:

@@ -1,12 +1,12 @@
 """Texts without labels: pairs of texts that belong together, or single texts, each of which is paired with itself."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
 from bertlab.data.tasks.formats import Problems, Record, read_lines, read_table
-from bertlab.data.tasks.formats_records import Columns, rows_from_records, with_usual_columns
-from bertlab.data.tasks.rows import PairRow
+from bertlab.data.tasks.formats_records import ANSWER_ROLES, Columns, rows_from_records, with_usual_columns
+from bertlab.data.tasks.rows import PairRow, Row
 
 
 def read_pairs(path: str | Path, columns: dict | None = None, problems: Problems | None = None) -> list[PairRow]:
@@ -35,17 +35,34 @@ def _rows_of_table(path, names: dict, problems: Problems) -> list[PairRow]:
         return []
     shape = _shape(records[0].columns, names)
     names = with_usual_columns(records[0].columns, names, shape)
-    label = names.pop("label", "label")
-    columns, pairs = Columns(shape, names, may_lack_answers=True), []
-    for where, row in records:
-        unlabelled = Record(where, {name: value for name, value in row.items() if name != label})
-        for made in rows_from_records([unlabelled], columns, problems):
-            pair = PairRow(made.text, made.text) if shape == "sentence" else made
-            if pair.text_a.strip() and pair.text_b.strip():
-                pairs.append(pair)
-            else:
-                problems.add(f"{where}: a text is empty; expected a text in each field")
+    pairs = []
+    for where, made in unlabelled_rows(records, shape, names, problems):
+        pair = PairRow(made.text, made.text) if shape == "sentence" else made
+        if pair.text_a.strip() and pair.text_b.strip():
+            pairs.append(pair)
+        else:
+            problems.add(f"{where}: a text is empty; expected a text in each field")
     return pairs
+
+
+def unlabelled_rows(
+    records: Iterable[Record], shape: str, names: dict, problems: Problems
+) -> Iterator[tuple[str, Row]]:
+    """Yields (where, row) of records, whose labels, tags or answers are not read. names: field → column."""
+    read = {field: column for field, column in names.items() if field not in ANSWER_ROLES}
+    columns = Columns(shape, read, may_lack_answers=True)
+    answers = {column for field in ANSWER_ROLES for column in (field, names.get(field, field).partition(".")[0])}
+    answers -= {column for field in read for column in _as_tuple(read[field])}  # a text may be in a column "label"
+    for number, (where, record) in enumerate(records, start=1):
+        kept = {name: value for name, value in record.items() if name not in answers}
+        if shape == "question":
+            kept = {"id": str(number)} | kept
+        for row in rows_from_records([Record(where, kept)], columns, problems):
+            yield where, row
+
+
+def _as_tuple(column: str | tuple[str, ...]) -> tuple[str, ...]:
+    return (column,) if isinstance(column, str) else column
 
 
 def _shape(columns: Iterable[str], names: dict) -> str:

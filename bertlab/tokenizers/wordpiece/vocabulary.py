@@ -47,7 +47,8 @@ class Vocabulary(TokenTable):
             if piece in self._index:
                 first = self._index[piece] + 1
                 raise VocabularyError(
-                    f"{where} {number}: {piece!r} is a duplicate of token {first}; delete one of them"
+                    f"{where} {number}: {piece!r} is a duplicate of token {first}; restore the file of a trained model "
+                    "(without a line, all later tokens would have other ids); for a new model delete one of them"
                 )
             self._index[piece] = number - 1
         missing = [token for token in SPECIAL_TOKENS if token not in self._index]

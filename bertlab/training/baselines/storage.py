@@ -39,7 +39,7 @@ def load_baseline(folder: str | Path) -> Baseline:
 
 def read_config(folder: Path, name: str, config_class: type):
     """The configuration in the file `name`. Raises CheckpointError for a file that cannot be used."""
-    values = read_json(folder / name, CheckpointError)
+    values = read_json(folder / name, CheckpointError, "copy the folder again")
     try:
         lists = {key: tuple(value) for key, value in values.items() if isinstance(value, list)}
         return config_class(**values | lists)

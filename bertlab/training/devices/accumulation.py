@@ -22,7 +22,8 @@ def split(batch: dict, parts: int) -> dict:
     """
 
     def cut(values):
-        return ops.swapaxes(ops.reshape(values, (-1, parts, *values.shape[1:])), 0, 1)
+        sizes = ops.shape(values)[1:]  # not values.shape: TensorFlow's graph for batches of any length has None there
+        return ops.swapaxes(ops.reshape(values, (-1, parts, *sizes)), 0, 1)
 
     return {name: cut(values) for name, values in batch.items()}
 

@@ -17,14 +17,14 @@ from bertlab.common.errors import CheckpointError, asked
 from bertlab.common.files import write_text
 from bertlab.data.tasks.metrics import default_metrics
 from bertlab.models import MultiTaskModel
-from bertlab.training.finetuning.task_kinds import TaskInfo
+from bertlab.training.finetuning.task_kinds import EITHER, TaskInfo
 
 TASK = "task.json"
 TASKS = "tasks"  # in it, of a model of several tasks: the description of each
 MULTI_LABEL = "multi_label_classification"  # of `problem_type` in config.json, as transformers writes it
 NEXT_SENTENCE = ("is next", "is not next")  # the classes of the published next-sentence head
 _SHAPES = {
-    "sequence_classification": "sentence",
+    "sequence_classification": EITHER,  # one architecture for both
     "token_classification": "tagging",
     "multiple_choice": "multiple-choice",
     "question_answering": "question",
@@ -60,6 +60,7 @@ def _name_labels(path: Path, info: TaskInfo) -> None:
 def load_info(folder: str | Path, model) -> TaskInfo:
     """The task of a fine-tuned model, from task.json or, for a model of transformers, from its config.json.
 
+    Whether a classifier reads one text or two, its config.json does not say: the shape is then `EITHER`.
     Raises CheckpointError for a model without a fine-tuned head, or a task.json that cannot be used.
     """
     folder = Path(folder)
@@ -75,9 +76,9 @@ def load_info(folder: str | Path, model) -> TaskInfo:
     if is_next_sentence(values):
         labels, metrics = NEXT_SENTENCE, default_metrics("pair", NEXT_SENTENCE)
         return TaskInfo(folder.name, "pair", labels, metrics, max_length, stride=min(128, max_length))
-    multi_label = shape == "sentence" and values.get("problem_type") == MULTI_LABEL
+    multi_label = shape == EITHER and values.get("problem_type") == MULTI_LABEL
     labels = _labels_of_config(values, model.num_labels, multi_label) if kind.endswith("classification") else ()
-    metrics = default_metrics(shape, labels, multi_label)
+    metrics = default_metrics("sentence" if shape == EITHER else shape, labels, multi_label)
     stride = min(128, max_length)
     return TaskInfo(folder.name, shape, labels, metrics, max_length, stride, multi_label=multi_label)
 

@@ -27,6 +27,8 @@ from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
 from bertlab.data.tasks.windows import QuestionWindows, make_windows
 from bertlab.data.tasks.windows_decode import Answer, answer_texts, best_answers, no_answer_scores
 
+EITHER = "sentence or pair"  # the shape of a classifier whose folder does not say which of the two it reads
+
 
 @dataclass(frozen=True)
 class TaskInfo:
@@ -57,6 +59,11 @@ class TaskInfo:
             task.name, task.shape, tuple(task.labels), tuple(metrics), max_length, stride,
             null_threshold=0.0 if unanswerable else None, multi_label=task.multi_label,
         )  # fmt: skip
+
+    def read_as(self, shape: str) -> "TaskInfo":
+        """The description with this shape, sentence or pair, where it does not say which of the two; else itself."""
+        chosen = self.shape == EITHER and shape in ("sentence", "pair")
+        return dataclasses.replace(self, shape=shape) if chosen else self
 
 
 @dataclass(frozen=True)
@@ -254,12 +261,16 @@ class Questions(TaskKind):
     def model_options(self) -> dict:
         return {}
 
+    @property
+    def question_length(self) -> int:
+        """The largest number of tokens of a question; longer ones are cut. 64 is the published limit."""
+        return min(64, self.info.max_length // 3)
+
     def encode(self, rows: Sequence[QuestionRow]) -> Encoded:
-        question_length = min(64, self.info.max_length // 3)  # 64 is the published limit
-        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, question_length)
+        windows = make_windows(rows, self.tokenizer, self.info.max_length, self.info.stride, self.question_length)
         notes = []
         if windows.cut_questions:
-            notes.append(f"{windows.cut_questions} questions have more than {question_length} tokens and were cut")
+            notes.append(f"{windows.cut_questions} questions have more than {self.question_length} tokens and were cut")
         if windows.lost_answers:
             notes.append(f"{windows.lost_answers} answers have no token")
         return Encoded(rows, windows.features, windows, tuple(notes))
@@ -326,7 +337,7 @@ def task_kind_of(
         >>> problem.model_kind, problem.model_options
         ('sequence_classification', {'num_labels': 2})
     """
-    if info.shape in ("sentence", "pair"):
+    if info.shape in ("sentence", "pair", EITHER):
         if info.multi_label:
             return MultiLabel(info, tokenizer, metrics, best)
         return (TaskKind if info.labels else Regression)(info, tokenizer, metrics, best)

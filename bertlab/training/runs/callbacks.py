@@ -233,21 +233,33 @@ class RunFiles(keras.callbacks.Callback):
 class ProgressLines:
     """Lines of progress where no bar can be drawn, in a notebook or a log file: at most two a minute.
 
+    The time left is estimated from the steps behind the first one, which is also compiled.
+
     total_steps: of the whole work. say: called with a line. first_step: steps that are not computed in this process.
     """
 
     def __init__(self, total_steps: int, say: Callable[[str], object], first_step: int = 0):
         self.total_steps, self.say, self.first_step = total_steps, say, first_step
-        self._began = self._said = time.perf_counter()
+        self._said = time.perf_counter()
+        self._began = None  # when the steps began that the time left is estimated from
+        self._compiled = 0  # steps before them
+
+    def begin(self, step: int) -> None:
+        """Tells that the first step of this process, or the first few, are done: the last one was number `step`."""
+        if self._began is None:
+            self._began, self._compiled = time.perf_counter(), step - self.first_step
 
     def show(self, step: int, note: str) -> None:
         """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
+        self.begin(step)
         now = time.perf_counter()
         if bars_are_shown() or now - self._said <= _SECONDS_BETWEEN_LINES:
             return
         self._said = now
-        minutes = (now - self._began) / 60 / max(step - self.first_step, 1) * (self.total_steps - step)
-        self.say(f"step {step:,} of {self.total_steps:,}, about {minutes:,.0f} min left: {note}")
+        measured_steps, left = step - self.first_step - self._compiled, ""
+        if measured_steps:
+            left = f", about {(now - self._began) / 60 / measured_steps * (self.total_steps - step):,.0f} min left"
+        self.say(f"step {step:,} of {self.total_steps:,}{left}: {note}")
 
 
 class TrainingBar(keras.callbacks.Callback):
@@ -281,6 +293,7 @@ class TrainingBar(keras.callbacks.Callback):
         steps = batch - self._last  # with steps_per_execution batches come in bundles
         self._bar.advance(steps, note=self._note(logs))
         self.start_step += steps
+        self._lines.begin(self.start_step)
         self._last = batch
 
     def on_epoch_end(self, epoch, logs=None):

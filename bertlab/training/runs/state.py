@@ -82,7 +82,10 @@ def _read(path: str | Path) -> tuple[dict[str, np.ndarray], dict]:
             arrays = {name: file.get_tensor(name) for name in file.keys()}
             return arrays, json.loads(file.metadata()["progress"])
     except (OSError, SafetensorError, KeyError, TypeError, json.JSONDecodeError) as error:
-        raise CheckpointError(f"{path}: not a complete training state ({error}); delete it and start again") from None
+        raise CheckpointError(
+            f"{path}: not a complete training state ({error}); the run resumes from the state before it, or from the "
+            "beginning"
+        ) from None
 
 
 def _assign(arrays: dict[str, np.ndarray], trainer: keras.Model, path: str | Path) -> None:

@@ -156,7 +156,6 @@ def test_blimps_format_is_read_from_a_file_and_from_a_folder(file, tmp_path):
         ('{"sentence_good": 3, "sentence_bad": "a"}', 'line 2: expected a sentence in "sentence_good", got 3'),
         ("{", "line 2: expected a JSON object with sentence_good and sentence_bad ("),
         ('["a", "b"]', "line 2: expected a JSON object, got list"),
-        ('{"sentence_good": "a", "sentence_bad": "a "}', "line 2: expected two different sentences, got 'a' twice"),
         ('{"sentence_good": "a \\ud800", "sentence_bad": "a"}', "line 2: half of a surrogate pair in 'a \\ud800'"),
         ('{"sentence_good": "a", "sentence_bad": "b", "UID": "\\ud800"}', "line 2: half of a surrogate pair in"),
     ],
@@ -167,6 +166,22 @@ def test_a_bad_line_is_named(file, line, message):
     with pytest.raises(DataError) as raised:
         read_pairs(file)
     assert str(raised.value).startswith(f"{file} {message}")
+
+
+def test_pairs_of_two_equal_sentences_are_left_out_and_counted(checkpoint, file):
+    """As in BLiMP, of which 7 pairs have one sentence twice."""
+    expected, lines = read_pairs(file), file.read_text(encoding="utf-8").splitlines()
+    equal = '{"sentence_good": "a bird", "sentence_bad": "a bird ", "UID": "agreement"}'
+    file.write_text("\n".join([lines[0], equal, *lines[1:], equal]), encoding="utf-8")
+    with pytest.warns(UserWarning, match=f"left out 2 of 5 pairs, whose two sentences are equal: {file} line 2 …"):
+        found = read_pairs(file)
+    assert [(pair.good, pair.bad) for pair in found] == [(pair.good, pair.bad) for pair in expected]
+    result = CliRunner().invoke(cli, ["minimal-pairs", str(file), str(checkpoint), "--json"])
+    assert result.exit_code == 0 and json.loads(result.stdout)[-1]["pairs"] == 3
+    assert "left out 2 of 5 pairs" in result.stderr
+    file.write_text(equal, encoding="utf-8")
+    with pytest.raises(DataError, match="at least one pair of two different sentences"), pytest.warns(UserWarning):
+        read_pairs(file)
 
 
 def test_a_file_without_pairs_and_a_missing_one_are_refused(tmp_path):

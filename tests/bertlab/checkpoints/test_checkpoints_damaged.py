@@ -49,6 +49,19 @@ def test_an_unexpected_tensor_is_named(model, folder):
     assert_refused(model, folder, "unexpected: bert.encoder.layer.1.gate.weight")
 
 
+def test_names_with_a_prefix_too_much_are_not_answered_with_loading_nothing(model, folder):
+    """With strict=False such a model would have random weights only."""
+    edit_tensors(folder, lambda a: [a.update({f"model.{name}": a.pop(name)}) for name in list(a)])
+    assert_refused(model, folder, r"take the prefix 'model.' off their names in the file")
+
+
+def test_a_weight_under_another_name_is_not_answered_with_loading_without_it(model, folder):
+    edit_tensors(folder, lambda a: a.update({"bert.encoder.layer.1.other.weight": a.pop(QUERY)}))
+    with pytest.raises(CheckpointError, match="rename them in the file if they are the missing ones") as told:
+        load_into(model, folder)
+    assert "strict" not in str(told.value)
+
+
 def test_a_tensor_of_another_shape_is_named_with_both_shapes(model, folder):
     edit_tensors(folder, lambda a: a.update({QUERY: a[QUERY][:, :-1]}))
     assert_refused(model, folder, r"layer_1/attention/query/kernel has shape \(32, 32\), but .* has \(31, 32\)")

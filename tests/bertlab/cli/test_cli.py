@@ -185,6 +185,14 @@ def test_encode_refuses_a_file_that_is_not_utf8(checkpoint, tmp_path):
     assert "not UTF-8" in result.stderr and not (tmp_path / "v.npy").exists()
 
 
+def test_encode_refuses_a_table_whose_header_would_be_a_text(checkpoint, tmp_path):
+    (tmp_path / "reviews.csv").write_text("text,label\nthe bank,1\n")
+    command = ["encode", str(tmp_path / "reviews.csv"), "--model", str(checkpoint), "--out", str(tmp_path / "v.npy")]
+    result = CliRunner().invoke(cli, command)
+    assert "reviews.csv: expected a text on each line, got a table (.csv)" in str(result.exception)
+    assert [path.name for path in tmp_path.iterdir()] == ["reviews.csv"]
+
+
 @pytest.mark.slow
 def test_a_missing_model_is_one_line_and_exit_code_2(tmp_path):
     result = run_module("bertlab", "fill-mask", "--model", tmp_path / "nothing", "a [MASK]")

@@ -12,7 +12,7 @@ def test_a_pipe_gets_a_line_every_ten_seconds_and_one_at_the_end(monkeypatch, ca
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err.splitlines() == [
-        "Reading: 2 of 5, about 18 s left",
+        "Reading: 2 of 5, about 24 s left",
         "Reading: 4 of 5, about 6 s left",
         "Reading: 5 of 5, 1 min 15 s",
     ]

@@ -62,10 +62,18 @@ def test_the_same_identity_resumes_and_another_is_refused(tmp_path):
 def test_what_cannot_be_read_or_made_is_an_error_that_names_the_file(tmp_path):
     work = WorkFolder(tmp_path, "run.json", {})
     work.file.write_text('{"half": ')
-    with pytest.raises(ConfigError, match="run.json: expected JSON"):
+    with pytest.raises(ConfigError, match="run.json: expected JSON") as damaged:
         work.check()
-    with pytest.raises(ConfigError, match="run.json: cannot create it"):
-        WorkFolder(work.file, "deeper/run.json", {}).begin()
+    work.file.unlink()
+    with pytest.raises(ConfigError) as missing:
+        work.check()
+    (tmp_path / "curve.png").touch()
+    with pytest.raises(ConfigError) as of_others:
+        work.check_unused("curve.png")
+    for told in (damaged, missing, of_others):  # no advice to delete what another message then asks for
+        assert str(told.value).endswith("; choose another folder, or restore the file")
+    with pytest.raises(ConfigError, match="curve.png: cannot create it"):
+        WorkFolder(tmp_path / "curve.png", "deeper/run.json", {}).begin()
 
 
 def test_json_is_written_as_text_that_people_can_read(tmp_path):

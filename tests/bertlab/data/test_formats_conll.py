@@ -97,3 +97,27 @@ def test_options_are_read_from_the_shell_as_from_python():
 def test_an_unknown_option_is_refused(option, message):
     with pytest.raises(DataError, match=message):
         conll_options(option)
+
+
+def test_a_file_of_universal_dependencies_has_the_parts_of_speech_as_tags(tmp_path):
+    from bertlab.data.tasks.load import load_task
+
+    lines = ["# text = He can't", "1\tHe\the\tPRON\t_\t_\t2\tnsubj\t_\t_", "2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_",
+             "2\tca\tcan\tAUX\t_\t_\t0\troot\t_\t_", "3\tn't\tnot\tPART\t_\t_\t2\tadvmod\t_\t_", ""]  # fmt: skip
+    task = load_task(write(tmp_path / "train.conllu", "\n".join(lines)))
+    assert task.shape == "tagging" and task.labels == ("AUX", "PART", "PRON")
+    assert [row.words for row in task.train] == [("He", "ca", "n't")]
+    relations = load_task(tmp_path / "train.conllu", conll={"tag_column": "7"})
+    assert relations.labels == ("advmod", "nsubj", "root")
+
+
+def test_a_txt_file_with_tabs_between_texts_is_a_table_and_a_note_says_so(tmp_path):
+    from bertlab.data.tasks.load import load_task
+
+    path = write(tmp_path / "train.txt", "text\tlabel\nA fine film.\tgood\nToo long.\tbad\n")
+    problems = Problems()
+    task = load_task(path, on_error=problems)
+    assert task.shape == "sentence" and [row.text for row in task.train] == ["A fine film.", "Too long."]
+    assert problems.notes == [f"{path}: a table with tabs between its columns, since they hold several words"]
+    tagged = load_task(write(tmp_path / "train.txt", "EU\tB-ORG\nrejects\tO\n\nParis\tB-LOC\n"))
+    assert tagged.shape == "tagging" and len(tagged.train) == 2

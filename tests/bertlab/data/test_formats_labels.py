@@ -39,6 +39,18 @@ def test_names_and_whole_numbers_are_classes_and_other_numbers_regression(tmp_pa
     assert load_task(table(tmp_path / "a.jsonl", *written)).labels == classes
 
 
+def test_minus_one_beside_zero_and_one_is_a_class_and_a_note_says_so(tmp_path):
+    """Hugging Face's data sets have −1 where a row of a test set has no label."""
+    problems = Problems()
+    path = table(tmp_path / "a.jsonl", 0, 1, -1, 1)
+    assert load_task(path, on_error=problems).labels == ("-1", "0", "1")
+    assert problems.notes == [
+        f"{path} line 3: the label -1 is read as a class like 0; where it marks rows without a label, delete these rows"
+    ]
+    load_task(table(tmp_path / "b.jsonl", -1, 1), on_error=(others := Problems()))
+    assert others.notes == []
+
+
 def test_tags_begin_with_no_entity(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"words": "a b c", "tags": "B-X O I-X"}')
     data = load_task(tmp_path / "a.jsonl")

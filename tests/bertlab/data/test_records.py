@@ -30,6 +30,17 @@ def folder(tmp_path):
     return tmp_path / "made"
 
 
+def test_a_folder_with_another_vocabulary_of_the_same_size_is_refused(folder):
+    from bertlab.data.pretraining.show import sample_of
+
+    path = folder / "vocab.txt"
+    *before, one, two = path.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join([*before, two, one]) + "\n", encoding="utf-8")
+    for read in (lambda: ExampleFiles(folder).tokenizer, lambda: sample_of(folder, 1)):
+        with pytest.raises(DataError, match="got another in vocab.txt; restore that file, or make the examples again"):
+            read()
+
+
 def same(first: dict, second: dict) -> bool:
     return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)
 

@@ -15,7 +15,16 @@ from keras import ops
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.generation import GenerationSettings, beam_search, compiling, generate, generate_text, program
+from bertlab.generation import (
+    GenerationSettings,
+    beam_search,
+    beams,
+    compiling,
+    continuing,
+    generate,
+    generate_text,
+    program,
+)
 from bertlab.generation.beams import _largest
 from bertlab.generation.choosing import choose, keep_nucleus, keep_top, log_softmax
 from bertlab.generation.compiling import compiled, traced
@@ -215,6 +224,35 @@ def test_enough_beams_find_the_best_of_all_texts(of_five_tokens, penalty):
     best = max(texts, key=score)
     found, its_score = beam_search(CachedReader(model, [[1]] * 30, 4), 30, longest, penalty, end)
     assert tuple(found) == best and its_score == pytest.approx(score(best), rel=1e-4)
+
+
+@pytest.mark.parametrize("cache", [True, False])
+@pytest.mark.parametrize(("penalty", "end"), [(0.0, 4), (0.5, 1), (1.0, 4)])
+def test_prompts_together_get_the_texts_and_scores_that_each_gets_alone(of_five_tokens, cache, penalty, end):
+    """Prompts of different lengths, whose texts end at different steps or not at all."""
+    model, new = of_five_tokens, 9
+    prompts = [[1, 3, 4, 0, 1, 3], [4], [0, 1], [3, 3, 3], [1], [0]]
+    of_one = CachedReader if cache else WholeReader
+    alone = [beam_search(of_one(model, [prompt] * 3, len(prompt) + new), 3, new, penalty, end) for prompt in prompts]
+    rows = [prompt for prompt in prompts for _ in range(3)]
+    together = beams.beam_searches(of_one(model, rows, 6 + new), 3, new, penalty, end)
+    assert [text for text, _ in together] == [text for text, _ in alone]
+    np.testing.assert_allclose([score for _, score in together], [score for _, score in alone], rtol=1e-5)
+    assert len({len(text) for text, _ in alone if text[-1] == end}) > 1
+    options = GenerationSettings(max_new_tokens=new, beams=3, length_penalty=penalty, cache=cache)
+    assert generate(model, prompts, options, end) == [text for text, _ in alone]
+
+
+def test_many_prompts_are_read_in_several_batches_of_beams(made, monkeypatch):
+    made_readers = []
+    monkeypatch.setattr(continuing, "ROWS_BATCH_SIZE", 6)
+    monkeypatch.setattr(
+        continuing, "CachedReader", lambda *given: made_readers.append(len(given[1])) or CachedReader(*given)
+    )
+    prompts, options = [[5, 9, 7, 1], [8], [3, 4], [6], [2, 2]], GenerationSettings(max_new_tokens=6, beams=3)
+    together = generate(made["gpt2"], prompts, options)
+    assert made_readers == [6, 6, 3]  # not one batch for each prompt
+    assert together == [generate(made["gpt2"], [prompt], options)[0] for prompt in prompts]
 
 
 def test_more_beams_find_nothing_less_likely_than_one(made):

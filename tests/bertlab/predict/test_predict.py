@@ -121,6 +121,24 @@ def test_an_answer_has_the_id_of_its_question_also_one_that_is_given_twice():
     assert [answer.id for answer in answers] == ["x", "2", "x"]
 
 
+def test_a_question_that_is_too_long_is_cut_as_in_fine_tuning_and_named(monkeypatch, tmp_path):
+    from bertlab.cli.predict import predict
+    from bertlab.predict import Predictor
+
+    said = []
+    predictor = predictor_of("question", say=said.append)
+    longest = predictor.task_kind.question_length
+    asked = " ".join(["where is it in paris"] * 4)
+    cut = " ".join(asked.split()[:longest])
+    short, long, by_hand = predictor([(text, "paris is in france .") for text in ("where is it", asked, cut)])
+    assert (long.text, long.probability) == pytest.approx((by_hand.text, by_hand.probability))
+    assert said == [f"question 2 has 20 tokens and was cut to its first {longest}, as in fine-tuning"]
+    monkeypatch.setattr(Predictor, "load", lambda *_, **options: predictor_of("question", say=options["say"]))
+    (tmp_path / "lines.txt").write_text(f"where\tin paris\n{asked}\tin paris\nwhere\tin paris\n")
+    done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "lines.txt")], catch_exceptions=False)
+    assert len(done.stdout.splitlines()) == 3 and "question 2 has 20 tokens and was cut" in done.stderr
+
+
 def test_rows_may_have_different_numbers_of_choices():
     two, three = predictor_of("multiple-choice")([("it", ["good", "bad"]), ("it", ["a", "bad", "in"])])
     assert len(two.probabilities) == 2 and len(three.probabilities) == 3
@@ -245,6 +263,169 @@ def test_a_byte_order_mark_and_carriage_returns_are_not_text(monkeypatch, tmp_pa
     assert marked.stdout == plain.stdout != ""
     question = b'{"question": "where", "context": "in paris"}'
     assert predicted("question", b"\xef\xbb\xbf" + question, monkeypatch, tmp_path).exit_code == 0
+
+
+# --- one text or two ---
+
+
+@pytest.fixture(scope="module")
+def pair_folders(tmp_path_factory):
+    """The same classifier of pairs as BertLab saves it, and as transformers does, whose files do not tell the shape."""
+    import shutil
+
+    from bertlab.training.finetuning.task_info import save_finetuned
+
+    folder = tmp_path_factory.mktemp("pairs")
+    save_finetuned(model_of("pair"), folder / "named", TOKENIZER, info_of("pair"), "huggingface")
+    shutil.copytree(folder / "named", folder / "bare")
+    (folder / "bare" / "task.json").unlink()
+    return folder
+
+
+def in_shell(*arguments, text=None):
+    from bertlab.cli import cli
+
+    return CliRunner().invoke(cli, [str(one) for one in arguments], input=text)
+
+
+PAIR_LINES = "good film\tit was bad\nwhere is paris\tin france\n"
+
+
+def test_a_folder_that_does_not_tell_one_text_from_two_is_asked_about(pair_folders):
+    expected = in_shell("predict", pair_folders / "named", text=PAIR_LINES).stdout
+    asked = in_shell("predict", pair_folders / "bare", text=PAIR_LINES)
+    assert isinstance(asked.exception, DataError) and asked.stdout == ""
+    assert "line 1: has a tab, and the model's folder does not say whether it reads one text or two" in str(
+        asked.exception
+    )
+    told = in_shell("predict", pair_folders / "bare", "--shape", "pair", text=PAIR_LINES)
+    assert told.exit_code == 0 and told.stdout == expected and told.stderr == ""
+    as_texts = in_shell("predict", pair_folders / "bare", "--shape", "sentence", text=PAIR_LINES)
+    assert as_texts.exit_code == 0 and as_texts.stdout != expected
+    plain = in_shell("predict", pair_folders / "bare", text="good film\n")
+    assert plain.exit_code == 0 and "each line is read as one text (--shape pair:" in plain.stderr
+    other = in_shell("predict", pair_folders / "named", "--shape", "sentence", text=PAIR_LINES)
+    assert "reads the shape pair, got sentence" in str(other.exception)
+
+
+def test_in_python_the_inputs_tell_one_text_from_two(pair_folders):
+    from bertlab.predict import Predictor
+
+    bare, named = (Predictor.load(pair_folders / name) for name in ("bare", "named"))
+    both = [tuple(line.split("\t")) for line in PAIR_LINES.splitlines()]
+    assert [one.label for one in bare(both)] == [one.label for one in named(both)]
+    assert len(bare(["good film"])) == 1
+    with pytest.raises(DataError, match="input 2: expected a text"):
+        bare(["good film", ("a", "b")])
+
+
+def test_labelled_pairs_are_evaluated_and_converted_without_a_guess(pair_folders, tmp_path):
+    import json
+
+    from bertlab.predict import Predictor, evaluate, load_labelled
+
+    (tmp_path / "rows.csv").write_text("text_a,text_b,label\ngood film,it was bad,no\nwhere is it,in paris,yes\n")
+    judged = []
+    for name in ("bare", "named"):
+        predictor = Predictor.load(pair_folders / name)
+        judged.append(evaluate(predictor, load_labelled(tmp_path / "rows.csv", predictor.info).train))
+    assert judged[0].metrics == judged[1].metrics and judged[0].shape == "pair"
+    done = in_shell("convert", pair_folders / "bare", tmp_path / "converted", "--to", "bertlab")
+    assert done.exit_code == 0
+    assert json.loads((tmp_path / "converted" / "task.json").read_text())["shape"] == "sentence or pair"
+
+
+def test_a_saved_model_is_not_written_for_a_guessed_shape(pair_folders, tmp_path):
+    done = in_shell("export", pair_folders / "bare", "--out", tmp_path / "exported")
+    assert "choose with --shape sentence or --shape pair" in str(done.exception)
+    assert not (tmp_path / "exported").exists()
+
+
+# --- tables and CoNLL ---
+
+
+def test_a_table_is_read_by_its_columns_and_not_by_its_lines(folder, pair_folders, tmp_path):
+    table = tmp_path / "reviews.csv"
+    table.write_text('review,stars\n"good, film",5\nbad,1\n')
+    (tmp_path / "lines.txt").write_text("good, film\nbad\n")
+    refused = in_shell("predict", folder, table)
+    assert isinstance(refused.exception, DataError) and refused.stdout == ""
+    assert "expected a column for text, got the columns review, stars" in str(refused.exception)
+    assert "--column text=NAME" in str(refused.exception) and "rename the file to .txt" in str(refused.exception)
+    found = in_shell("predict", folder, table, "--column", "text=review")
+    assert found.exit_code == 0 and found.stdout == in_shell("predict", folder, tmp_path / "lines.txt").stdout
+    (tmp_path / "pairs.tsv").write_text("premise\thypothesis\tlabel\ngood film\tit was bad\tmaybe\n")
+    expected = in_shell("predict", pair_folders / "named", text="good film\tit was bad\n").stdout
+    for name in ("named", "bare"):
+        found = in_shell("predict", pair_folders / name, tmp_path / "pairs.tsv")
+        assert found.stdout == expected and found.stderr == ""
+    other = in_shell("predict", folder, tmp_path / "lines.txt", "--column", "text=review")
+    assert "expected a table" in str(other.exception)
+
+
+def test_rows_of_a_table_before_a_wrong_one_are_answered_first(monkeypatch, tmp_path):
+    from bertlab.cli.predict import predict
+    from bertlab.predict import Predictor
+
+    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of("sentence"))
+    (tmp_path / "rows.csv").write_text("text,label\ngood film,positive\nbad\nbad film,negative\n")
+    done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "rows.csv")])
+    assert len(done.stdout.splitlines()) == 1
+    assert "rows.csv line 3: 1 columns" in str(done.exception) and "skip" not in str(done.exception)
+
+
+def test_questions_of_json_lines_keep_their_ids_or_are_numbered(tmp_path):
+    from bertlab.predict.files import rows_of_file
+
+    rows = [{"question": "where", "context": "in paris", "answers": {"text": ["paris"]}}, {"id": "x"}]
+    rows[1] |= rows[0]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    with path.open("rb") as file:
+        read = list(rows_of_file(file, "question", {"answers": "answers.text"}))
+    assert [row.id for row in read] == ["1", "x"] and all(row.answers == () for row in read)
+
+
+CONLLU = """# text = it was in Paris
+1\tit\tit\tPRON\t_\t_\t0\troot\t_\t_
+2-3\tisin\t_\t_\t_\t_\t_\t_\t_\t_
+2\tis\tbe\tAUX\t_\t_\t1\tcop\t_\t_
+3\tin\tin\tADP\t_\t_\t1\tcase\t_\t_
+
+1\tparis\tparis\tPROPN\t_\t_\t0\troot\t_\t_
+"""
+
+
+def test_a_tagger_reads_the_words_of_conll_files(monkeypatch, tmp_path):
+    from bertlab.cli.predict import predict
+    from bertlab.predict import Predictor
+
+    tagger = predictor_of("tagging")
+    monkeypatch.setattr(Predictor, "load", lambda *_, **__: tagger)
+    (tmp_path / "a.conllu").write_text(CONLLU)
+    (tmp_path / "a.conll").write_text("it PRON\nis AUX\nin ADP\n\nparis PROPN\n")
+    (tmp_path / "a.txt").write_text("it is in\nparis\n")
+    outputs = {
+        name: CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / f"a.{name}")], catch_exceptions=False).stdout
+        for name in ("conllu", "conll", "txt")
+    }
+    assert len(outputs["txt"].splitlines()) == 2 and len(set(outputs.values())) == 1
+    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of("sentence"))
+    refused = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "a.conllu")])
+    assert "has a word on each line, for a tagger; the model reads the shape sentence" in str(refused.exception)
+
+
+def test_a_tagger_that_finds_nothing_says_so(monkeypatch, tmp_path):
+    from bertlab.cli.predict import predict
+    from bertlab.predict import Predictor
+
+    tagger = predictor_of("tagging")
+    monkeypatch.setattr(Predictor, "load", lambda *_, **__: tagger)
+    (tmp_path / "a.txt").write_text("paris is good\nit was bad\n")
+    for bias, said in ((100.0, True), (-100.0, False)):
+        tagger.model.weights[-1].assign([bias, 0.0, 0.0])
+        done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "a.txt")], catch_exceptions=False)
+        assert ("every word of all 2 rows got the tag O" in done.stderr) is said
 
 
 # --- for GLUE's server ---

@@ -283,6 +283,15 @@ def test_bfloat16_learns_and_its_weights_are_float32_and_a_curve_is_drawn(checkp
     assert json.loads((tmp_path / "out/settings.json").read_text())["precision"] == "bfloat16"
 
 
+def test_batches_of_several_lengths_are_tuned_in_parts(checkpoint, tmp_path):
+    from bertlab.training.contrastive.tuning import tune_vectors
+
+    long = [PairRow(f"{row.text_a} {row.text_a} {row.text_b}", row.text_b) for row in pairs_by_word(16)]
+    settings = SHORT.replace(epochs=2, max_length=32, accumulation=2, batch_size=2)  # short pairs, long pairs, both
+    result = tune_vectors(checkpoint, [*pairs_by_word(16), *long], tmp_path / "out", settings)
+    assert np.isfinite(result.epochs[-1]["loss"])
+
+
 def test_parts_that_cannot_be_divided_are_refused(checkpoint, tmp_path):
     from bertlab.training.contrastive.tuning import tune_vectors
 

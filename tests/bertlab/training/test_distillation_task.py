@@ -163,10 +163,11 @@ def test_layers_are_learned_first_and_the_outputs_after_them(shape, teachers, tm
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("shape", "losses"), [("question", "outputs"), ("question", "layers"), ("multiple-choice", "layers")]
+    ("shape", "losses", "accumulation"),
+    [("question", "outputs", 2), ("question", "layers", 1), ("multiple-choice", "layers", 2)],
 )
-def test_batches_of_several_lengths_are_learned_from(shape, losses, teachers, tmp_path):
-    task, recipe = of_two_lengths(task_of(shape)), RECIPE.replace(epochs=1, max_length=32)
+def test_batches_of_several_lengths_are_learned_from(shape, losses, accumulation, teachers, tmp_path):
+    task, recipe = of_two_lengths(task_of(shape)), RECIPE.replace(epochs=1, max_length=32, accumulation=accumulation)
     result, _ = distilled(teachers(shape), tmp_path, task, losses=losses, recipe=recipe)
     assert np.isfinite(result.runs[0].epochs[0]["loss"])
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
+from finetuning_case import RECIPE, finetuned, of_two_lengths, save_checkpoint, task_of
 
 from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning import experiment, trainer
@@ -52,6 +52,15 @@ def test_a_batch_in_parts_gives_the_same_update(tmp_path, shape):
     assert parts == pytest.approx(whole, rel=1e-4)
     for name, value in expected.items():
         np.testing.assert_allclose(found[name], value, atol=2e-4, err_msg=name)
+
+
+@pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])
+def test_batches_of_several_lengths_in_parts_have_the_loss_of_whole_ones(tmp_path, shape):
+    """TensorFlow makes one graph for all of them from the second length on, where the length is then unknown."""
+    checkpoint, task = save_checkpoint(tmp_path / "pretrained"), of_two_lengths(task_of(shape))
+    recipe = RECIPE.replace(epochs=1, learning_rate=1e-3, max_length=32)
+    whole, parts = (trained(checkpoint, task, tmp_path / str(n), recipe.replace(accumulation=n))[0] for n in (1, 4))
+    assert parts == pytest.approx(whole, rel=1e-4)
 
 
 def test_a_batch_that_cannot_be_divided_is_refused():
@@ -206,11 +215,27 @@ def test_the_time_left_is_estimated_from_the_steps_that_were_computed(monkeypatc
     said, moved = [], SimpleNamespace(advance=lambda steps, note=None: None)
     lines = callbacks.ProgressLines(100, said.append)
     run = experiment._Advance(moved, lines, 0, "")
-    run.skip(40)
+    run.skip(39)
+    run(1, "loss 2.6")
     lines._began -= 60  # ten steps take a minute, and 50 are left
     lines._said -= 60
     run(10, "loss 2.5")
     assert said == ["step 50 of 100, about 5 min left: loss 2.5"]
+
+
+def test_the_time_left_leaves_out_the_first_step_which_is_also_compiled(monkeypatch):
+    clock = iter([0.0, 600.0, 600.0, 660.0, 780.0])  # 10 minutes of compiling, then 6 seconds for a step
+    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
+    monkeypatch.setattr(callbacks, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    said = []
+    lines = callbacks.ProgressLines(1000, said.append, first_step=100)
+    for step in (101, 111, 131):
+        lines.show(step, "loss 2.5")
+    assert said == [
+        "step 101 of 1,000: loss 2.5",
+        "step 111 of 1,000, about 89 min left: loss 2.5",
+        "step 131 of 1,000, about 87 min left: loss 2.5",
+    ]
 
 
 def test_a_log_file_shows_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from finetuning_case import CONFIG, RECIPE, save_checkpoint, task_of
+from finetuning_case import CONFIG, RECIPE, of_two_lengths, save_checkpoint, task_of
 
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
 
@@ -249,6 +249,15 @@ def test_a_batch_in_parts_and_adapters_give_a_model_that_is_read_again(checkpoin
         np.testing.assert_allclose(found[name], value, atol=2e-4, err_msg=name)
     trained(checkpoint, tmp_path / "lora", RECIPE.replace(epochs=1, lora_rank=2))
     assert Predictor.load(tmp_path / "lora", task="tone")(["film"])
+
+
+def test_batches_of_several_lengths_are_learned_in_parts(checkpoint, tmp_path):
+    from bertlab.training.finetuning import finetune_tasks
+
+    tasks = [of_two_lengths(task_of(shape)) for shape in ("sentence", "tagging")]
+    recipe = RECIPE.replace(epochs=1, max_length=32, accumulation=2)
+    result = finetune_tasks(checkpoint, tasks, tmp_path, recipe)
+    assert np.isfinite(result.best.epochs[0]["loss"])
 
 
 @pytest.mark.exhaustive

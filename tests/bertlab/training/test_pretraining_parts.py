@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -342,7 +343,10 @@ def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
     said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
     progress = callbacks.TrainingBar("Pre-training", 2400, history, said.append)
-    progress._lines._began -= 60
+    progress._bar = SimpleNamespace(advance=lambda steps, note: None)
+    progress._last = 0
+    progress.on_train_batch_end(10, {"loss": 2.6})  # the first 10 steps, which are also compiled
+    progress._lines._began -= 54
     history.rows.append({"step": 200, "seconds": 69.0, "loss": 2.5, "tokens_per_second": 6400.0})
     progress.on_epoch_end(1)
     assert not said  # a moment after the start
