@@ -29,6 +29,7 @@ _HOMES = {
     "ModernBertConfig": "bertlab.families",
     "MultiTaskModel": "bertlab.models",
     "MultipleChoiceClassifier": "bertlab.models",
+    "NextSentenceClassifier": "bertlab.models",
     "PreTrainingModel": "bertlab.models",
     "Predictor": "bertlab.predict",
     "QuestionAnswerer": "bertlab.models",

@@ -39,7 +39,7 @@ def fill_mask(model, tokenizer, text: str, top_k: int = 5) -> list[list[TokenPre
 
     inputs = {name: row[name][None] for name in ("input_ids", "token_type_ids")}
     inputs["masked_lm_positions"] = np.array([blanks], "int32")
-    logits = model(inputs, training=False)["masked_lm_logits"][0]  # (blanks, V)
+    logits = model(inputs, training=False)["masked_lm_logits"][0, :, : len(vocabulary)]  # (blanks, V), without padding
     probabilities = ops.convert_to_numpy(ops.softmax(ops.cast(logits, "float32"), axis=-1))
     best = np.argsort(-probabilities, axis=-1)[:, :top_k]
     return [

@@ -171,7 +171,8 @@ def _lenses(model, tokenizer, reading: TextReading) -> list:
     pieces = tokenizer.vocabulary.pieces
     blocks = []
     for start in range(0, len(reading.ids), _POSITIONS_BATCH_SIZE):
-        probabilities = lens_probabilities(model, reading.states[:, start : start + _POSITIONS_BATCH_SIZE])
+        states = reading.states[:, start : start + _POSITIONS_BATCH_SIZE]
+        probabilities = lens_probabilities(model, states, len(pieces))
         by_kind = probabilities.reshape(*probabilities.shape[:2], -1, probabilities.shape[-1])  # (L + 1, P, 1 or 2, V)
         best = np.argsort(-by_kind, axis=-1, kind="stable")[..., :LENS_TOP]
         blocks.append((best, np.take_along_axis(by_kind, best, axis=-1)))

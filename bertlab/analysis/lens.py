@@ -17,11 +17,12 @@ from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
 
 
-def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
+def lens_probabilities(model, states: np.ndarray, tokens: int | None = None) -> np.ndarray:
     """The head's probabilities at every layer. states: (L + 1, P, H), the last as the model outputs it → (L + 1, P, V).
 
     Of a model that predicts both neighbours of a token → (L + 1, P, 2, V): the next token and the one before.
 
+    tokens: of the vocabulary, V; None: as many as the table has rows, some of which may be padding.
     model: a `PreTrainingModel`, or any other with a `backbone` and a `masked_lm_head`. In a pre-LN model the encoder's
     last LayerNorm comes before the head at every layer. Raises DataError for a model without a masked-LM head.
     """
@@ -37,7 +38,7 @@ def lens_probabilities(model, states: np.ndarray) -> np.ndarray:
         x = ops.convert_to_tensor(state[None])  # (1, P, H)
         if final_norm is not None and layer < len(states) - 1:
             x = final_norm(x)
-        logits = ops.cast(head(x, table=table), "float32")  # (1, P, V) or (1, P, 2, V)
+        logits = ops.cast(head(x, table=table)[..., :tokens], "float32")  # (1, P, V) or (1, P, 2, V)
         probabilities.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1))[0])
     return np.stack(probabilities)
 
@@ -70,8 +71,9 @@ def logit_lens(
         positions = np.flatnonzero(reading.ids == tokenizer.vocabulary.mask_id)
         if not len(positions):
             raise DataError(f"no [MASK] in {text!r}: write one, or give positions")
-    probabilities = lens_probabilities(model, reading.states[:, np.asarray(positions)])  # (L + 1, P, V)
     pieces = tokenizer.vocabulary.pieces
+    states = reading.states[:, np.asarray(positions)]  # (L + 1, P, H)
+    probabilities = lens_probabilities(model, states, len(pieces))  # (L + 1, P, V)
     best = np.argsort(-probabilities, axis=-1, kind="stable")[..., :top_k]  # (L + 1, P, k)
     return [
         [

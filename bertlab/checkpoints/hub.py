@@ -16,6 +16,9 @@ _FILES = [
     "spiece.model",
     "tokenizer.json",
     "tokenizer_config.json",
+    "added_tokens.json",
+    "modules.json",
+    "1_Pooling/config.json",
     "bertlab.safetensors",
 ]
 

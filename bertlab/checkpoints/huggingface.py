@@ -36,11 +36,11 @@ UNREADABLE = ("pytorch_model.bin", "pytorch_model.bin.index.json", "tf_model.h5"
 _BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")  # constants, stored by older versions
 # How transformers' class names end, for each kind of ours. The first one is written.
 _PAIRS = "ForPreTraining"  # with next-sentence prediction, where the family has it
-_NEXT_SENTENCE = "ForNextSentencePrediction"  # a classifier of pairs under another name
 _CLASS_ENDS = {
     "encoder": "Model",
     "pretraining": "ForMaskedLM",
     "replaced_token_detection": "ForPreTraining",
+    "next_sentence": "ForNextSentencePrediction",
     "sequence_classification": "ForSequenceClassification",
     "token_classification": "ForTokenClassification",
     "multiple_choice": "ForMultipleChoice",
@@ -64,9 +64,13 @@ def open_folder(folder: Path) -> StoredCheckpoint:
         if values.get(name):
             raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
 
+    if values.get("pruned_heads"):
+        raise CheckpointError(
+            f"{folder / CONFIG}: pruned_heads is {values['pruned_heads']!r:.80}; a model without some of its heads "
+            "cannot be read: take the one before pruning"
+        )
+
     named = _under_plain_names(raw, its_family.huggingface, folder)
-    if is_next_sentence(values):
-        named = _as_classifier(named, its_family)
     tied = values.get("tie_word_embeddings") is not False
     _settle_decoder(named, its_family, tied, folder)
     kind = _kind(named, values, its_family)
@@ -81,7 +85,7 @@ def open_folder(folder: Path) -> StoredCheckpoint:
 def _open_weights(folder: Path) -> tuple[str, dict[str, StoredTensor]]:
     """The tensors under their stored names, of one file or of all shards."""
     if (folder / WEIGHTS).exists():
-        return WEIGHTS, open_safetensors(folder / WEIGHTS)[0]
+        return WEIGHTS, _with_aliases(*open_safetensors(folder / WEIGHTS))
     if (folder / INDEX).exists():
         return INDEX, _open_shards(folder)
     for name in UNREADABLE:
@@ -102,11 +106,18 @@ def _open_shards(folder: Path) -> dict[str, StoredTensor]:
     for shard in sorted(set(weight_map.values())):
         if Path(shard).name != shard:
             raise CheckpointError(f"{folder / INDEX}: {shard!r} is not a file of this folder")
-        tensors |= open_safetensors(folder / shard)[0]
+        tensors |= _with_aliases(*open_safetensors(folder / shard))
     missing = sorted(set(weight_map) - set(tensors))
     if missing:
         raise CheckpointError(f"{folder / INDEX}: lists {few(missing)}, which the files do not hold")
     return tensors
+
+
+def _with_aliases(tensors: dict[str, StoredTensor], metadata: dict[str, str]) -> dict[str, StoredTensor]:
+    """With the names that the header lists as aliases of a stored one, as `save_model` of safetensors writes them."""
+    return tensors | {
+        alias: tensors[name] for alias, name in metadata.items() if name in tensors and alias not in tensors
+    }
 
 
 def _under_plain_names(raw: dict[str, StoredTensor], names: Names, folder: Path) -> dict[str, StoredTensor]:
@@ -131,19 +142,6 @@ def _is_ignored(plain: str, names: Names) -> bool:
 def _implied_config(raw: dict[str, StoredTensor], names: Names) -> dict[str, dict]:
     """Fields of the config, by kind of model, of a head whose folder also has weights that no model needs."""
     return names.implied_config if any(_is_ignored(name.removeprefix(names.prefix), names) for name in raw) else {}
-
-
-def is_next_sentence(values: dict) -> bool:
-    """Whether a config.json describes a model that only has the next-sentence head; its classes: 0 next, 1 not."""
-    return (_architecture(values) or "").endswith(_NEXT_SENTENCE)
-
-
-def _as_classifier(named: dict[str, StoredTensor], its_family: Family) -> dict[str, StoredTensor]:
-    """The next-sentence head under the classifier's names: both are one linear layer on the pooled vector."""
-    pair, single = ("next_sentence_head/dense/", "head/dense/")
-    name_of = its_family.huggingface.name_of
-    heads = {name_of(pair + part): name_of(single + part, "sequence_classification") for part in ("kernel", "bias")}
-    return {heads.get(name, name): tensor for name, tensor in named.items()}
 
 
 def _output_names(its_family: Family) -> tuple[str, str, str | None]:
@@ -190,8 +188,6 @@ def _architecture_on_disk(folder: Path) -> str:
 def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> str | None:
     """The kind that the head's tensors show; without a head, the kind in the config; else an encoder."""
     end = (_architecture(values) or "").removeprefix(its_family.huggingface.class_prefix)
-    if is_next_sentence(values):
-        return "sequence_classification"
     ends = _CLASS_ENDS | its_family.huggingface.class_ends
     claimed = {end: kind for kind, end in ends.items()}.get(ends["pretraining"] if end == _PAIRS else end)
     possible = its_family.huggingface.kinds_of(named)
@@ -207,8 +203,8 @@ def _options(kind: str | None, tensors: dict[str, StoredTensor], values: dict, i
         stored = any(path.startswith("next_sentence_head/") for path in tensors)
         claimed = its_family.next_sentence and (_architecture(values) or "").endswith(_PAIRS)
         return {"next_sentence": stored or claimed, "tied": tied}
-    if kind in ("sequence_classification", "token_classification") and "head/dense/bias" in tensors:
-        return {"num_labels": tensors["head/dense/bias"].shape[0]}
+    if kind in ("next_sentence", "sequence_classification", "token_classification") and "head/dense/kernel" in tensors:
+        return {"num_labels": tensors["head/dense/kernel"].shape[-1]}
     return {}
 
 
@@ -217,7 +213,7 @@ def _check_labels(kind: str | None, options: dict, values: dict, folder: Path) -
     claimed = len(labels) if isinstance(labels, dict) else values.get("num_labels", 2)
     if "num_labels" in options and options["num_labels"] != claimed:
         raise CheckpointError(
-            f"{folder / CONFIG}: describes {claimed} labels, but the classifier's bias has {options['num_labels']}; "
+            f"{folder / CONFIG}: describes {claimed} labels, but the classifier has {options['num_labels']}; "
             "config and weights are not of the same model"
         )
 
@@ -260,7 +256,16 @@ def _weight_names(model) -> dict[str, WeightName]:
 
 
 def check_representable(config: ModelConfig) -> None:
-    """Raises CheckpointError for a configuration that transformers' models of the family do not know."""
+    """Raises CheckpointError for a configuration that transformers' models of the family do not know or cannot build.
+
+    Those that read left to right need no padding; theirs is left out of the file where it is not in the vocabulary.
+    """
+    if not config.causal and not 0 <= config.pad_token_id < config.vocab_size:
+        raise CheckpointError(
+            f"pad_token_id is {config.pad_token_id}; expected the id of one of the {config.vocab_size} tokens, as "
+            "transformers needs it: change the configuration, for example with "
+            "config.replace(pad_token_id=tokenizer.vocabulary.pad_id)"
+        )
     found = config.huggingface_lacks()
     if found:
         raise CheckpointError(
@@ -287,6 +292,8 @@ def _config_values(model, kind: str, dtype: str) -> dict:
     options, names = options_of(model), family_of(model.config).huggingface
     end = (_CLASS_ENDS | names.class_ends)[kind]
     values = model.config.to_huggingface()
+    if model.config.pad_token_id >= model.config.vocab_size:
+        values["pad_token_id"] = None
     if kind == "pretraining":
         values["tie_word_embeddings"] = options["tied"]
         end = _PAIRS if options["next_sentence"] else end

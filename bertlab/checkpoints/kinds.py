@@ -9,6 +9,7 @@ KINDS = {
     "pretraining": "PreTrainingModel",
     "replaced_token_detection": "ReplacedTokenDetector",
     "sequence_to_sequence": "SequenceToSequenceModel",
+    "next_sentence": "NextSentenceClassifier",  # before the class that it extends
     "sequence_classification": "SequenceClassifier",
     "token_classification": "TokenClassifier",
     "multiple_choice": "MultipleChoiceClassifier",

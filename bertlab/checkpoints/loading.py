@@ -34,8 +34,8 @@ def load(
         packaged model ("bertlab-mini") or of a published one ("bert-base-uncased"), which huggingface_hub fetches or
         has in its cache.
     model_class: a class of `bertlab.models` or its short name: encoder, pretraining, replaced_token_detection,
-        sequence_to_sequence, sequence_classification, token_classification, multiple_choice, question_answering,
-        multi_task. None: what the checkpoint holds.
+        sequence_to_sequence, next_sentence, sequence_classification, token_classification, multiple_choice,
+        question_answering, multi_task. None: what the checkpoint holds.
     fresh_head: for fine-tuning: only the encoder is loaded, the head keeps its random start.
     strict: False lets missing variables keep their initial value and ignores unexpected tensors.
     padded_vocabulary: the token table may have more rows than vocab.txt has lines.
@@ -70,7 +70,7 @@ def from_preset(path_or_name: str | Path, its_class: type, **model_options):
     Arguments and errors as in `load`; with num_labels the head is a new one.
     """
     checkpoint = open_checkpoint(path_or_name)
-    kept = checkpoint.kind in (kind_of(its_class), None) or kind_of(its_class) == "encoder"
+    kept = _has_head_of(checkpoint, kind_of(its_class)) or kind_of(its_class) == "encoder"
     return load(path_or_name, its_class, fresh_head="num_labels" in model_options or not kept, **model_options)
 
 
@@ -162,7 +162,9 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     config = _with_head(checkpoint, kind_of(model)) if reads_head else checkpoint.config
     problems = _config_problems(model.config, config) if strict else []
     problems += _shape_problems(shapes, needed)
-    if strict:
+    if not any(path.startswith(f"{BACKBONE}/") for path in needed):  # such a model would be random
+        problems += [_nothing_problem(unexpected, model)]
+    elif strict:
         problems += [_missing_problem(missing, model)] if missing else []
         problems += [_unexpected_problem(unexpected, missing, model)] if unexpected else []
     if problems:
@@ -173,6 +175,22 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     origins = tuple(_origin(path, variable, needed, shapes) for path, variable in variables_of(model).items())
     where = str(checkpoint.folder / checkpoint.weights_name)
     return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
+
+
+def _nothing_problem(unexpected: list[str], model) -> str:
+    """Names the prefix that all names have too much, if that is why none is known."""
+    its_family = family_of(model.config)
+    names = its_family.huggingface
+    first = next(weight.theirs for weight in names.weight_names(kind_of(model), 0) if weight.in_backbone)
+    known = [name for name in unexpected if name.endswith(first)]
+    if known:
+        prefix = known[0].removesuffix(first).removesuffix(names.prefix)
+        return (
+            f"all names begin with {prefix!r}, which is too much: {known[0]!r} should be {names.prefix + first!r}; "
+            "rename the tensors in the file"
+        )
+    expected = f"expected {names.prefix + first!r} and others"
+    return f"no name of the encoder's weights is in the file, but {few(unexpected) or 'others'}; {expected}"
 
 
 def _unexpected_problem(names: list[str], missing: list[str], model) -> str:
@@ -204,9 +222,14 @@ def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> boo
     return of_head and path not in checkpoint.tensors
 
 
+def _has_head_of(checkpoint: StoredCheckpoint, kind: str) -> bool:
+    """Whether the stored head may be that of a model of this kind; next-sentence prediction classifies texts."""
+    return checkpoint.kind in (kind, None) or {checkpoint.kind, kind} <= {"next_sentence", "sequence_classification"}
+
+
 def _for_kind(checkpoint: StoredCheckpoint, kind: str) -> dict[str, StoredTensor]:
     """The tensors that mean the same in a model of this kind: a tagger's `head/` is not a span finder's."""
-    if checkpoint.kind in (kind, None):
+    if _has_head_of(checkpoint, kind):
         return checkpoint.tensors
     return {path: tensor for path, tensor in checkpoint.tensors.items() if not path.startswith("head/")}
 
@@ -239,7 +262,12 @@ def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
         for path, tensor in needed.items()
         if tensor.shape != shapes[path]
     ]
-    return [f"{few(wrong)} (does the config belong to these weights?)"] if wrong else []
+    if not wrong:
+        return []
+    attention = [path for path, tensor in needed.items() if tensor.shape != shapes[path]]
+    if all("/attention/" in path for path in attention):
+        return [f"heads were pruned: {few(wrong)}; such a model cannot be read, take the one before pruning"]
+    return [f"{few(wrong)} (does the config belong to these weights?)"]
 
 
 def _missing_problem(missing: list[str], model) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -119,15 +120,20 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[
 
 def read_json(path: Path) -> dict:
     """A JSON object from a file. Raises CheckpointError with the file's name."""
+    values = read_json_value(path)
+    if not isinstance(values, dict):
+        raise CheckpointError(f"{path}: expected a JSON object, found {type(values).__name__}")
+    return values
+
+
+def read_json_value(path: Path) -> Any:
+    """Any JSON value from a file. Raises CheckpointError with the file's name."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise CheckpointError(f"{path}: there is no such file") from None
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{path}: not valid JSON ({error})") from None
-    if not isinstance(values, dict):
-        raise CheckpointError(f"{path}: expected a JSON object, found {type(values).__name__}")
-    return values
 
 
 def by_our_paths(named: dict[str, StoredTensor], weight_names: Iterable[WeightName]) -> dict[str, StoredTensor]:

@@ -6,13 +6,20 @@ target.spm and vocab.json. Whole words: words.txt. To add a kind, write a functi
 enter it in `_LOADERS`; what it returns is a `bertlab.tokenizers.protocol.Tokenizer`.
 """
 
-import hashlib
+import warnings
 from pathlib import Path
 
 from bertlab.checkpoints import options_hdf5
 from bertlab.checkpoints.opening import find
-from bertlab.checkpoints.stored import StoredCheckpoint, read_json
-from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError, VocabularyError, asked
+from bertlab.checkpoints.stored import StoredCheckpoint
+from bertlab.common.errors import (
+    BertLabWarning,
+    CheckpointError,
+    ConfigError,
+    MissingDependencyError,
+    VocabularyError,
+    asked,
+)
 from bertlab.families import family_of, load_config
 from bertlab.tokenizers.kinds import (
     BYTE_PAIRS,
@@ -26,7 +33,8 @@ from bertlab.tokenizers.kinds import (
 )
 from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.whole_words import WORDS_FILE
-from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.added import ADDED_FILE
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
@@ -77,14 +85,14 @@ def _load_wordpiece(folder: Path):
     """Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
     a vocabulary with capital letters is cased.
     """
-    if (folder / VOCABULARY).exists():
-        tokenizer = WordPieceTokenizer.load(folder)
-        if (folder / TOKENIZER_CONFIG).exists():
-            return tokenizer
-        return WordPieceTokenizer(tokenizer.vocabulary, lowercase=not _is_cased(tokenizer.vocabulary))
-    if (folder / TOKENIZER_JSON).exists():
-        return _from_tokenizer_json(folder / TOKENIZER_JSON)
-    raise CheckpointError(f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy one from the original")
+    if not any((folder / name).exists() for name in (VOCABULARY, TOKENIZER_JSON)):
+        raise CheckpointError(
+            f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy one from the original"
+        )
+    tokenizer = WordPieceTokenizer.load(folder)
+    if any((folder / name).exists() for name in (TOKENIZER_CONFIG, TOKENIZER_JSON)):
+        return tokenizer
+    return WordPieceTokenizer(tokenizer.vocabulary, lowercase=not _is_cased(tokenizer.vocabulary))
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:
@@ -105,31 +113,6 @@ def _folder(path_or_name: str | Path) -> Path:
 
 def _is_cased(vocabulary) -> bool:
     return any(piece != piece.lower() for piece in vocabulary.pieces if not piece.startswith("["))
-
-
-def _pieces_of_tokenizer_json(path: Path) -> list[str]:
-    model = read_json(path).get("model")
-    if not isinstance(model, dict) or model.get("type") != "WordPiece" or not isinstance(model.get("vocab"), dict):
-        raise CheckpointError(f"{path}: expected a tokenizer of type 'WordPiece' with its vocabulary")
-    vocab = model["vocab"]
-    if sorted(vocab.values()) != list(range(len(vocab))):
-        raise CheckpointError(f"{path}: the ids of the vocabulary are not 0 to {len(vocab) - 1}, each once")
-    return sorted(vocab, key=vocab.get)
-
-
-def _from_tokenizer_json(path: Path):
-    vocabulary = Vocabulary(_pieces_of_tokenizer_json(path), where=f"{path}, token")
-    values = read_json(path)
-    normalizer = values.get("normalizer")
-    if not isinstance(normalizer, dict) or normalizer.get("type") != "BertNormalizer":
-        raise CheckpointError(f"{path}: expected a normalizer of type 'BertNormalizer', found {normalizer!r:.60}")
-    return WordPieceTokenizer(
-        vocabulary,
-        lowercase=normalizer.get("lowercase", True),
-        strip_accents=normalizer.get("strip_accents"),
-        max_chars_per_word=values["model"].get("max_input_chars_per_word", 100),
-        split_cjk=normalizer.get("handle_chinese_chars", True),
-    )
 
 
 def _load_byte_pairs(folder: Path, kind: str = BYTE_PAIRS):
@@ -174,61 +157,42 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     """Raises CheckpointError if a checkpoint's vocabulary is not the one that it was trained with.
 
     A tokenizer that cannot be read, or that belongs to other families, says nothing about the weights.
-    padded: the token table may have more rows than the vocabulary has tokens.
+    padded: the token table may have more rows than the vocabulary has tokens; a warning tells how many.
     """
+    folder, recorded = checkpoint.folder, checkpoint.vocabulary_sha256
     try:
-        kind = kind_in(checkpoint.folder)
-    except VocabularyError:
+        kind = kind_in(folder)
+        if kind not in _LOADERS or (
+            recorded is None and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind)
+        ):
+            return
+        vocabulary = _LOADERS[kind](folder).vocabulary
+    except (CheckpointError, VocabularyError, ConfigError, MissingDependencyError):
         return  # load_tokenizer names the damage
-    recorded = checkpoint.vocabulary_sha256 is not None
-    if not recorded and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind):
-        return
-    if kind in (BYTE_PAIRS, WORD_PAIRS, WHOLE_WORDS) or (kind in (SENTENCE_PIECES, TRANSLATION_PIECES) and recorded):
-        try:
-            vocabulary = _LOADERS[kind](checkpoint.folder).vocabulary
-        except (VocabularyError, ConfigError, MissingDependencyError):
-            return  # load_tokenizer names the damage
-        _check_loaded(checkpoint, vocabulary, padded)
-        return
-    counted = _count_pieces(checkpoint.folder) if kind == WORDPIECE else None
-    if counted is None:
-        return
-    path, pieces = counted
-    rows = checkpoint.config.vocab_size
-    if checkpoint.vocabulary_sha256 is not None and path.name == VOCABULARY:
-        if hashlib.sha256(path.read_bytes()).hexdigest() != checkpoint.vocabulary_sha256:
-            raise CheckpointError(f"{path}: is not the vocabulary that {checkpoint.weights_name} was saved with")
-        return
-    _check_count(path, pieces, rows, padded)
-
-
-def _check_loaded(checkpoint: StoredCheckpoint, vocabulary, padded: bool) -> None:
-    if checkpoint.vocabulary_sha256 not in (None, vocabulary.sha256):
+    path = next(path for path in (folder / vocabulary.file, folder / TOKENIZER_JSON, folder) if path.exists())
+    if recorded not in (None, vocabulary.sha256):
         raise CheckpointError(
-            f"{checkpoint.folder}: its tokenizer is not the one that {checkpoint.weights_name} was saved with"
+            f"{path}: is not the vocabulary that {checkpoint.weights_name} was saved with; copy the one of that model"
         )
-    if checkpoint.vocabulary_sha256 is None:
-        _check_count(checkpoint.folder / vocabulary.file, len(vocabulary), checkpoint.config.vocab_size, padded)
+    if recorded is None:
+        _check_count(path, len(vocabulary), checkpoint.config.vocab_size, padded)
 
 
 def _check_count(path: Path, pieces: int, rows: int, padded: bool) -> None:
-    if pieces == rows or (padded and pieces < rows):
+    if pieces == rows:
         return
-    if pieces < rows:
-        convert = (
-            "convert the checkpoint with `bertlab convert … --to bertlab --padded-vocabulary` and take that folder"
+    lacking = f"{path}: has {pieces} tokens, but the config's vocab_size is {rows}"
+    if pieces > rows:
+        raise CheckpointError(f"{lacking}; take the vocabulary that belongs to the weights")
+    shifted = "if a token is missing from the file, all later ids are wrong: take the original file"
+    if padded:
+        warnings.warn(
+            f"{lacking}: the last {rows - pieces} rows of the token table are taken for padding; {shifted}",
+            BertLabWarning,
+            stacklevel=4,
         )
-        advice = f"if the rows beyond it are padding, {asked(convert, 'load with padded_vocabulary=True')}"
-    else:
-        advice = "take the vocabulary that belongs to the weights"
-    raise CheckpointError(f"{path}: has {pieces} tokens, but the config's vocab_size is {rows}; {advice}")
-
-
-def _count_pieces(folder: Path) -> tuple[Path, int] | None:
-    """The file of the vocabulary and its number of tokens; None if there is no vocabulary."""
-    if (folder / VOCABULARY).exists():
-        content = (folder / VOCABULARY).read_bytes()
-        return folder / VOCABULARY, content.count(b"\n") + (not content.endswith(b"\n") and content != b"")
-    if (folder / TOKENIZER_JSON).exists():
-        return folder / TOKENIZER_JSON, len(_pieces_of_tokenizer_json(folder / TOKENIZER_JSON))
-    return None
+        return
+    convert = "convert the checkpoint with `bertlab convert … --to bertlab --padded-vocabulary` and take that folder"
+    accept = asked(convert, "load with padded_vocabulary=True")
+    added = f"if tokens were added to it, copy {ADDED_FILE} or {TOKENIZER_JSON} too"
+    raise CheckpointError(f"{lacking}; {shifted}; {added}; if the rows beyond it are padding, {accept}")

@@ -28,12 +28,15 @@ from bertlab.common.backend import load_backend
 @click.option("--weights", type=Numbers(), help="Weights of a weighted sum: one number per layer, such as 0.2,0.8.")
 @click.option(
     "--pooling",
-    default="mean",
-    show_default=True,
     type=click.Choice(POOLINGS),
-    help="How to make one vector of the tokens; none keeps them all.",
+    help="How to make one vector of the tokens; none keeps them all. "
+    "[the choice of a sentence-transformers folder, or mean]",
 )
-@click.option("--normalise", is_flag=True, help="Scale each vector to length 1.")
+@click.option(
+    "--normalise/--no-normalise",
+    default=None,
+    help="Scale each vector to length 1. [the choice of a sentence-transformers folder, or no]",
+)
 @click.option(
     "--truncate", is_flag=True, help="Cut texts that are too long for the model instead of reading them in windows."
 )
@@ -57,6 +60,7 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
       bertlab encode sentences.txt --model DIR --out vectors.npy --pooling mean
       bertlab encode sentences.txt --model DIR --out features.npy --layer last4-concat --pooling cls
     """
+    pooling, normalise = _as_the_folder_says(model, pooling, normalise)
     load_backend()
     from bertlab.analysis.vector_files import write_vectors
     from bertlab.checkpoints.digest import model_digests
@@ -73,3 +77,19 @@ def encode(lines, model, out, layer, combine, weights, pooling, normalise, trunc
     with bar("Encoding") as running:
         shape = write_vectors(maker, lines_of(lines), out, settings, running.advance)
     click.echo(f"{out}: {shape[0]} vectors of {shape[1]} dimensions")
+
+
+def _as_the_folder_says(model: str, pooling: str | None, normalise: bool | None) -> tuple[str, bool]:
+    """The choices that were left open, as a folder of sentence-transformers makes them. Prints them."""
+    from bertlab.checkpoints.opening import find
+    from bertlab.checkpoints.sentence_modules import MODULES, read_modules
+
+    modules = None if None not in (pooling, normalise) else read_modules(find(model))
+    if modules is None:
+        return pooling or "mean", bool(normalise)
+    pooling = pooling or modules.pooling or "mean"
+    normalise = modules.normalise if normalise is None else normalise
+    told = f"{MODULES} of the model: pooling {pooling}, {'' if normalise else 'not '}normalised"
+    lacking = f"; left out, since BertLab lacks it: {', '.join(modules.lacking)}" if modules.lacking else ""
+    click.echo(told + lacking, err=True)
+    return pooling, normalise

@@ -6,10 +6,11 @@ import gc
 import importlib
 import os
 import sys
+import warnings
 
 import click
 
-from bertlab.common.errors import BertLabError, in_shell
+from bertlab.common.errors import BertLabError, BertLabWarning, in_shell
 
 
 class LazyGroup(click.Group):
@@ -54,6 +55,7 @@ def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
     A mistake is a BertLabError, one of `mistakes`, or a file that the system refuses: one line on standard error.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # hide TensorFlow's start-up notes
+    _show_own_warnings(name)
     atexit.register(gc.freeze)  # else Python looks for cycles among all of TensorFlow's objects at the end: 2 seconds
     try:
         code = command.main(prog_name=name, standalone_mode=False)
@@ -75,3 +77,16 @@ def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:
             raise  # not caused by a file, so a bug
         click.echo(f"{name}: {error.filename or 'the disk'}: {error.strerror}", err=True)
         sys.exit(2)
+
+
+def _show_own_warnings(name: str) -> None:
+    """Prints ours as one line, as errors are; others as Python does."""
+    usual = warnings.showwarning
+
+    def show(message, category, *where, **options):
+        if issubclass(category, BertLabWarning):
+            click.echo(f"{name}: {message}", err=True)
+        else:
+            usual(message, category, *where, **options)
+
+    warnings.showwarning = show

@@ -40,6 +40,10 @@ class BertLabError(Exception):
         super().__init__(*(_COLOUR.sub("", one) if isinstance(one, str) else one for one in args))
 
 
+class BertLabWarning(UserWarning):
+    """Something that is possible, but perhaps not meant. The command line prints the message as one line."""
+
+
 class ConfigError(BertLabError, ValueError):
     """A configuration that contradicts itself or cannot be read."""
 

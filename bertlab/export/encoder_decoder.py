@@ -16,7 +16,7 @@ from bertlab.export.int8 import quantize_int8
 from bertlab.export.onnx import write_function
 
 ENCODER_FILE, DECODER_FILE = "encoder_model.onnx", "decoder_model.onnx"
-_IDS = ((None, None), "int64")
+_SOURCE, _TARGET = (("batch", "source_tokens"), "int64"), (("batch", "target_tokens"), "int64")
 
 
 def export_encoder_decoder(model, folder: str | Path, start_id: int | None = None, end_id: int | None = None) -> Path:
@@ -47,9 +47,9 @@ def export_encoder_decoder(model, folder: str | Path, start_id: int | None = Non
         return {"logits": model.token_logits(decoded)}
 
     folder = _made(folder)
-    vectors = ((None, None, model.config.hidden_size), "float32")
-    target = {"input_ids": _IDS, "encoder_hidden_states": vectors, "encoder_attention_mask": _IDS}
-    write_function(encode, {"input_ids": _IDS, "attention_mask": _IDS}, folder / ENCODER_FILE, {})
+    vectors = ((*_SOURCE[0], model.config.hidden_size), "float32")
+    target = {"input_ids": _TARGET, "encoder_hidden_states": vectors, "encoder_attention_mask": _SOURCE}
+    write_function(encode, {"input_ids": _SOURCE, "attention_mask": _SOURCE}, folder / ENCODER_FILE, {})
     write_function(decode, target, folder / DECODER_FILE, _about(model.config, start_id, end_id))
     return folder
 

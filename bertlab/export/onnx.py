@@ -40,7 +40,7 @@ def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
     """
     from bertlab.models import MultipleChoiceClassifier
 
-    axes = (None,) * (3 if isinstance(model, MultipleChoiceClassifier) else 2)
+    axes = ("batch", "choices", "tokens") if isinstance(model, MultipleChoiceClassifier) else ("batch", "tokens")
 
     def call(inputs):
         outputs = model(inputs, training=False)
@@ -57,7 +57,8 @@ def export_onnx(model, path: str | Path, labels: Sequence[str] = ()) -> Path:
 def write_function(call, inputs: Mapping[str, tuple[tuple, str]], path: str | Path, metadata: Mapping) -> Path:
     """Writes a function (dict of tensors → dict of tensors) as an ONNX file. Returns the path.
 
-    inputs: name → its shape, None for an axis of any length, and dtype.   metadata: kept in the file, each as JSON.
+    inputs: name → its shape, with a name for an axis of any length, and dtype. The open axis i of
+    an output has the name of the first input's axis i.   metadata: kept in the file, each as JSON.
     Errors as in `export_onnx`.
     """
     import keras
@@ -68,15 +69,28 @@ def write_function(call, inputs: Mapping[str, tuple[tuple, str]], path: str | Pa
     _register_erfc()
     import tf2onnx
 
-    signature = [{name: TensorSpec(shape, dtype, name=name) for name, (shape, dtype) in inputs.items()}]
+    open_axes = {
+        name: [None if isinstance(size, str) else size for size in shape] for name, (shape, _) in inputs.items()
+    }
+    signature = [{name: TensorSpec(open_axes[name], dtype, name=name) for name, (_, dtype) in inputs.items()}]
     with _without_optimization("remove_back_to_back"):
         traced = function(call, input_signature=signature)
         converted = tf2onnx.convert.from_function(traced, input_signature=signature, opset=17)[0]
+    _name_axes(converted.graph, {name: shape for name, (shape, _) in inputs.items()})
     for name, value in metadata.items():
         converted.metadata_props.add(key=name, value=json.dumps(value, ensure_ascii=False))
     content = converted.SerializeToString()
     write_atomically(path, lambda partial: partial.write_bytes(content))
     return path
+
+
+def _name_axes(graph, shapes: Mapping[str, tuple]) -> None:
+    """Gives the open axes of inputs and outputs their names; tf2onnx numbers them."""
+    first = next(iter(shapes.values()))
+    for tensor in (*graph.input, *graph.output):
+        for axis, name in zip(tensor.type.tensor_type.shape.dim, shapes.get(tensor.name, first)):
+            if axis.dim_value <= 0:
+                axis.dim_param = str(name)
 
 
 @contextmanager

@@ -55,17 +55,21 @@ def standard_encoder(config: ModelConfig, kind: type | None = None, **options):
 
 
 def standard_masked_lm_head(config: ModelConfig, **options):
-    """The masked-language-model head. options: `tied`, and a layer's own."""
+    """The masked-language-model head. options: `activation`, `tied`, and a layer's own."""
     from bertlab.layers import MaskedLanguageModelHead
 
     return MaskedLanguageModelHead(
         config.vocab_size,
-        config.hidden_act,
-        config.layer_norm_eps,
-        config.initializer_range,
+        layer_norm_eps=config.layer_norm_eps,
+        initializer_range=config.initializer_range,
         width=config.token_width,
-        **options,
+        **{"activation": config.hidden_act, **options},
     )
+
+
+def gelu_masked_lm_head(config: ModelConfig, **options):
+    """The same with GELU, also where the feed-forward networks have another activation."""
+    return standard_masked_lm_head(config, activation="gelu", **options)
 
 
 def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
@@ -156,6 +160,7 @@ class Family:
     target_embeddings: (config, **layer options) → the embeddings of targets, or None where they are those of sources.
     pretraining: its objective in pre-training, and what does not suit it; not of a causal config.
     pooler: whether the model without a head has a pooler.
+    text_classifier_bias: whether the linear layer that classifies a text has a bias.
     next_sentence: whether its pre-training includes next-sentence prediction.
     two_streams: whether its encoder has a stream for tokens that are predicted without being seen, in a drawn order
         (see `layers.TwoStreamEncoder`).
@@ -189,6 +194,7 @@ class Family:
     published: PublishedFiles | None = None
     pretraining: Pretraining = MASKED_TOKENS
     pooler: bool = True
+    text_classifier_bias: bool = True
     next_sentence: bool = False
     two_streams: bool = False
     both_directions: bool = False

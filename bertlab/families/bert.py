@@ -141,6 +141,7 @@ _HUGGINGFACE = Names(
             vector("masked_lm_head/bias", "cls.predictions.bias"),
             dense("next_sentence_head/dense", "cls.seq_relationship"),
         ),
+        "next_sentence": (dense("head/dense", "cls.seq_relationship"),),
         "sequence_classification": _CLASSIFIER,
         "token_classification": _CLASSIFIER,
         "multiple_choice": _CLASSIFIER,

@@ -9,7 +9,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, factorised_embeddings, standard_embeddings, standard_pooling
+from bertlab.families.base import (
+    Family,
+    factorised_embeddings,
+    gelu_masked_lm_head,
+    standard_embeddings,
+    standard_pooling,
+)
 from bertlab.families.bert import HUGGINGFACE_BACKBONE
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
@@ -106,6 +112,7 @@ FAMILY = Family(
     config=ElectraConfig,
     huggingface=_HUGGINGFACE,
     embeddings=_embeddings,
+    masked_lm_head=gelu_masked_lm_head,  # as published, for any hidden_act
     own_paths=_own_paths,
     pooler=False,
     replaced_tokens=True,

@@ -111,7 +111,11 @@ def decoder_names(class_prefix: str, backbone: tuple, heads: dict[str, tuple] | 
         class_ends={"pretraining": "LMHeadModel"},
         ignored_weights=r"h\.\d+\.attn\.(masked_)?bias|position_ids",  # the causal mask, in older files
         backbone=(*backbone, *LAYER),
-        heads={"pretraining": (matrix("masked_lm_head/unembedding", "lm_head.weight"),), **(heads or {})},
+        heads={
+            "pretraining": (matrix("masked_lm_head/unembedding", "lm_head.weight"),),
+            "sequence_classification": (matrix("head/dense/kernel", "score.weight"),),
+            **(heads or {}),
+        },
     )
 
 
@@ -124,5 +128,6 @@ FAMILY = Family(
     masked_lm_head=next_token_head,
     pooling=last_token,
     pooler=False,
+    text_classifier_bias=False,
     tokenizer="word BPE",
 )

@@ -82,5 +82,6 @@ FAMILY = Family(
     masked_lm_head=next_token_head,
     pooling=last_token,
     pooler=False,
+    text_classifier_bias=False,
     tokenizer="byte-level BPE",
 )

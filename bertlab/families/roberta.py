@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings
+from bertlab.families.base import Family, gelu_masked_lm_head, standard_embeddings
 from bertlab.families.bert import HUGGINGFACE_BACKBONE
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
@@ -92,5 +92,6 @@ FAMILY = Family(
     config=RobertaConfig,
     huggingface=_HUGGINGFACE,
     embeddings=_embeddings,
+    masked_lm_head=gelu_masked_lm_head,  # as published, for any hidden_act
     tokenizer="byte-level BPE",
 )

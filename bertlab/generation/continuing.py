@@ -1,6 +1,7 @@
 """Continuing texts with a left-to-right model."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -21,10 +22,12 @@ def generate(
     prompts: Sequence[Sequence[int]],
     settings: GenerationSettings | None = None,
     end_id: int | None = None,
+    tokens: int | None = None,
 ) -> list[list[int]]:
     """The ids that follow each prompt; the last one is end_id where the model ended the text.
 
     model: a `PreTrainingModel` whose config is causal.   prompts: ids, at least one each, of any lengths.
+    tokens: of the vocabulary; None: as many as the model has rows for, some of which may be padding.
     Rows are drawn independently: the same seed gives a row the same text with any other rows.
     Raises ConfigError for a model that is not left-to-right, DataError for prompts that it cannot read.
 
@@ -38,7 +41,7 @@ def generate(
     settings = settings or GenerationSettings()
     prompts = [[int(number) for number in prompt] for prompt in prompts]
     _check(model.config, prompts, settings)
-    reader_of = CachedReader if settings.cache else WholeReader
+    reader_of = partial(CachedReader if settings.cache else WholeReader, vocabulary=tokens)
     if settings.beams > 1:
         return _by_beams(model, prompts, settings, end_id, reader_of)
     reader = reader_of(model, prompts, max(map(len, prompts)) + settings.max_new_tokens)
@@ -126,5 +129,5 @@ def generate_text(model, tokenizer, texts: Sequence[str], settings: GenerationSe
             raise ConfigError("a masked model takes the most likely tokens: leave out sampling and beams")
         return fill_texts(model, tokenizer, texts, settings.max_new_tokens, settings.turns)
     prompts = [[*front, *tokenizer.encode(text)] for text in texts]
-    continued = generate(model, prompts, settings, end_id=vocabulary.sep_id)
+    continued = generate(model, prompts, settings, end_id=vocabulary.sep_id, tokens=len(vocabulary))
     return [tokenizer.decode(ids) for ids in continued]

@@ -126,7 +126,8 @@ def fill_texts(model, tokenizer, texts: Sequence[str], new_tokens: int, turns: i
     vocabulary = tokenizer.vocabulary
     encoded = [tokenizer.encode(text) for text in texts]
     rows = [tokenizer.pack([*ids, *[vocabulary.mask_id] * new_tokens])["input_ids"].tolist() for ids in encoded]
-    filled = mask_predict(model, rows, vocabulary.mask_id, turns, never=sorted({*vocabulary.special_ids}))
+    never = sorted({*vocabulary.special_ids, *range(len(vocabulary), model.config.vocab_size)})  # and rows of padding
+    filled = mask_predict(model, rows, vocabulary.mask_id, turns, never=never)
     written = []
     for row, given in zip(filled, rows):
         begin = given.index(vocabulary.mask_id)

@@ -30,7 +30,7 @@ def write_rows(reader: CachedReader, settings: GenerationSettings, end_id: int |
     drawn = np.zeros((len(rngs), padded_count if settings.sampling else 0))  # (B, N) float64
     if settings.sampling:
         drawn[:, :count] = [rng.random(count) for rng in rngs]
-    options = (settings.sampling, settings.top_k, settings.top_p < 1)
+    options = (settings.sampling, settings.top_k, settings.top_p < 1, reader.vocabulary)
     program = compiled(reader.model, _write, type(reader).read, options)
     written = program(
         np.array(first, np.int32), reader.caches, np.int32(reader.tokens), reader.padding,
@@ -54,7 +54,8 @@ def _write(model, read, options, ids, caches, start, padding, written, count, en
 
     def next_token(number, ids, running, caches, written):
         logits, caches = read(model, ids[:, None], caches, start + number, padding)
-        ids = _choose(logits, options, drawn[:, number] if options[0] else None, factors)  # (B,)
+        logits = logits[:, : options[-1]]  # without those of padding
+        ids = _choose(logits, options[:3], drawn[:, number] if options[0] else None, factors)  # (B,)
         written = ops.slice_update(written, (0, number), ids[:, None])
         return number + 1, ids, ops.logical_and(running, ids != end_id), caches, written
 

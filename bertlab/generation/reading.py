@@ -21,16 +21,21 @@ class Reader:
     """The common part: padding before the prompts.
 
     model: a left-to-right `PreTrainingModel`.   prompts: ids, at least one each.   length: S.
+    vocabulary: the number of its tokens; None: as many as the model has rows for, some of which may be padding.
     """
 
-    def __init__(self, model, prompts: Sequence[Sequence[int]], length: int):
-        self.model, self.length = model, length
+    def __init__(self, model, prompts: Sequence[Sequence[int]], length: int, vocabulary: int | None = None):
+        self.model, self.length, self.vocabulary = model, length, vocabulary
         self.tokens = max(map(len, prompts))
         self.padding = np.array([self.tokens - len(prompt) for prompt in prompts], np.int32)  # (B,)
         filler = model.config.pad_token_id if model.config.pad_token_id < model.config.vocab_size else 0
         self.ids = np.full((len(prompts), self.tokens), filler, np.int32)  # (B, T)
         for row, prompt in zip(self.ids, prompts):
             row[self.tokens - len(prompt) :] = prompt
+
+    def _array(self, logits) -> np.ndarray:
+        """Logits (B, V) as float32, without those of padding."""
+        return np.asarray(ops.convert_to_numpy(ops.cast(logits, "float32")))[:, : self.vocabulary]
 
 
 class WholeReader(Reader):
@@ -44,7 +49,7 @@ class WholeReader(Reader):
             "attention_mask": (columns >= self.padding[:, None]).astype(np.int32),
             "position_ids": np.maximum(columns - self.padding[:, None], 0),
         }
-        return _array(self.model(inputs, training=False)["masked_lm_logits"][:, -1])
+        return self._array(self.model(inputs, training=False)["masked_lm_logits"][:, -1])
 
     def next(self, ids: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
         """The logits behind one more token of each row, (B, V). ids (B,); rows: which row each one continues."""
@@ -75,8 +80,8 @@ class CachedReader(Reader):
 
     read = staticmethod(read)
 
-    def __init__(self, model, prompts: Sequence[Sequence[int]], length: int):
-        super().__init__(model, prompts, length)
+    def __init__(self, model, prompts: Sequence[Sequence[int]], length: int, vocabulary: int | None = None):
+        super().__init__(model, prompts, length, vocabulary)
         config = model.config
         capacity = -(-length // BLOCK) * BLOCK
         shape = (len(prompts), capacity, config.num_heads, config.head_size)
@@ -102,8 +107,4 @@ class CachedReader(Reader):
         arguments = (ids, np.int32(start), self.padding)
         ids, start, padding = (ops.convert_to_tensor(argument) for argument in arguments)
         logits, self.caches = step(ids, self.caches, start, padding)
-        return _array(logits)
-
-
-def _array(logits) -> np.ndarray:
-    return np.asarray(ops.convert_to_numpy(ops.cast(logits, "float32")))
+        return self._array(logits)

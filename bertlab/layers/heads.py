@@ -245,6 +245,7 @@ class ClassificationHead(keras.layers.Layer):
         num_outputs: C.
         dropout: fraction of the input set to zero in training.
         initializer_range: standard deviation of the kernel's truncated normal.
+        bias: whether the linear layer has one.
 
     Call: x (…, H) → (…, C).
 
@@ -253,8 +254,11 @@ class ClassificationHead(keras.layers.Layer):
         (2, 3)
     """
 
-    def __init__(self, num_outputs: int, dropout: float = 0.0, initializer_range: float = 0.02, **kwargs):
+    def __init__(
+        self, num_outputs: int, dropout: float = 0.0, initializer_range: float = 0.02, bias: bool = True, **kwargs
+    ):
         super().__init__(**kwargs)
+        self.has_bias = bias
         self.num_outputs = num_outputs
         self.dropout = dropout
         self.initializer_range = initializer_range
@@ -264,6 +268,7 @@ class ClassificationHead(keras.layers.Layer):
         self.input_dropout.build(input_shape)
         self.dense = keras.layers.Dense(
             self.num_outputs,
+            use_bias=self.has_bias,
             kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
             dtype=self.dtype_policy,
             name="dense",
@@ -281,4 +286,5 @@ class ClassificationHead(keras.layers.Layer):
             "num_outputs": self.num_outputs,
             "dropout": self.dropout,
             "initializer_range": self.initializer_range,
+            "bias": self.has_bias,
         }

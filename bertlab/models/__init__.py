@@ -9,7 +9,7 @@ from bertlab.models.multiple_choice import MultipleChoiceClassifier
 from bertlab.models.pretraining import PreTrainingModel
 from bertlab.models.question_answering import QuestionAnswerer
 from bertlab.models.replaced_tokens import GeneratorAndDiscriminator, ReplacedTokenDetector
-from bertlab.models.sequence_classification import SequenceClassifier
+from bertlab.models.sequence_classification import NextSentenceClassifier, SequenceClassifier
 from bertlab.models.sequence_to_sequence import SequenceToSequenceModel
 from bertlab.models.token_classification import TokenClassifier
 
@@ -31,6 +31,7 @@ __all__ = [
     "GeneratorAndDiscriminator",
     "MultiTaskModel",
     "MultipleChoiceClassifier",
+    "NextSentenceClassifier",
     "PreTrainingModel",
     "QuestionAnswerer",
     "ReplacedTokenDetector",

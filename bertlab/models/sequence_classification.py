@@ -6,6 +6,7 @@ Letters: B batch, T tokens, C classes.
 import keras
 
 from bertlab.config import ModelConfig
+from bertlab.families import family_of
 from bertlab.layers import ClassificationHead
 from bertlab.models.base import ModelWithHead
 
@@ -30,7 +31,12 @@ class SequenceClassifier(ModelWithHead):
         super().__init__(config, pooler=True, **kwargs)
         self.num_labels = num_labels
         self.head = ClassificationHead(
-            num_labels, config.classifier_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
+            num_labels,
+            config.classifier_dropout,
+            config.initializer_range,
+            bias=family_of(config).text_classifier_bias,
+            dtype=self.dtype_policy,
+            name="head",
         )
         self.head.build((None, self.config.hidden_size))
 
@@ -40,3 +46,20 @@ class SequenceClassifier(ModelWithHead):
 
     def get_config(self):
         return super().get_config() | {"num_labels": self.num_labels}
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class NextSentenceClassifier(SequenceClassifier):
+    """Whether the second text of a pair follows the first: the published next-sentence head without the other one.
+
+    Args:
+        config: the configuration of a family, such as a `BertConfig`.
+        num_labels: 2; class 0 = IsNext, class 1 = NotNext.
+
+    Call: a dict as for `Backbone` → logits (B, 2).
+
+    Example:
+        >>> model = NextSentenceClassifier(BertConfig.named("tiny", vocab_size=100))
+        >>> tuple(model({"input_ids": ops.array([[2, 17, 3, 9, 3]])}).shape)
+        (1, 2)
+    """

@@ -30,7 +30,7 @@ _FILES = {
     "vocab.txt": WORDPIECE,
 }  # a file of the vocabulary → the kind that has it
 _IN_ONE_FILE = "tokenizer.json"  # Hugging Face's file for any kind
-_TYPES = {"BPE": BYTE_PAIRS, "WordPiece": WORDPIECE}  # its `model.type`
+_TYPES = {"BPE": BYTE_PAIRS, "Unigram": SENTENCE_PIECES, "WordPiece": WORDPIECE}  # its `model.type`
 
 
 def tokenizer_class(kind: str) -> type:
@@ -77,8 +77,6 @@ def _marks_word_ends(path: Path) -> bool:
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
     """The tokenizer in a folder, or whose vocabulary a file is: vocab.txt, vocab.json, spiece.model,
     words.txt, or tokenizer.json.
-
-    A tokenizer.json must be one of byte-level BPE: with a checkpoint, `checkpoints.load_tokenizer` reads WordPiece too.
 
     wordpiece_settings: replace the folder's, as far as its kind of tokenizer has them; a byte-level BPE has none.
     Raises VocabularyError or ConfigError for files that cannot be used.

@@ -4,6 +4,7 @@ A family names the kind of tokenizer that its checkpoints come with; `bertlab.ch
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -27,10 +28,23 @@ class TokenVocabulary(Protocol):
     def continues(self, token: str) -> bool: ...
 
 
+@dataclass(frozen=True)
+class AddedToken:
+    """A text that is one token wherever it occurs (see `bertlab.tokenizers.wordpiece.added`).
+
+    special: `decode` leaves it out.   normalized: looked for after normalisation, not before it.
+    """
+
+    text: str
+    special: bool = False
+    normalized: bool = True
+
+
 class TokenTable:
     """Look-up in a vocabulary of any kind. A subclass sets `pieces`, its tokens, and `_index`: token → id."""
 
     pieces: tuple[str, ...]
+    added: tuple[AddedToken, ...] = ()  # tokens beside those of the model's own vocabulary, each also among `pieces`
     cls_last: bool = False
     _index: dict[str, int]
 
@@ -56,6 +70,11 @@ class TokenTable:
             return self._index[piece]
         except KeyError:
             raise VocabularyError(f"{piece!r} is not among the {len(self)} tokens of this vocabulary") from None
+
+    @property
+    def marker_ids(self) -> set[int]:
+        """Ids of all special tokens, those that were added too."""
+        return {*self.special_ids, *(self._index[token.text] for token in self.added if token.special)}
 
     def get(self, piece: str, default: int | None = None) -> int | None:
         """The id of a token, or the default if there is no such token."""

@@ -11,6 +11,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
 
@@ -19,6 +20,16 @@ import numpy as np
 from bertlab.common.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.common.files import write_bytes, write_text
 from bertlab.tokenizers.protocol import TokenTable
+from bertlab.tokenizers.unigram import from_tokenizer_json
+from bertlab.tokenizers.wordpiece.added import (
+    TOKENIZER_JSON,
+    WholeTokens,
+    added_tokens,
+    in_config,
+    read_added,
+    remove_other_files,
+    with_added,
+)
 from bertlab.tokenizers.wordpiece.base import BaseTokenizer, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
@@ -59,19 +70,21 @@ def processor_of(model: bytes, where: str):
 class SentencePieceVocabulary(TokenTable):
     """The tokens in a SentencePiece model, with five special tokens among them: ALBERT's or XLNet's.
 
-    model: the content of a spiece.model.   where: the file, for messages.   special: padding, unknown, [CLS], [SEP] and
-    [MASK] by their names.   cls_last: whether they are XLNet's.
-    Raises VocabularyError for other bytes or a missing special token.
+    model: the content of a spiece.model.   where: the file, for messages.   added: objects of tokens added behind the
+    model's, by their ids (see `wordpiece.added`).
+    special: padding, unknown, [CLS], [SEP] and [MASK] by their names.   cls_last: whether they are XLNet's.
+    Raises VocabularyError for other bytes, a missing special token, or added tokens that do not fit.
     """
 
     file = MODEL_FILE
     pair_separators = 1
 
-    def __init__(self, model: bytes, where: str = MODEL_FILE):
-        self.model = model
+    def __init__(self, model: bytes, where: str = MODEL_FILE, added: dict[int, dict] | None = None):
+        self.model, self._entries = model, added or {}
         self.processor = processor_of(model, where)
         size = self.processor.get_piece_size()
-        self.pieces = tuple(self.processor.id_to_piece(number) for number in range(size))
+        own = [self.processor.id_to_piece(number) for number in range(size)]
+        self.pieces = tuple(with_added(own, self._entries, where))
         self._index = {piece: number for number, piece in enumerate(self.pieces)}
         self.cls_last = "<cls>" in self._index
         self.special = SPECIAL_CLS_LAST if self.cls_last else SPECIAL
@@ -79,12 +92,13 @@ class SentencePieceVocabulary(TokenTable):
         if missing:
             raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(self.special)}")
         self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = map(self.index, self.special)
+        self.added = tuple(added_tokens(self._entries, (*self.special, *_FURTHER), where))
 
     def __reduce__(self):
-        return SentencePieceVocabulary, (self.model,)
+        return SentencePieceVocabulary, (self.model, MODEL_FILE, self._entries)
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, SentencePieceVocabulary) and self.model == other.model
+        return isinstance(other, SentencePieceVocabulary) and (self.model, self.added) == (other.model, other.added)
 
     def __hash__(self) -> int:
         return hash(self.sha256)
@@ -101,8 +115,9 @@ class SentencePieceVocabulary(TokenTable):
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the model."""
-        return hashlib.sha256(self.model).hexdigest()
+        """Fingerprint of the model and the added tokens."""
+        added = json.dumps([astuple(token) for token in self.added]).encode() if self.added else b""
+        return hashlib.sha256(self.model + added).hexdigest()
 
 
 def learn(texts: Iterable[str], size: int, lowercase: bool = True, cls_last: bool = False) -> "SentencePieceTokenizer":
@@ -128,9 +143,11 @@ def learn(texts: Iterable[str], size: int, lowercase: bool = True, cls_last: boo
 def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> tuple[str, list[int]]:
     """The text that SentencePiece gets, and for each of its characters its index in the original.
 
+    Spaces at its ends and all but one of several in a row are left out, also where the model would keep them.
+
     Example:
-        >>> prepared("Ça ``va''")
-        ('ca "va"', [0, 1, 2, 3, 5, 6, 7])
+        >>> prepared(" Ça  ``va''")
+        ('ca "va"', [1, 2, 3, 5, 7, 8, 9])
     """
     characters, origins, skipped = [], [], {match.start(): match.end() for match in _QUOTES.finditer(text)}
     index = 0
@@ -140,11 +157,20 @@ def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> t
             changed = "".join(
                 char for char in unicodedata.normalize("NFKD", changed) if not unicodedata.combining(char)
             )
-        changed = changed.lower() if lowercase else changed
-        characters.append(changed)
-        origins += [index] * len(changed)
+        if changed != " " or (characters and characters[-1] != " "):
+            characters += changed
+            origins += [index] * len(changed)
         index = skipped.get(index, index + 1)
-    return "".join(characters), origins
+    if characters and characters[-1] == " ":
+        del characters[-1], origins[-1]
+    return lowered(characters, origins) if lowercase else ("".join(characters), origins)
+
+
+def lowered(characters: list[str], origins: list[int]) -> tuple[str, list[int]]:
+    """The characters in lower case as one text, since Σ at the end of a word is ς; of one that becomes two, both."""
+    return "".join(characters).lower(), [
+        index for char, index in zip(characters, origins, strict=True) for _ in char.lower()
+    ]
 
 
 class SentencePieceTokenizer(BaseTokenizer):
@@ -152,7 +178,8 @@ class SentencePieceTokenizer(BaseTokenizer):
 
     vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is text; True, and it is a token.
-    XLNet's, whose vocabulary has <mask> instead, reads both as that token; it is published cased.
+    XLNet's, whose vocabulary has <mask> instead, reads both as that token; it is published cased. Tokens that were
+    added to the vocabulary are always read as a whole.
     """
 
     kind = "SentencePiece"  # no word_prefix: every text begins with ▁
@@ -162,8 +189,7 @@ class SentencePieceTokenizer(BaseTokenizer):
         self.vocabulary = vocabulary
         self.lowercase = lowercase
         self.keep_accents = keep_accents
-        read = dict.fromkeys((*vocabulary.special, MASK))
-        self._special_in_text = re.compile("(" + "|".join(map(re.escape, read)) + ")")
+        self._whole = WholeTokens(vocabulary.added, {*vocabulary.special, MASK}, self._normal_form)
 
     @property
     def strip_accents(self) -> bool:
@@ -175,20 +201,20 @@ class SentencePieceTokenizer(BaseTokenizer):
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a text, without the special tokens around it (see `pack`)."""
         ids = []
-        for part, _, is_special in self._parts(text, special_tokens):
-            ids += [self._special_id(part)] if is_special else self.vocabulary.processor.encode(self._prepare(part))
+        for part, _, token in self._whole.split(text, special_tokens):
+            if token is not None:
+                ids.append(self._whole_id(token))
+            else:
+                ids += self.vocabulary.processor.encode(self._normal_form(part)[0])
         return ids
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
         """Ids, tokens, the characters (start, end) of each without the space before it, and its word's number."""
         ids, offsets, words, word = [], [], [], -1
-        for part, first, is_special in self._parts(text, special_tokens):
-            if is_special:
-                found = [(self._special_id(part), part, 0, len(part))]
-            else:
-                found = self._spans(part)
+        for part, first, token in self._whole.split(text, special_tokens):
+            found = self._spans(part) if token is None else [(self._whole_id(token), token, 0, len(part))]
             for number, piece, start, end in found:
-                word += is_special or piece.startswith(WORD_BEGIN) or word < 0
+                word += token is not None or piece.startswith(WORD_BEGIN) or word < 0
                 ids.append(number)
                 offsets.append((first + start, first + end))
                 words.append(word)
@@ -196,17 +222,17 @@ class SentencePieceTokenizer(BaseTokenizer):
         spans = np.array(offsets, np.int32).reshape(-1, 2)
         return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
 
-    def _special_id(self, token: str) -> int:
+    def _whole_id(self, token: str) -> int:
         return self.vocabulary.mask_id if token == MASK else self.vocabulary.index(token)
 
-    def _prepare(self, text: str) -> str:
+    def _normal_form(self, text: str) -> tuple[str, list[int]]:
+        """The text that SentencePiece gets, and the place of each of its characters."""
         text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-        return prepared(text, self.lowercase, self.keep_accents)[0]
+        return prepared(text, self.lowercase, self.keep_accents)
 
     def _spans(self, text: str) -> Iterator[tuple[int, str, int, int]]:
         """(id, token, start, end) in the original text."""
-        text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-        changed, origins = prepared(text, self.lowercase, self.keep_accents)
+        changed, origins = self._normal_form(text)
         found = self.vocabulary.processor.encode_as_offset_mapping(changed)
         for number, piece, (start, end) in zip(found["ids"], found["pieces"], found["offsets"]):
             while start < end and changed[start].isspace():
@@ -214,21 +240,13 @@ class SentencePieceTokenizer(BaseTokenizer):
             begin = origins[start] if start < len(origins) else len(text)
             yield number, piece, begin, origins[end - 1] + 1 if end > start else begin
 
-    def _parts(self, text: str, special_tokens: bool) -> Iterator[tuple[str, int, bool]]:
-        if not special_tokens:
-            yield text, 0, False
-            return
-        start = 0
-        for number, part in enumerate(self._special_in_text.split(text)):
-            yield part, start, number % 2 == 1
-            start += len(part)
-
     # === Back to text, and files ===
 
     def _text_of(self, ids: list[int]) -> str:
         """The tokens joined, a space for every ▁."""
         pieces = [self.vocabulary.pieces[number] for number in ids]
-        text = "".join(f" {piece} " if piece in self.vocabulary.special else piece for piece in pieces)
+        whole = {*self.vocabulary.special, *(token.text for token in self.vocabulary.added)}
+        text = "".join(f" {piece} " if piece in whole else piece for piece in pieces)
         return re.sub(" +", " ", text.replace(WORD_BEGIN, " ")).strip()
 
     def save(self, folder: str | Path) -> None:
@@ -237,22 +255,29 @@ class SentencePieceTokenizer(BaseTokenizer):
         folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / MODEL_FILE, self.vocabulary.model, VocabularyError)
         config = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
+        config |= in_config(self.vocabulary.added, self.vocabulary.index)
         write_text(folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n", VocabularyError)
+        remove_other_files(folder)
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "SentencePieceTokenizer":
-        """Reads spiece.model and, if it is there, tokenizer_config.json. settings: override the folder's.
+        """Reads spiece.model, or a unigram model in tokenizer.json, and if it is there tokenizer_config.json.
 
+        settings: override the folder's.
         Raises VocabularyError, ConfigError, or MissingDependencyError without the package.
         """
-        path = Path(folder) / MODEL_FILE
-        try:
-            model = path.read_bytes()
-        except OSError as error:
-            raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None
-        vocabulary = SentencePieceVocabulary(model, str(path))
-        usual = {"lowercase": not vocabulary.cls_last}
-        return cls(vocabulary, **{**usual, **_read_settings(Path(folder) / CONFIG_FILE), **settings})
+        path, in_file = Path(folder) / MODEL_FILE, {}
+        if path.exists() or not (path.parent / TOKENIZER_JSON).exists():
+            try:
+                model = path.read_bytes()
+            except OSError as error:
+                raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None
+        else:
+            path = path.parent / TOKENIZER_JSON
+            model, in_file = from_tokenizer_json(path)
+        vocabulary = SentencePieceVocabulary(model, str(path), read_added(path.parent))
+        usual = {"lowercase": not vocabulary.cls_last} | in_file
+        return cls(vocabulary, **{**usual, **_read_settings(path.parent / CONFIG_FILE), **settings})
 
 
 def _read_settings(path: Path) -> dict[str, bool]:

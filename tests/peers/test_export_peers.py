@@ -50,6 +50,10 @@ def test_onnx_runtime_agrees_with_a_fine_tuned_model_of_every_task_type(tmp_path
     )
     assert result.exit_code == 0, result.output
     session = onnxruntime.InferenceSession(str(tmp_path / "tuned.onnx"))
+    names = ["batch", "choices", "tokens"] if shape == "multiple-choice" else ["batch", "tokens"]
+    assert [one.shape for one in session.get_inputs()] == [names] * 3
+    assert all(named == names[: len(named)] for one in session.get_outputs()
+               if (named := [axis for axis in one.shape if isinstance(axis, str)]))  # fmt: skip
     rng = np.random.default_rng(0)
     for rows, tokens in ((1, 3), (2, 7), (5, 16)):
         axes = (rows, 3, tokens) if shape == "multiple-choice" else (rows, tokens)

@@ -104,7 +104,7 @@ def test_the_commands_learn_make_data_and_pretrain(tmp_path):
     )
     assert checkpoints.load(native).config == config
     learn(LINES, 400, lowercase=False).save(native)
-    with pytest.raises(CheckpointError, match="is not the one that"):
+    with pytest.raises(CheckpointError, match="is not the vocabulary that"):
         checkpoints.load(native)
 
 

@@ -140,7 +140,7 @@ def test_our_own_format_keeps_both_vocabularies(folder, tmp_path):
     table = json.loads((saved / "target_vocab.json").read_text())
     first, second = list(table)[3:5]
     (saved / "target_vocab.json").write_text(json.dumps(table | {first: table[second], second: table[first]}))
-    with pytest.raises(CheckpointError, match="its tokenizer is not the one that bertlab.safetensors was saved with"):
+    with pytest.raises(CheckpointError, match="is not the vocabulary that bertlab.safetensors was saved with"):
         checkpoints.load(saved)
 
 

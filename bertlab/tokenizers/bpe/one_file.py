@@ -10,13 +10,14 @@ from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.tokenizers.bpe.vocabulary import (
-    AddedToken,
     BytePairVocabulary,
     SpecialTokens,
     pieces_in_order,
     read_json,
     special_tokens,
 )
+from bertlab.tokenizers.protocol import AddedToken
+from bertlab.tokenizers.wordpiece.added import added_tokens, read_added
 
 _NO = dict(single_word=False, lstrip=False, rstrip=False)
 
@@ -42,8 +43,8 @@ def from_tokenizer_json(
     for name in ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges", "byte_fallback"):
         if model.get(name):
             raise VocabularyError(f"{path}: {name} {model[name]!r} is not supported, only byte-level BPE without it is")
-    entries = _added_tokens(values, path)
-    numbers = model["vocab"] | {text: entry["id"] for text, entry in entries.items()}
+    entries = read_added(path.parent)
+    numbers = model["vocab"] | {entry["content"]: number for number, entry in entries.items()}
     special = special_tokens(named or {}, numbers)
     separators, trims = _post_processing(values.get("post_processor"), special, path)
     vocabulary = BytePairVocabulary(
@@ -51,14 +52,14 @@ def from_tokenizer_json(
         _merges(model, path),
         special,
         separators,
-        added=[_added(entry, path) for text, entry in entries.items() if text not in astuple(special)],
+        added=added_tokens(entries, astuple(special), path),
         nfc=_is_nfc(values.get("normalizer"), path),
         where=str(path),
     )
     settings = {
         "add_prefix_space": bool(before.get("add_prefix_space")),
         "trim_offsets": trims,
-        "mask_takes_space": bool(entries.get(special.mask, {}).get("lstrip", True)),
+        "mask_takes_space": all(entry.get("lstrip") for entry in entries.values() if entry["content"] == special.mask),
     }
     return vocabulary, settings
 
@@ -69,22 +70,6 @@ def _merges(model: dict, path: Path) -> list[tuple[str, str]]:
     if not all(type(pair) is list and len(pair) == 2 and all(type(one) is str for one in pair) for pair in pairs):
         raise VocabularyError(f"{path}: expected merges of two tokens each")
     return [tuple(pair) for pair in pairs]
-
-
-def _added_tokens(values: dict, path: Path) -> dict[str, dict]:
-    entries = values.get("added_tokens") or []
-    if not all(isinstance(one, dict) and isinstance(one.get("content"), str) and "id" in one for one in entries):
-        raise VocabularyError(f"{path}: expected added_tokens with content and id each")
-    return {one["content"]: one for one in entries}
-
-
-def _added(entry: dict, path: Path) -> AddedToken:
-    for name in _NO:
-        if entry.get(name):
-            raise VocabularyError(f"{path}: added token {entry['content']!r} with {name} is not supported")
-    if not entry["content"]:
-        raise VocabularyError(f"{path}: expected added_tokens with a text each, got an empty one")
-    return AddedToken(entry["content"], bool(entry.get("special")), bool(entry.get("normalized", True)))
 
 
 def _is_nfc(normalizer, path: Path) -> bool:
@@ -113,12 +98,14 @@ def _post_processing(processor, special: SpecialTokens, path: Path) -> tuple[int
 
 
 def _separators_in(template: dict, special: SpecialTokens, path: Path) -> int:
-    """1 of `[CLS] A [SEP] B [SEP]`, 2 of `<s> A </s> </s> B </s>`."""
+    """1 of `[CLS] A [SEP] B [SEP]`, 2 of `<s> A </s> </s> B </s>`, and of GPT-2's texts without a token around them."""
     try:
         pair = [one["SpecialToken"]["id"] if "SpecialToken" in one else one["Sequence"] for one in template["pair"]]
         names = [one if isinstance(one, str) else f"${one['id']}" for one in pair]
     except (KeyError, TypeError):
         names = []
+    if names == ["$A", "$B"]:
+        return 2  # rows have the special tokens here too, as those of a vocab.json
     for count in (1, 2):
         if names == [special.cls, "$A", *[special.sep] * count, "$B", special.sep]:
             return count

@@ -25,7 +25,8 @@ from bertlab.tokenizers.bpe.chunks import (
 )
 from bertlab.tokenizers.bpe.normalization import nfc, nfc_with_spans
 from bertlab.tokenizers.bpe.one_file import from_tokenizer_json, to_tokenizer_json
-from bertlab.tokenizers.bpe.vocabulary import TOKENIZER_JSON, VOCABULARY_FILE, BytePairVocabulary
+from bertlab.tokenizers.bpe.vocabulary import TOKENIZER_JSON, BytePairVocabulary
+from bertlab.tokenizers.wordpiece.added import remove_other_files
 from bertlab.tokenizers.wordpiece.base import BaseTokenizer, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
@@ -69,7 +70,8 @@ class BytePairTokenizer(BaseTokenizer):
     mask_takes_space: the space before a mask belongs to the mask, since the word that it hides has one.
 
     Every method that reads text takes `special_tokens`: False, and "<mask>" in a text is text; True, and it is the
-    special token. Then "[MASK]" is the mask too, so that one text can be given to every tokenizer.
+    special token. Then "[MASK]" is the mask too, so that one text can be given to every tokenizer. Tokens that were
+    added to the vocabulary are always read as a whole.
 
     Example:
         >>> from bertlab.tokenizers.bpe.learner import learn
@@ -101,9 +103,9 @@ class BytePairTokenizer(BaseTokenizer):
     def _patterns_of(self, special_tokens: bool) -> tuple[re.Pattern | None, re.Pattern | None]:
         """The tokens to find whole before and after normalisation; None: no tokens."""
         special = self.vocabulary.special
-        read = [token for token in self.vocabulary.added if special_tokens or not token.special]
-        before = {token.text for token in read if not token.normalized}
-        after = {self._normalised(token.text) for token in read if token.normalized}
+        added = self.vocabulary.added
+        before = {token.text for token in added if not token.normalized}
+        after = {self._normalised(token.text) for token in added if token.normalized}
         if not special_tokens:
             return _pattern(before), _pattern(after)
         space = f"(?<![{SPACE}])[{SPACE}]*" if self.mask_takes_space else ""  # looks at a row of spaces only once
@@ -250,8 +252,10 @@ class BytePairTokenizer(BaseTokenizer):
             content = to_tokenizer_json(self.vocabulary, self.settings())
             write_text(folder / TOKENIZER_JSON, content, VocabularyError)
             kind = {"tokenizer_class": "PreTrainedTokenizerFast"}
+            remove_other_files(folder, TOKENIZER_JSON)
         else:
             self.vocabulary.save(folder)
+            remove_other_files(folder)
         names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in SPECIAL_NAMES.items()}
         names |= {"bos_token": names["cls_token"], "eos_token": names["sep_token"]}
         names["mask_token"] = {
@@ -262,7 +266,7 @@ class BytePairTokenizer(BaseTokenizer):
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "BytePairTokenizer":
-        """Reads a folder with vocab.json and merges.txt, or tokenizer.json, and if it is there tokenizer_config.json.
+        """Reads a folder with tokenizer.json, or vocab.json and merges.txt, and if it is there tokenizer_config.json.
 
         settings: arguments of the constructor that override the folder's.
         Raises VocabularyError or ConfigError if a file cannot be used.
@@ -270,11 +274,11 @@ class BytePairTokenizer(BaseTokenizer):
         folder = Path(folder)
         config = read_config(folder / CONFIG_FILE)
         named, found = named_special(config), {name: config[name] for name in cls.SETTINGS if name in config}
-        if (folder / VOCABULARY_FILE).exists():
-            vocabulary = BytePairVocabulary.from_folder(folder, named)
-        else:
+        if (folder / TOKENIZER_JSON).exists():  # has all that the two others have, and more
             vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, named)
             found = found | in_file
+        else:
+            vocabulary = BytePairVocabulary.from_folder(folder, named)
         for name, value in found.items():
             if not isinstance(value, bool):
                 raise ConfigError(f"{folder / CONFIG_FILE}: {name} must be true or false, not {value!r}")

@@ -16,7 +16,8 @@ from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_text
 from bertlab.tokenizers.bpe.chunks import SPACE_CHARACTER, byte_characters
 from bertlab.tokenizers.bpe.merging import Merges
-from bertlab.tokenizers.protocol import TokenTable, pieces_in_order
+from bertlab.tokenizers.protocol import AddedToken, TokenTable, pieces_in_order
+from bertlab.tokenizers.wordpiece.added import added_tokens, read_added, with_added
 
 VOCABULARY_FILE, MERGES_FILE, TOKENIZER_JSON = "vocab.json", "merges.txt", "tokenizer.json"
 _MERGES_HEADER = "#version: 0.2"
@@ -54,18 +55,6 @@ def special_tokens(named: Mapping[str, str], tokens: Container[str]) -> SpecialT
     """
     usual = next((one for one in _USUAL if one.cls in tokens), SpecialTokens())
     return replace(usual, **named)
-
-
-@dataclass(frozen=True)
-class AddedToken:
-    """A text that is one token wherever it occurs, before the rest is cut into chunks.
-
-    special: only where special tokens are read.   normalized: looked for after normalisation, not before it.
-    """
-
-    text: str
-    special: bool = False
-    normalized: bool = True
 
 
 class BytePairVocabulary(TokenTable):
@@ -156,8 +145,11 @@ class BytePairVocabulary(TokenTable):
         if lines[0].startswith("#version"):
             del lines[0]
         pairs = [_pair(line, folder / MERGES_FILE, number) for number, line in enumerate(lines, 2) if line.strip()]
-        special = special_tokens(named or {}, numbers)
-        return cls(pieces_in_order(numbers, path), pairs, special, where=str(path), **options)
+        entries = read_added(folder)
+        pieces = with_added(pieces_in_order(numbers, path), entries, path)
+        special = special_tokens(named or {}, pieces)
+        added = added_tokens(entries, astuple(special), path)
+        return cls(pieces, pairs, special, added=added, where=str(path), **options)
 
     def save(self, folder: str | Path) -> None:
         """Writes vocab.json and merges.txt."""
@@ -213,11 +205,6 @@ class BytePairVocabulary(TokenTable):
     def special_ids(self) -> tuple[int, ...]:
         """Ids of padding, unknown, beginning, separator and mask, in this order."""
         return tuple(self._index[token] for token in astuple(self.special))
-
-    @property
-    def marker_ids(self) -> set[int]:
-        """Ids of all special tokens, those added beside the five too."""
-        return {*self.special_ids, *(self._index[token.text] for token in self.added if token.special)}
 
 
 def _pair(line: str, path: Path, number: int) -> tuple[str, str]:

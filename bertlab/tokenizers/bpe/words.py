@@ -9,7 +9,6 @@ Sources: Sennrich et al. 2016, section 3.2; Radford et al. 2018, section 4.1; `O
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple
 from pathlib import Path
@@ -27,6 +26,14 @@ from bertlab.tokenizers.bpe.vocabulary import (
     pieces_in_order,
     read_json,
     special_tokens,
+)
+from bertlab.tokenizers.wordpiece.added import (
+    WholeTokens,
+    added_tokens,
+    in_config,
+    read_added,
+    remove_other_files,
+    with_added,
 )
 from bertlab.tokenizers.wordpiece.base import BaseTokenizer, read_config
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word
@@ -61,7 +68,9 @@ class WordVocabulary(BytePairVocabulary):
         if not (isinstance(vocab, dict) and isinstance(merges, list)):
             raise VocabularyError(f"{path}: expected a model with an object `vocab` and a list `merges`")
         pairs = [tuple(pair.split(" ")) if isinstance(pair, str) else tuple(pair) for pair in merges]
-        return cls(pieces_in_order(vocab, path), pairs, special_tokens(named, vocab), where=str(path))
+        entries, special = read_added(path.parent), special_tokens(named, vocab)
+        pieces = with_added(pieces_in_order(vocab, path), entries, path)
+        return cls(pieces, pairs, special, added=added_tokens(entries, astuple(special), path), where=str(path))
 
     def continues(self, piece: str) -> bool:
         """Always False: the tokens show where a word ends, not where it begins."""
@@ -74,6 +83,7 @@ class WordPairTokenizer(BaseTokenizer):
     vocabulary: tokens, merges and special tokens.
 
     Every method that reads text takes `special_tokens`: True, and "<unk>" or "[MASK]" in a text is the special token.
+    Tokens that were added to the vocabulary are always read as a whole.
 
     Example:
         >>> vocabulary = WordVocabulary(["<unk>", "l", "o", "w</w>", "lo", "low</w>"], [("l", "o"), ("lo", "w</w>")])
@@ -91,8 +101,9 @@ class WordPairTokenizer(BaseTokenizer):
         self.vocabulary = vocabulary
         self.basic = BasicTokenizer()
         self._word_ids: dict[str, list[int]] = {}
-        whole = {*astuple(vocabulary.special), MASK_AS_IN_BERT}
-        self._whole = re.compile("|".join(re.escape(text) for text in sorted(whole, key=len, reverse=True)))
+        special = {*astuple(vocabulary.special), MASK_AS_IN_BERT}
+        self._whole = WholeTokens(vocabulary.added, special, self.basic.normal_form)
+        self._whole_texts = special | {token.text for token in vocabulary.added}
 
     # === One text ===
 
@@ -118,12 +129,9 @@ class WordPairTokenizer(BaseTokenizer):
 
     def _words(self, text: str, special_tokens: bool) -> Iterator[tuple[Word, int]]:
         """The words and where the part of the text begins in which their characters are counted."""
-        start = 0
-        for match in self._whole.finditer(text) if special_tokens else ():
-            yield from ((word, start) for word in self.basic.words(text[start : match.start()]))
-            yield Word(match[0], list(range(len(match[0])))), match.start()
-            start = match.end()
-        yield from ((word, start) for word in self.basic.words(text[start:]))
+        for part, start, token in self._whole.split(text, special_tokens):
+            words = self.basic.words(part) if token is None else [Word(token, list(range(len(part))))]
+            yield from ((word, start) for word in words)
 
     def _ids_of(self, word: Word) -> list[int]:
         """The ids of one word, from the table of those seen before."""
@@ -137,22 +145,24 @@ class WordPairTokenizer(BaseTokenizer):
 
     def _merged(self, word: str) -> list[int]:
         vocabulary = self.vocabulary
-        if self._whole.fullmatch(word):  # only with special_tokens=True: otherwise a bracket is a word
+        if word in self._whole_texts:  # a special one only with special_tokens=True: otherwise a bracket is a word
             return [vocabulary.mask_id if word == MASK_AS_IN_BERT else vocabulary.index(word)]
         pieces = vocabulary.merges.apply([*word[:-1], word[-1] + WORD_END])
         return [vocabulary.get(piece, vocabulary.unk_id) for piece in pieces]
 
     def _length(self, token: int, word: Word) -> int:
         """The number of characters of a word that a token stands for."""
-        if self._whole.fullmatch(word.text):
-            return len(word.text)
+        if word.text in self._whole_texts:
+            return len(word.positions)
         return 1 if token == self.vocabulary.unk_id else len(self.vocabulary.pieces[token].removesuffix(WORD_END))
 
     # === Back to text ===
 
     def _text_of(self, ids: list[int]) -> str:
         """Words with spaces between them. Normalizing is not undone."""
-        return "".join(self.vocabulary.pieces[number].replace(WORD_END, " ") for number in ids).rstrip(" ")
+        pieces = [self.vocabulary.pieces[number] for number in ids]
+        whole = {token.text for token in self.vocabulary.added}
+        return "".join(f"{one} " if one in whole else one.replace(WORD_END, " ") for one in pieces).rstrip(" ")
 
     # === In a folder ===
 
@@ -162,7 +172,9 @@ class WordPairTokenizer(BaseTokenizer):
         folder.mkdir(parents=True, exist_ok=True)
         self.vocabulary.save(folder)
         names = {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in SPECIAL_NAMES.items()}
+        names |= in_config(self.vocabulary.added, self.vocabulary.index)
         write_text(folder / CONFIG_FILE, json.dumps(names, indent=2) + "\n", VocabularyError)
+        remove_other_files(folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> "WordPairTokenizer":

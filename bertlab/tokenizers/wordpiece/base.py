@@ -111,7 +111,7 @@ class BaseTokenizer(ABC):
     def _hidden_ids(self) -> set[int]:
         """The ids that `decode` leaves out: special tokens, without the unknown one, which stands for text."""
         shown = self.vocabulary.targets
-        return {*shown.special_ids} - {shown.unk_id}
+        return shown.marker_ids - {shown.unk_id}
 
     @abstractmethod
     def _text_of(self, ids: list[int]) -> str:

@@ -57,6 +57,18 @@ class BasicTokenizer:
         """The words of a text, in order: "Zoë's" → zoe, ', s."""
         return [word for chunk in self._chunks(text) for word in split_punctuation(self._normalize(chunk))]
 
+    def normal_form(self, text: str) -> tuple[str, list[int]]:
+        """The text as its words are normalized, white space as spaces; the position of each of its characters."""
+        chars, chunk = [], []
+        for position, char in enumerate(text):
+            if char in WHITESPACE:
+                chars += [*self._normalize(chunk), (" ", position)]
+                chunk = []
+            elif char not in DROPPED:
+                chunk.append((char, position))
+        chars += self._normalize(chunk)
+        return "".join(char for char, _ in chars), [position for _, position in chars]
+
     def _chunks(self, text: str) -> Iterator[Chars]:
         chunk = []
         for position, char in enumerate(text):

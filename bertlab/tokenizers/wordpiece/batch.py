@@ -14,7 +14,6 @@ import numpy as np
 from bertlab.tokenizers.wordpiece.chunk_tables import ChunkTable, OffsetChunkTable
 from bertlab.tokenizers.wordpiece.encoding import Ragged, RaggedEncoding
 from bertlab.tokenizers.wordpiece.few_texts import BLANKS_TO_DROP, FewTexts, split_chunks
-from bertlab.tokenizers.wordpiece.special import split_special_tokens
 from bertlab.tokenizers.wordpiece.unicode import CJK_RANGES, WHITESPACE
 
 BLOCK_CHARS = 1 << 22  # texts are worked through in blocks of about this many characters
@@ -30,6 +29,7 @@ class BatchTokenizer:
 
     def __init__(self, tokenizer):
         self._few = FewTexts(tokenizer)
+        self._whole, self._index = tokenizer.whole, tokenizer.vocabulary.index
         self._table = ChunkTable(tokenizer, self._few)
         self._offset_table = OffsetChunkTable(tokenizer)
         self._split_cjk = tokenizer.split_cjk
@@ -62,9 +62,9 @@ class BatchTokenizer:
         ids, ends, few = [], [0], self._few
         with self._lock:
             for text in texts:
-                if special_tokens:
-                    for part, _, special in split_special_tokens(text):
-                        few.match.add([part], ids) if special else few.add(part, ids)
+                if special_tokens or self._whole:
+                    for part, _, token in self._whole.split(text, special_tokens):
+                        few.add(part, ids) if token is None else ids.append(self._index(token))
                 else:
                     few.add(text, ids)
                 ends.append(len(ids))
@@ -103,7 +103,7 @@ class BatchTokenizer:
     def _split_all(self, texts: list[str], special_tokens: bool) -> tuple[list[int], list]:
         """The number of chunks of each text, (rows,); all chunks."""
         counts, chunks = [], []
-        plain = not special_tokens and not _has_dropped_blanks(texts)
+        plain = not special_tokens and not self._whole and not _has_dropped_blanks(texts)
         for text in texts:
             before = len(chunks)
             chunks += text.split() if plain else self._split(text, special_tokens)
@@ -111,23 +111,22 @@ class BatchTokenizer:
         return counts, chunks
 
     def _split(self, text: str, special_tokens: bool) -> list:
-        """The chunks of a text; a special token is a tuple that holds it."""
-        if special_tokens:
-            chunks = []
-            for part, _, special in split_special_tokens(text):
-                chunks += [(part,)] if special else self._split(part, False)
-            return chunks
-        return split_chunks(text)
+        """The chunks of a text; a token that is read as a whole is a tuple (token, its length in the text)."""
+        if not special_tokens and not self._whole:
+            return split_chunks(text)
+        chunks = []
+        for part, _, token in self._whole.split(text, special_tokens):
+            chunks += split_chunks(part) if token is None else [(token, len(part))]
+        return chunks
 
     def _split_with_starts(self, text: str, special_tokens: bool) -> Iterator[tuple]:
         """(chunk, its position in the text)."""
-        if special_tokens:
-            for part, start, special in split_special_tokens(text):
-                inner = [((part,), 0)] if special else self._split_with_starts(part, False)
-                yield from ((chunk, start + position) for chunk, position in inner)
-        else:
-            pattern = _CHUNK_OR_CJK if self._split_cjk and not text.isascii() else _CHUNK
-            yield from ((match[0], match.start()) for match in pattern.finditer(text))
+        pattern = _CHUNK_OR_CJK if self._split_cjk and not text.isascii() else _CHUNK
+        for part, start, token in self._whole.split(text, special_tokens):
+            if token is None:
+                yield from ((match[0], start + match.start()) for match in pattern.finditer(part))
+            else:
+                yield (token, len(part)), start
 
 
 def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:

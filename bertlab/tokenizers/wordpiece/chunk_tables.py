@@ -14,13 +14,10 @@ from bertlab.tokenizers.wordpiece.basic import Word
 from bertlab.tokenizers.wordpiece.encoding import range_indices
 from bertlab.tokenizers.wordpiece.few_texts import ASCII_WORD, FewTexts
 from bertlab.tokenizers.wordpiece.many_words import ManyWords, slices
-from bertlab.tokenizers.wordpiece.special import SPECIAL_TOKENS
 
 FEW_CHUNKS = 1 << 9  # new ones: below it, plain Python is faster than NumPy
 TABLE_CHUNKS = 1 << 18  # the table is emptied when it holds more chunks, about 50 MB
 MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
-
-_SPECIAL_CHUNKS = [(token,) for token in SPECIAL_TOKENS]
 
 
 class ChunkTable(dict):
@@ -36,7 +33,7 @@ class ChunkTable(dict):
 
     @cached_property
     def _many(self) -> ManyWords:
-        pieces = self._tokenizer.vocabulary.pieces
+        pieces = self._tokenizer.vocabulary.own.pieces
         return ManyWords(self._few.plain, self._few.match, self._tokenizer.split_cjk, pieces)
 
     def _empty(self) -> None:
@@ -61,7 +58,7 @@ class ChunkTable(dict):
 
     def _add_all(self, chunks: dict) -> dict:
         """Adds chunks that are not there; their numbers, also of those that are too long to be kept."""
-        special = [token for token in _SPECIAL_CHUNKS if token in chunks]
+        special = [chunk for chunk in chunks if isinstance(chunk, tuple)]
         if len(special) == len(chunks) or len(chunks) < FEW_CHUNKS or self._few.are_few(sum(map(len, chunks))):
             return {chunk: self[chunk] for chunk in chunks}
         added = {token: self[token] for token in special}
@@ -107,7 +104,10 @@ class ChunkTable(dict):
 
     def _add(self, chunk) -> None:
         ids = []
-        self._few.match.add(list(chunk) if isinstance(chunk, tuple) else self._few.texts(chunk), ids)
+        if isinstance(chunk, tuple):
+            ids.append(self._tokenizer.vocabulary.index(chunk[0]))
+        else:
+            self._few.match.add(self._few.texts(chunk), ids)
         self.ids.extend(ids)
 
 
@@ -137,7 +137,7 @@ class OffsetChunkTable(ChunkTable):
 
     def _words(self, chunk) -> list[Word]:
         if isinstance(chunk, tuple):
-            return [Word(chunk[0], range(len(chunk[0])))]
+            return [Word(chunk[0], range(chunk[1]))]
         if chunk.isascii() and chunk.isprintable():  # most chunks; the rules for ASCII fit into one expression
             lowered = chunk.lower() if self._tokenizer.lowercase else chunk
             return [Word(match[0], range(*match.span())) for match in ASCII_WORD.finditer(lowered)]

@@ -36,7 +36,7 @@ class FewTexts:
         self._basic, vocabulary = tokenizer.basic, tokenizer.vocabulary
         self._lowercase = self._basic.lowercase
         self.plain = plain_characters(self._lowercase, self._basic.strip_accents, self._basic.split_cjk)
-        self.match = LongestMatch(vocabulary, tokenizer.max_chars_per_word)
+        self.match = LongestMatch(vocabulary.own, tokenizer.max_chars_per_word)
         self._first_chars = FIRST_CHARS * len(vocabulary)
 
     def are_few(self, chars: int) -> bool:

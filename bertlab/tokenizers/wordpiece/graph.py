@@ -15,7 +15,8 @@ Legend: B texts, C chunks, W words, n characters of all chunks.
 
 import tensorflow as tf
 
-from bertlab.common.errors import MissingDependencyError
+from bertlab.common.errors import ConfigError, MissingDependencyError
+from bertlab.tokenizers.wordpiece.added import any_of
 from bertlab.tokenizers.wordpiece.graph_packing import pack_rows_in_graph
 from bertlab.tokenizers.wordpiece.graph_tables import (
     CASED,
@@ -29,7 +30,6 @@ from bertlab.tokenizers.wordpiece.graph_tables import (
     combining_class,
     has,
 )
-from bertlab.tokenizers.wordpiece.special import SPECIAL_TOKEN_PATTERN
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
 
 # Characters for which nothing has to be normalized and on whose kind everyone agrees: ASCII without the control
@@ -53,13 +53,14 @@ class GraphTokenizer(tf.Module):
 
     tokenizer: the tokenizer whose vocabulary and settings hold.
     special_tokens: True, and "[MASK]" in a text is the special token.
-    Raises MissingDependencyError if TensorFlow Text is missing or does not fit the installed TensorFlow.
+    Raises MissingDependencyError if TensorFlow Text is missing or does not fit the installed TensorFlow, ConfigError
+    for a vocabulary with added tokens that are looked for in the normal form of a text.
     """
 
     def __init__(self, tokenizer, special_tokens: bool = False):
         super().__init__()
         self._tokenizer = tokenizer
-        self._special_tokens = special_tokens
+        self._whole = _whole_tokens(tokenizer.vocabulary, special_tokens)
         self._text = import_tensorflow_text()
         # A word with too many characters is replaced by one that is certainly too long for TensorFlow Text.
         max_bytes = _BYTES_PER_CHAR * tokenizer.max_chars_per_word
@@ -71,7 +72,7 @@ class GraphTokenizer(tf.Module):
 
     def _fast_tokenizer(self, max_bytes: int, no_pretokenization: bool):
         return self._text.FastWordpieceTokenizer(
-            list(self._tokenizer.vocabulary.pieces),
+            list(self._tokenizer.vocabulary.own.pieces),
             token_out_type=tf.int32,
             unknown_token=UNK,
             max_bytes_per_word=max_bytes,
@@ -81,13 +82,20 @@ class GraphTokenizer(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """(B,) texts → (B, None) int32 ids, without [CLS] and [SEP]."""
-        return self._encode_special(texts) if self._special_tokens else self._encode(texts)
+        return self._encode_with_whole(texts) if self._whole else self._encode(texts)
 
     def with_offsets(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each token stands for, (B, None) int64.
 
         The tokens of a word with letters beyond `SAFE_TEXT` stand for the whole word. The texts must be valid UTF-8.
+        Raises ConfigError for a vocabulary with added tokens.
         """
+        if self._tokenizer.vocabulary.added:
+            first = self._tokenizer.vocabulary.added[0].text
+            raise ConfigError(
+                f"the vocabulary has the added token {first!r}, whose place in a text the in-graph tokenizer does not "
+                "tell: export with --onnx, and make the ids with this tokenizer"
+            )
         texts = tf.strings.regex_replace(texts, r"\x00", "\x01")  # the cut below ends at a NUL; both are dropped
         border = f"[{_SINGLE_CHARACTER_WORDS}{_CJK if self._tokenizer.split_cjk else ''}]"
         words, word_begins, _ = self._text.regex_split_with_offsets(texts, rf"[\t\n\r\p{{Zs}}]|{border}", border)
@@ -118,16 +126,17 @@ class GraphTokenizer(tf.Module):
             self._tokenizer.vocabulary, self(texts), None if texts_b is None else self(texts_b), max_length
         )
 
-    def _encode_special(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Splits the texts at special tokens and encodes the text between them."""
+    def _encode_with_whole(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Splits the texts at tokens that are read as a whole and encodes the text between them."""
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8", errors="ignore")
-        parts, _, _ = self._text.regex_split_with_offsets(texts, SPECIAL_TOKEN_PATTERN, SPECIAL_TOKEN_PATTERN)
-        which = parts.flat_values[:, None] == tf.constant(SPECIAL_TOKENS)  # (parts, 5)
-        is_special = tf.reduce_any(which, axis=1)  # (parts,)
-        special_ids = tf.constant(self._tokenizer.vocabulary.special_ids, tf.int32)
-        ids = tf.boolean_mask(tf.gather(special_ids, tf.argmax(tf.cast(which, tf.int32), axis=1)), is_special)
-        between = self._encode(tf.boolean_mask(parts.flat_values, ~is_special))
-        return join_rows(interleave(is_special, _rows_of_one(ids), between), parts.row_splits)
+        pattern = any_of(self._whole)
+        parts, _, _ = self._text.regex_split_with_offsets(texts, pattern, pattern)
+        which = parts.flat_values[:, None] == tf.constant(self._whole)  # (parts, tokens)
+        is_whole = tf.reduce_any(which, axis=1)  # (parts,)
+        whole_ids = tf.constant([self._tokenizer.vocabulary.index(token) for token in self._whole], tf.int32)
+        ids = tf.boolean_mask(tf.gather(whole_ids, tf.argmax(tf.cast(which, tf.int32), axis=1)), is_whole)
+        between = self._encode(tf.boolean_mask(parts.flat_values, ~is_whole))
+        return join_rows(interleave(is_whole, _rows_of_one(ids), between), parts.row_splits)
 
     def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
         return self._by_safety(texts, self._encode_by_chunk)
@@ -217,6 +226,17 @@ class GraphTokenizer(tf.Module):
         codes, rows, begins_word = _select(~space, codes, rows, begins_word)
         word_starts = tf.where(begins_word)[:, 0]  # (W,)
         return tf.RaggedTensor.from_row_starts(codes, word_starts), tf.gather(rows, word_starts)
+
+
+def _whole_tokens(vocabulary, special_tokens: bool) -> list[str]:
+    """The tokens that are read as a whole. Raises ConfigError for one that is looked for in normalized texts."""
+    normalized = [token.text for token in vocabulary.added if token.normalized]
+    if normalized:
+        raise ConfigError(
+            f"the vocabulary has the added token {normalized[0]!r}, which is looked for in normalized texts, and the "
+            "in-graph tokenizer cannot do that: export with --onnx, which takes ids, and make them with this tokenizer"
+        )
+    return [*(SPECIAL_TOKENS if special_tokens else ()), *(token.text for token in vocabulary.added)]
 
 
 def import_tensorflow_text():

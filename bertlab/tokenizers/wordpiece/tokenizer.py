@@ -16,23 +16,17 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, VocabularyError
 from bertlab.common.files import write_text
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer, read_config
+from bertlab.tokenizers.wordpiece.added import WholeTokens, in_config, remove_other_files
+from bertlab.tokenizers.wordpiece.base import BaseTokenizer
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word
 from bertlab.tokenizers.wordpiece.batch import BatchTokenizer
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding
+from bertlab.tokenizers.wordpiece.folder import CONFIG_NAMES, read_settings, read_vocabulary
 from bertlab.tokenizers.wordpiece.readable import join_pieces
-from bertlab.tokenizers.wordpiece.special import split_special_tokens
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 
 VOCABULARY_FILE = "vocab.txt"
 CONFIG_FILE = "tokenizer_config.json"
-# Our names of the settings → Hugging Face's in tokenizer_config.json.
-_CONFIG_NAMES = {
-    "lowercase": "do_lower_case",
-    "strip_accents": "strip_accents",
-    "split_cjk": "tokenize_chinese_chars",
-    "max_chars_per_word": "max_input_chars_per_word",
-}
 
 
 class WordPieceTokenizer(BaseTokenizer):
@@ -45,7 +39,7 @@ class WordPieceTokenizer(BaseTokenizer):
     split_cjk: make every Chinese character a word.
 
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is two brackets and a word;
-    True, and it is the special token.
+    True, and it is the special token. Tokens that were added to the vocabulary are always read as a whole.
 
     Example:
         >>> tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, "un", "##aff", "##able", "!"]))
@@ -74,6 +68,8 @@ class WordPieceTokenizer(BaseTokenizer):
         self.max_chars_per_word = max_chars_per_word
         self.split_cjk = split_cjk
         self.basic = BasicTokenizer(lowercase, strip_accents, split_cjk)
+        self.whole = WholeTokens(vocabulary.added, SPECIAL_TOKENS, self.basic.normal_form)
+        self._whole_texts = {*SPECIAL_TOKENS, *(token.text for token in vocabulary.added)}
         self._batch = BatchTokenizer(self)
 
     # === One text ===
@@ -101,11 +97,11 @@ class WordPieceTokenizer(BaseTokenizer):
 
     def words(self, text: str, special_tokens: bool = False) -> list[Word]:
         """The words that are cut into tokens: normalized, with their characters' positions in the text."""
-        if not special_tokens:
+        if not special_tokens and not self.whole:
             return self.basic.words(text)
         words = []
-        for part, start, is_special in split_special_tokens(text):
-            found = [Word(part, list(range(len(part))))] if is_special else self.basic.words(part)
+        for part, start, token in self.whole.split(text, special_tokens):
+            found = self.basic.words(part) if token is None else [Word(token, list(range(len(part))))]
             words += [Word(word.text, [start + position for position in word.positions]) for word in found]
         return words
 
@@ -114,15 +110,15 @@ class WordPieceTokenizer(BaseTokenizer):
 
         continues: `word` is the rest of a word, so that its first token begins with ##, too.
         """
-        if word in SPECIAL_TOKENS:  # only with special_tokens=True: otherwise a bracket is a separate word
+        if word in self._whole_texts:  # a special one only with special_tokens=True: else a bracket is a separate word
             return [word]
         if len(word) > self.max_chars_per_word:
             return [UNK]
-        pieces, start = [], 0
+        pieces, start, own = [], 0, self.vocabulary.own
         while start < len(word):
             prefix = "##" if start or continues else ""
-            end = min(len(word), start + self.vocabulary.longest)
-            while end > start and prefix + word[start:end] not in self.vocabulary:
+            end = min(len(word), start + own.longest)
+            while end > start and prefix + word[start:end] not in own:
                 end -= 1
             if end == start:
                 return [UNK]
@@ -159,8 +155,14 @@ class WordPieceTokenizer(BaseTokenizer):
     # === In a graph, in a folder ===
 
     def save_vocabulary(self, folder: str | Path) -> None:
-        """Writes the files that examples made with it need: vocab.txt alone, since the manifest has the settings."""
-        self.vocabulary.save(Path(folder) / VOCABULARY_FILE)
+        """Writes the files that examples made with it need: vocab.txt alone, since the manifest has the settings.
+
+        Which of its tokens were added is in tokenizer_config.json.
+        """
+        if self.vocabulary.added:
+            self.save(folder)
+        else:
+            self.vocabulary.save(Path(folder) / VOCABULARY_FILE)
 
     def graph(self, special_tokens: bool = False):
         """The in-graph form, a `GraphTokenizer`, for `tf.data` and SavedModel. Needs TensorFlow Text."""
@@ -173,27 +175,18 @@ class WordPieceTokenizer(BaseTokenizer):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.vocabulary.save(folder / VOCABULARY_FILE)
-        settings = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
-        config = {"tokenizer_class": "BertTokenizer", **settings}
+        settings = {theirs: getattr(self, ours) for ours, theirs in CONFIG_NAMES.items()}
+        added = in_config(self.vocabulary.added, self.vocabulary.index)
+        config = {"tokenizer_class": "BertTokenizer", **settings, **added}
         write_text(folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n", VocabularyError)
+        remove_other_files(folder)
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "WordPieceTokenizer":
-        """Reads a folder that `save` or Hugging Face wrote; without tokenizer_config.json the defaults hold.
+        """Reads a folder that `save` or Hugging Face wrote; a setting that no file has gets its default.
 
         settings: arguments of the constructor that override the folder's.
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)
-        settings = {**_read_settings(folder / CONFIG_FILE), **settings}
-        return cls(Vocabulary.from_file(folder / VOCABULARY_FILE), **settings)
-
-
-def _read_settings(path: Path) -> dict:
-    config = read_config(path)
-    settings = {ours: config[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in config}
-    for name, value in settings.items():
-        expected = int if name == "max_chars_per_word" else bool
-        if type(value) is not expected and not (name == "strip_accents" and value is None):
-            raise ConfigError(f"{path}: {_CONFIG_NAMES[name]} must be of type {expected.__name__}, not {value!r}")
-    return settings
+        return cls(read_vocabulary(folder), **{**read_settings(folder), **settings})

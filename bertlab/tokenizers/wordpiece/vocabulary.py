@@ -2,13 +2,15 @@
 
 import codecs
 import hashlib
+import json
 from collections.abc import Iterable
+from dataclasses import astuple
 from functools import cached_property
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_bytes
-from bertlab.tokenizers.protocol import TokenTable
+from bertlab.tokenizers.protocol import AddedToken, TokenTable
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ONE_PER_LINE = "each line holds one token"
@@ -21,7 +23,8 @@ class Vocabulary(TokenTable):
     have a hundred [unused] tokens between [PAD] and [UNK].
 
     pieces: all tokens, in the order of their ids.   where: the words before the number of a token in error messages.
-    Raises VocabularyError for an empty, repeated or missing special token.
+    added: tokens that are read as a whole wherever they occur, each also among `pieces` (see `wordpiece.added`).
+    Raises VocabularyError for an empty or repeated token, or a missing special one.
 
     Example:
         >>> vocabulary = Vocabulary([*SPECIAL_TOKENS, "the", "house"])
@@ -29,8 +32,9 @@ class Vocabulary(TokenTable):
         (7, 6, 4)
     """
 
-    def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token"):
+    def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token", added: Iterable[AddedToken] = ()):
         self._fill(tuple(pieces), where)
+        self.added = tuple(added)
 
     file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
     pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
@@ -40,15 +44,16 @@ class Vocabulary(TokenTable):
         self.pieces = pieces
         self._index = {}
         for number, piece in enumerate(pieces, start=1):
-            if not piece.strip(" \t"):
+            if not piece:
                 raise VocabularyError(f"{where} {number}: empty token; {_ONE_PER_LINE}")
             if "\n" in piece or "\r" in piece:
                 raise VocabularyError(f"{where} {number}: {piece!r} contains a line break; {_ONE_PER_LINE}")
             if piece in self._index:
                 first = self._index[piece] + 1
                 raise VocabularyError(
-                    f"{where} {number}: {piece!r} is a duplicate of token {first}; restore the file of a trained model "
-                    "(without a line, all later tokens would have other ids); for a new model delete one of them"
+                    f"{where} {number}: {piece!r} is a duplicate of token {first}; the number of a line is the token's "
+                    "id, so that without one of them all later ids would be wrong: take the original file, or replace "
+                    f"the second by a text that is no other token, such as [unused {number}]"
                 )
             self._index[piece] = number - 1
         missing = [token for token in SPECIAL_TOKENS if token not in self._index]
@@ -61,6 +66,11 @@ class Vocabulary(TokenTable):
     @classmethod
     def from_file(cls, path: str | Path) -> "Vocabulary":
         """Reads `vocab.txt`: UTF-8, one token per line. Raises VocabularyError with the line number."""
+        return cls(cls.lines_of(path), f"{path} line")
+
+    @staticmethod
+    def lines_of(path: str | Path) -> list[str]:
+        """The lines of a vocab.txt, not checked. Raises VocabularyError for a file that is missing or not UTF-8."""
         path = Path(path)
         try:
             lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a token
@@ -69,9 +79,7 @@ class Vocabulary(TokenTable):
         lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)  # Windows' editors put it before the first token
         if not lines[-1]:
             lines.pop()
-        vocabulary = cls.__new__(cls)
-        vocabulary._fill(tuple(_decode(line, path, number) for number, line in enumerate(lines, 1)), f"{path} line")
-        return vocabulary
+        return [_decode(line, path, number) for number, line in enumerate(lines, 1)]
 
     def save(self, path: str | Path) -> None:
         """Writes `vocab.txt`: UTF-8, one token per line."""
@@ -81,14 +89,22 @@ class Vocabulary(TokenTable):
         return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
 
     def __eq__(self, other) -> bool:
-        return isinstance(other, Vocabulary) and self.pieces == other.pieces
+        return isinstance(other, Vocabulary) and (self.pieces, self.added) == (other.pieces, other.added)
 
     def __hash__(self) -> int:
-        return hash(self.pieces)
+        return hash((self.pieces, self.added))
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
         return piece.startswith("##")
+
+    @cached_property
+    def own(self) -> "Vocabulary":
+        """Without the tokens that were added behind it: those that words are cut into."""
+        added, size = {token.text for token in self.added}, len(self)
+        while self.pieces[size - 1] in added:
+            size -= 1
+        return self if size == len(self) else Vocabulary(self.pieces[:size])
 
     @cached_property
     def longest(self) -> int:
@@ -122,8 +138,9 @@ class Vocabulary(TokenTable):
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the file that `save` writes; two vocabularies with the same one give the same ids."""
-        return hashlib.sha256(self._to_bytes()).hexdigest()
+        """Fingerprint of the file that `save` writes, and of the added tokens; the same one means the same ids."""
+        added = json.dumps([astuple(token) for token in self.added]).encode() if self.added else b""
+        return hashlib.sha256(self._to_bytes() + added).hexdigest()
 
 
 def _decode(line: bytes, path: Path, number: int) -> str:

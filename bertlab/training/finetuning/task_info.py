@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.huggingface import CONFIG, is_next_sentence
+from bertlab.checkpoints.huggingface import CONFIG
 from bertlab.checkpoints.kinds import kind_of
 from bertlab.checkpoints.opening import find
 from bertlab.checkpoints.stored import few
@@ -24,6 +24,7 @@ TASKS = "tasks"  # in it, of a model of several tasks: the description of each
 MULTI_LABEL = "multi_label_classification"  # of `problem_type` in config.json, as transformers writes it
 NEXT_SENTENCE = ("is next", "is not next")  # the classes of the published next-sentence head
 _SHAPES = {
+    "next_sentence": "pair",
     "sequence_classification": EITHER,  # one architecture for both
     "token_classification": "tagging",
     "multiple_choice": "multiple-choice",
@@ -73,7 +74,7 @@ def load_info(folder: str | Path, model) -> TaskInfo:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
     values = json.loads((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
     shape, max_length = _SHAPES[kind], model.config.max_tokens
-    if is_next_sentence(values):
+    if kind == "next_sentence":
         labels, metrics = NEXT_SENTENCE, default_metrics("pair", NEXT_SENTENCE)
         return TaskInfo(folder.name, "pair", labels, metrics, max_length, stride=min(128, max_length))
     multi_label = shape == EITHER and values.get("problem_type") == MULTI_LABEL

@@ -145,7 +145,7 @@ def test_our_own_format_is_held_to_its_config_too(tmp_path):
 def test_a_number_of_labels_that_contradicts_the_classifier_is_refused(tmp_path):
     save(load(GOLDEN / "gelu", "sequence_classification", num_labels=3, fresh_head=True), tmp_path)
     edit_config(tmp_path, id2label={"0": "no", "1": "yes"})
-    with pytest.raises(CheckpointError, match="describes 2 labels, but the classifier's bias has 3"):
+    with pytest.raises(CheckpointError, match="describes 2 labels, but the classifier has 3"):
         load(tmp_path)
 
 

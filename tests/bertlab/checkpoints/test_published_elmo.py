@@ -50,7 +50,7 @@ def test_it_is_converted_and_saved_with_its_words(folder, tmp_path):
     other = tmp_path / "other"
     checkpoints.save(own, other, tokenizer, format="bertlab")
     (other / "words.txt").write_text("\n".join(reversed(tokenizer.vocabulary.pieces)) + "\n", encoding="utf-8")
-    with pytest.raises(CheckpointError, match="its tokenizer is not the one that bertlab.safetensors was saved with"):
+    with pytest.raises(CheckpointError, match="is not the vocabulary that bertlab.safetensors was saved with"):
         checkpoints.load(other)
 
 

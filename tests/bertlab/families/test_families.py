@@ -199,8 +199,8 @@ def test_a_part_that_transformers_does_not_have_is_refused_before_anything_is_wr
 def test_a_kind_of_tokenizer_that_is_not_there_gives_one_clear_error_and_the_weights_load(tmp_path):
     model = models.PreTrainingModel(small("roberta"))
     checkpoints.save(model, tmp_path)
-    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"type": "Unigram", "vocab": []}}))
-    with pytest.raises(CheckpointError, match="comes with a Unigram tokenizer, which is not supported"):
+    (tmp_path / "tokenizer.json").write_text(json.dumps({"model": {"type": "WordLevel", "vocab": {}}}))
+    with pytest.raises(CheckpointError, match="comes with a WordLevel tokenizer, which is not supported"):
         checkpoints.load_tokenizer(tmp_path)
     assert not checkpoints.has_tokenizer(tmp_path)
     assert same_weights(weights(model), weights(checkpoints.load(tmp_path)))

@@ -404,7 +404,7 @@ def test_a_checkpoint_with_another_vocabulary_is_refused(tmp_path):
     folder = checkpoints.save(models.PreTrainingModel(small_roberta()), tmp_path / "saved", TOKENIZER, format="bertlab")
     assert checkpoints.load(folder).config.vocab_size == 300
     BytePairTokenizer(learn(["other words " * 9], 300, min_frequency=1)).save(folder)
-    with pytest.raises(CheckpointError, match="is not the one that"):
+    with pytest.raises(CheckpointError, match="is not the vocabulary that"):
         checkpoints.load(folder)
 
 

@@ -68,11 +68,11 @@ def tokenizer(tmp_path_factory):
     return BytePairTokenizer.load(write(tmp_path_factory.mktemp("tokenizer")))
 
 
-def test_added_tokens_are_read_as_a_whole_and_special_ones_where_they_are_asked_for(tokenizer):
+def test_added_tokens_are_read_as_a_whole(tokenizer):
     text = "the   the |||EMAIL|||[unused0]<|endoftext|>"
     pieces = tokenizer.tokenize(text)
-    assert pieces[:6] == ["the", "   ", "the", "Ġ", "|||EMAIL|||", "[unused0]"] and pieces[6] == "<"
-    assert tokenizer.tokenize(text, special_tokens=True)[6:] == ["<|endoftext|>"]
+    assert pieces == ["the", "   ", "the", "Ġ", "|||EMAIL|||", "[unused0]", "<|endoftext|>"]
+    assert tokenizer.tokenize(text, special_tokens=True) == pieces
     assert tokenizer.tokenize("a [MASK]", special_tokens=True) == ["a", "[MASK]"]
     assert tokenizer.tokenize("[MASK]")[0] == "["
 
