@@ -72,7 +72,7 @@ test: $(READY) sandbox  ## the quick tests: no peers, no network; 8 minutes on t
 	$(RUN)/python -m pytest -q $(PARALLEL) --durations 10 -m "not slow and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint
-lint: $(READY)  ## check format, imports between modules, and plain words (docs/words.toml)
+lint: $(READY)  ## check format, imports between modules, and plain words (scripts/words.toml)
 	$(RUN)/ruff check
 	$(RUN)/ruff format --check --quiet
 	$(RUN)/lint-imports --no-logo
@@ -138,11 +138,9 @@ lab: $(READY)  ## JupyterLab on the course
 	GLIBC_TUNABLES=$${GLIBC_TUNABLES:-$(LARGE_PAGES)} $(RUN)/jupyter lab --notebook-dir=course $(ARGS)
 
 .PHONY: benchmarks
-benchmarks: $(PEERS_READY)  ## four of them: parity, two of the tokenizer, vocabularies; benchmarks/README.md lists all
+benchmarks: $(PEERS_READY)  ## two of them, parity and tokenizers; benchmarks/README.md lists all
 	$(PEERS)/bin/python -m benchmarks.parity
-	$(PEERS)/bin/python -m benchmarks.tokenizer
-	$(PEERS)/bin/python -m benchmarks.tokenizer_kinds
-	$(PEERS)/bin/python -m benchmarks.vocabulary_mlm
+	$(PEERS)/bin/python -m benchmarks.tokenizers.kinds
 
 .PHONY: lock
 lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on every platform

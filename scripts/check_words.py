@@ -1,7 +1,7 @@
-"""Checks prose for the words that docs/words.toml lists: `python -m scripts.check_words`.
+"""Checks prose for the words that scripts/words.toml lists: `python -m scripts.check_words`.
 
 It reads prose wherever a person does: Markdown, the notebooks' text cells, docstrings, comments, string literals
-(help texts, error messages) and HTML templates. Code, and text in backticks, is left out. docs/words.toml is its
+(help texts, error messages) and HTML templates. Code, and text in backticks, is left out. scripts/words.toml is its
 configuration.
 """
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-CONFIG = ROOT / "docs" / "words.toml"
+CONFIG = ROOT / "scripts" / "words.toml"
 KINDS = ("markdown", "docstring", "string", "comment", "html")
 SUFFIXES = (".md", ".py", ".html")
 _NOT_PROSE = re.compile(r"<(script|style)\b.*?</\1>|<[^>]*>|\{[{%#].*?[}%#]\}", re.DOTALL)  # of an HTML template
@@ -36,7 +36,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Rule:
-    """One entry of docs/words.toml: a pattern, the kinds of text it is for, and what to write instead."""
+    """One entry of scripts/words.toml: a pattern, the kinds of text it is for, and what to write instead."""
 
     pattern: re.Pattern
     instead: str
@@ -194,7 +194,7 @@ def tracked_files(patterns: list[str], root: Path = ROOT) -> list[Path]:
         folder = pattern.rstrip("/") + "/"
         matching = {name for name in names if Path(f"/{name}").match(f"/{pattern}") or name.startswith(folder)}
         if not matching:
-            raise SystemExit(f"docs/words.toml: area {pattern!r} matches no file; mend or remove it")
+            raise SystemExit(f"scripts/words.toml: area {pattern!r} matches no file; mend or remove it")
         chosen |= matching
     return [root / name for name in sorted(chosen)]
 

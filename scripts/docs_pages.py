@@ -16,6 +16,12 @@ COPIES = {  # page → the file that it shows
     "index.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
     "benchmarks.md": "benchmarks/README.md",
+    "benchmarks_parity.md": "benchmarks/parity/README.md",
+    "benchmarks_tokenizers.md": "benchmarks/tokenizers/README.md",
+    "benchmarks_speed.md": "benchmarks/speed/README.md",
+    "benchmarks_accelerators.md": "benchmarks/accelerators/README.md",
+    "benchmarks_training.md": "benchmarks/training/README.md",
+    "benchmarks_english.md": "benchmarks/english/README.md",
     "bertlab_mini.md": "bertlab/pretrained/bertlab-mini/README.md",
 }
 _LINK = re.compile(r"\[([^\]]*)\]\(([\w./-]+\.(?:md|png|py))(#[^)\s]*)?\)")
@@ -61,12 +67,16 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
 
 
 def site_links(markdown: str, file: str) -> str:
-    """The text of a file of the repository with the site's links; one to a file that is not there is plain text."""
+    """The text of a file of the repository with the site's links; one to a file that is not there is plain text.
+
+    Links are relative to the file's own page, as mkdocs wants them.
+    """
+    folder = posixpath.dirname(_address(file) or "")
 
     def on_site(link: re.Match) -> str:
         label, target, anchor = link.groups(default="")
         address = _address(_target(file, target))
-        return label if address is None else f"[{label}]({address}{anchor})"
+        return label if address is None else f"[{label}]({posixpath.relpath(address, folder or '.')}{anchor})"
 
     return _LINK.sub(on_site, markdown)
 

@@ -10,8 +10,8 @@ from autograde.exercises.spec import Forbidden
 
 LIBRARY = (
     "bertlab.analysis", "bertlab.checkpoints", "bertlab.cli", "bertlab.data", "bertlab.demo", "bertlab.export",
-    "bertlab.families", "bertlab.generation", "bertlab.layers", "bertlab.minimal", "bertlab.models", "bertlab.predict",
-    "bertlab.pretrained", "bertlab.tokenizers", "bertlab.training",
+    "bertlab.families", "bertlab.generation", "bertlab.layers", "bertlab.minimal", "bertlab.minimal_training",
+    "bertlab.models", "bertlab.predict", "bertlab.pretrained", "bertlab.tokenizers", "bertlab.training",
 )  # fmt: skip
 # Modules of the library that solve nothing: errors, files, settings, plots, and what notebooks are started with.
 TOOLS = ("bertlab.__main__", "bertlab.common", "bertlab.config", "bertlab.plots")

@@ -11,6 +11,8 @@ one after the other (libtpu allows one at a time), and is stored in --work when 
 The table is of all cells that were asked for, as CSV and Markdown in --work. The program's operations are those of its
 products; its least time comes from each kernel's operations and bytes (`roofline`). A run on a card is slower. Cards
 named after a number of chips, as v5e-16, are pods: rows, memory and times are those of one chip.
+
+Supports: benchmarks/accelerators/README.md, "Cards that are not here"; docs/scaling.md, "BERT-Base on v5e pods".
 """
 
 import argparse

@@ -18,6 +18,8 @@ all 4 links carry data; 16 chips form a grid, whose corners have 2 links, so tha
 The numbers of threads, registers and the like of the GPUs are those of their compute capability in NVIDIA's "CUDA C++
 Programming Guide", table of technical specifications; the usable memory is what the driver reports (for the H200, the
 data sheet's).
+
+Part of `benchmarks.accelerators`.
 """
 
 from dataclasses import dataclass, replace

@@ -1,7 +1,7 @@
 """One cell of the table, in a process of its own: compiles one step for one card and writes what was found as JSON.
 
-Started by `python -m benchmarks.accelerators`, with the cell as JSON and the file to write. The program's text is kept
-beside that file, so that `--count-again` need not compile.
+Part of `benchmarks.accelerators`, which starts it with the cell as JSON and the file to write. The program's text is
+kept beside that file, so that `--count-again` need not compile.
 """
 
 import dataclasses

@@ -4,6 +4,8 @@ XLA for TPUs (libtpu) and for NVIDIA's GPUs run on a processor: the one reads th
 description of the card. Nothing is executed. For a GPU no candidate kernels can be timed, so autotuning is off and
 products are cuBLAS calls; Triton's, into which XLA could fuse what surrounds a product, need that timing. Which kernel
 of attention a step has depends on the device that JAX finds: `choose_kernels_of` answers for the card.
+
+Part of `benchmarks.accelerators`.
 """
 
 import os

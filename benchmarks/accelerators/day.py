@@ -6,6 +6,8 @@
 Without options the recipe is `--preset one-day`: 25,000 updates of 4,096 rows of 128 tokens. An update is computed in
 parts of as many rows for each chip as the table has; each part takes its least time, and in a pod also the time of its
 exchanges. A pod for which the batch is too small gets a larger batch and fewer updates. Nothing is measured.
+
+Supports: docs/scaling.md, "Base on 3.3 billion words in a day".
 """
 
 import argparse
@@ -13,7 +15,7 @@ import csv
 import math
 
 from benchmarks.accelerators.cards import CARDS
-from benchmarks.gpu import COMPUTED
+from benchmarks.accelerators.gpu import COMPUTED
 from bertlab.training.presets import preset
 
 TOKENS = 128  # of a row

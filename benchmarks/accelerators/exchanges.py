@@ -4,6 +4,8 @@ Counted are the bytes that one chip sends, in the shortest way for n chips: n âˆ
 scattered or passed round, and twice that of what is added up (Thakur et al. 2005, "Optimization of Collective
 Communication Operations in MPICH", sections 4 and 5). A TPU's compiler writes one exchange into several fusions, which
 start, continue and end it: they have one channel, and count once.
+
+Part of `benchmarks.accelerators`.
 """
 
 import re

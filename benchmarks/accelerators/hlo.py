@@ -11,6 +11,8 @@ backward: it computes the scores again, which it never writes. Its workspace is 
 
 How a convolution's operations are counted follows XLA's HloCostAnalysis: a TPU's compiler writes products of a batch of
 matrices as convolutions most of whose window lies in padding.
+
+Part of `benchmarks.accelerators`.
 """
 
 import json

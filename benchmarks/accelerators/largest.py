@@ -1,4 +1,7 @@
-"""The largest number of rows for which something holds, by doubling and bisection."""
+"""The largest number of rows for which something holds, by doubling and bisection.
+
+Part of `benchmarks.accelerators`.
+"""
 
 from collections.abc import Callable
 

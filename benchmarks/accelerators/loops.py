@@ -2,6 +2,8 @@
 
 Some loops contain the number. The loops in which a TPU's compiler exchanges parts of a matrix while it multiplies do
 not: a counter is compared with a constant, and each turn adds a constant to it.
+
+Part of `benchmarks.accelerators`.
 """
 
 import re

@@ -9,6 +9,8 @@ Both compute every position of the last layer, as BERT does; ours only those tha
 counts the formula of ours for all.
 
 Letters: B batch, T tokens, P predictions, A heads, d head size, H hidden size, V vocabulary.
+
+Part of `benchmarks.accelerators`.
 """
 
 import math

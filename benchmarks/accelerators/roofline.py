@@ -3,6 +3,8 @@
 A kernel takes as long as its products at the card's peak or its bytes at the memory's bandwidth, the longer of both
 (Williams et al. 2009, "Roofline"). One starts when the one before has ended; a TPU's transfers between its memories run
 beside them, and all bytes together need their time. Nothing is measured: a run is slower.
+
+Part of `benchmarks.accelerators`.
 """
 
 import re

@@ -5,6 +5,8 @@ They are the very steps that `fit` runs on JAX: `PreTrainer.train_step`, or for 
 values here: shapes and types are all that a compiler needs.
 
 Letters: B batch, T tokens, P predictions.
+
+Part of `benchmarks.accelerators`.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,7 @@
-"""The table of all cells as CSV and Markdown, and a table of the costliest kernels of each."""
+"""The table of all cells as CSV and Markdown, and a table of the costliest kernels of each.
+
+Part of `benchmarks.accelerators`.
+"""
 
 import csv
 import io

@@ -166,7 +166,7 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
         problems += [_nothing_problem(unexpected, model)]
     elif strict:
         problems += [_missing_problem(missing, model)] if missing else []
-        problems += [_unexpected_problem(unexpected, missing, model)] if unexpected else []
+        problems += [_unexpected_problem(unexpected, missing)] if unexpected else []
     if problems:
         raise CheckpointError(
             f"{checkpoint.folder / checkpoint.weights_name} does not fit {type(model).__name__}: {'; '.join(problems)}"
@@ -193,25 +193,13 @@ def _nothing_problem(unexpected: list[str], model) -> str:
     return f"no name of the encoder's weights is in the file, but {few(unexpected) or 'others'}; {expected}"
 
 
-def _unexpected_problem(names: list[str], missing: list[str], model) -> str:
+def _unexpected_problem(names: list[str], missing: list[str]) -> str:
     """What is unexpected, with advice. Without unexpected weights a model that lacks some is not whole either."""
     correct = "correct the configuration if it is not that of these weights"
     advice = asked("delete them from the file", "delete them from the file, load with strict=False")
     if missing:
         advice = "rename them in the file if they are the missing ones under other names"
-    first, dot, _ = names[0].partition(".")
-    if dot and all(name.startswith(first + dot) for name in names):
-        known = {weight.theirs for weight in _weight_names(model)}
-        names_of_family = family_of(model.config).huggingface
-        if any(name.removeprefix(first + dot).removeprefix(names_of_family.prefix) in known for name in names):
-            advice = f"take the prefix {first + dot!r} off their names in the file"
     return f"unexpected: {few(names)} ({advice}, or {correct})"
-
-
-def _weight_names(model) -> list:
-    """The names of a model's weights in Hugging Face's format."""
-    its_family = family_of(model.config)
-    return its_family.huggingface.weight_names(kind_of(model), its_family.layer_numbers(model.config))
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:

@@ -1,11 +1,11 @@
-"""benchmarks.gpu: measured steps beside the computed ones, and the report. The steps run on the processor here."""
+"""benchmarks.accelerators.gpu: measured steps beside computed ones, and the report. The steps run on the processor."""
 
 import json
 
 import pytest
 
 from autograde.student.time_left import KNOWN
-from benchmarks import gpu, gpu_kernels
+from benchmarks.accelerators import gpu, gpu_kernels
 from benchmarks.accelerators.cards import GIB
 from benchmarks.accelerators.tables import COLUMNS
 
@@ -69,12 +69,12 @@ def test_notebook_07_tells_what_the_table_has_of_its_step(card):
 
 def test_the_report_names_the_card_and_its_measured_peaks():
     text = gpu.report(MACHINE, "T4", [gpu.line_of(JOB, {"error": "it failed"}, "T4")], [])
-    assert text.startswith("## `python -m benchmarks.gpu`\n")
+    assert text.startswith("## `python -m benchmarks.accelerators.gpu`\n")
     assert "- Tesla T4 (its steps were computed beforehand); 15.0 GiB free; compute capability 7.5" in text
     assert "- Measured: 40 TFLOP/s in float16, 4 in float32, 250 GB/s" in text and "| it failed |" in text
     unknown = MACHINE | {"name": "a new card", "capability": "", "memory": None}
     other = gpu.report(unknown, None, [], ["--sizes", "base"])
-    assert other.startswith("## `python -m benchmarks.gpu --sizes base`\n")
+    assert other.startswith("## `python -m benchmarks.accelerators.gpu --sizes base`\n")
     assert "- a new card (not in the table of computed cards)\n" in other
 
 

@@ -5,7 +5,7 @@ import pytest
 
 
 def test_packed_and_padded_rows_of_documents_are_the_same_work_but_for_the_padding(tmp_path):
-    from benchmarks.pretrain import rows_of_documents
+    from benchmarks.speed.pretrain import rows_of_documents
 
     words = "the a cat dog bird sees hears likes small big red old river house tree near on under".split()
     rng = np.random.default_rng(0)
@@ -22,7 +22,7 @@ def test_packed_and_padded_rows_of_documents_are_the_same_work_but_for_the_paddi
 
 @pytest.mark.parametrize("layers, predictions", [(1, 5), (3, 5), (2, 32)])
 def test_the_products_that_are_timed_alone_are_those_of_a_step(layers, predictions):
-    from benchmarks.products import passes_of, products_of
+    from benchmarks.speed.products import passes_of, products_of
     from bertlab.config import BertConfig
     from bertlab.training.devices.utilisation import training_flops
 
@@ -40,7 +40,7 @@ def test_the_products_that_are_timed_alone_are_those_of_a_step(layers, predictio
 
 
 def test_the_table_of_families_has_the_largest_relative_difference_of_each(tmp_path):
-    from benchmarks.parity import worst_relative
+    from benchmarks.parity.__main__ import worst_relative
 
     for case, error in (("albert", 0.0), ("albert_groups_untied", 0.5), ("tinybert", 0.25)):
         (tmp_path / case).mkdir()
@@ -52,7 +52,7 @@ def test_the_table_of_families_has_the_largest_relative_difference_of_each(tmp_p
 
 
 def test_contenders_have_the_same_sizes_and_only_pairs_are_judged_by_order():
-    from benchmarks.objectives import CONTENDERS, MODEL
+    from benchmarks.training.objectives import CONTENDERS, MODEL
     from bertlab.families import family
 
     configs = {name: family(one.family).config(**MODEL, **one.config) for name, one in CONTENDERS.items()}
@@ -62,7 +62,7 @@ def test_contenders_have_the_same_sizes_and_only_pairs_are_judged_by_order():
 
 
 def test_finished_runs_become_a_table_and_a_drawing(tmp_path):
-    from benchmarks.objectives import COLUMNS, draw, write_table
+    from benchmarks.training.objectives import COLUMNS, draw, write_table
 
     rows = [
         {"objective": name, "family": "bert", "seed": seed, "task_accuracy": 0.12345678, "seconds": 3.0}
@@ -78,7 +78,7 @@ def test_finished_runs_become_a_table_and_a_drawing(tmp_path):
 def test_speeds_are_stored_one_by_one_and_not_measured_again(tmp_path, monkeypatch):
     from argparse import Namespace
 
-    from benchmarks import objectives_speed as speed
+    from benchmarks.speed import objectives as speed
 
     measured = []
     monkeypatch.setattr(speed, "measure", lambda side, name, rows, options: measured.append(side) or 7.0)
@@ -99,9 +99,9 @@ def test_speeds_are_stored_one_by_one_and_not_measured_again(tmp_path, monkeypat
 @pytest.mark.peers
 def test_their_permutation_step_has_our_loss(tmp_path):
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    from benchmarks.objectives_speed import permutation_loss
-    from benchmarks.pretrain import random_rows
-    from benchmarks.pretrain_worker import Job, endless
+    from benchmarks.speed.objectives import permutation_loss
+    from benchmarks.speed.pretrain import random_rows
+    from benchmarks.speed.pretrain_worker import Job, endless
     from bertlab import checkpoints
     from bertlab.data.pretraining.collators import DrawOrder
 
@@ -118,7 +118,7 @@ def test_their_permutation_step_has_our_loss(tmp_path):
 
 
 def test_the_teacher_of_a_distillation_is_judged_on_rows_that_are_made_first(tmp_path, monkeypatch):
-    from benchmarks import distillation
+    from benchmarks.training import distillation
 
     monkeypatch.setattr(distillation, "make_rows", lambda folder: (folder / "validation").mkdir())
     monkeypatch.setattr(
@@ -146,7 +146,7 @@ def test_the_teacher_of_a_distillation_is_judged_on_rows_that_are_made_first(tmp
     ],
 )
 def test_a_kernel_is_put_with_its_kind_on_tensorflow_and_on_jax(line, kind):
-    from benchmarks.fusions import instructions_of, kind_of
+    from benchmarks.speed.fusions import instructions_of, kind_of
 
     (instruction,) = instructions_of(line).values()
     assert kind_of(instruction) == kind

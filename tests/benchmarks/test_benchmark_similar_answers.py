@@ -1,8 +1,8 @@
-"""benchmarks/similar_answers.py: copying pairs and innocent ones are counted apart, and each student is one file."""
+"""benchmarks/grading/similar_answers.py: copying pairs and innocent ones are counted apart; a student is one file."""
 
 import sys
 
-from benchmarks.similar_answers import counted, their_pairs
+from benchmarks.grading.similar_answers import counted, their_pairs
 
 STAND_IN = '''
 """Shares of equal lines, in the form that copydetect has: (files, files, 2), -1 on the diagonal."""

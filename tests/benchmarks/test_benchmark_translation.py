@@ -1,8 +1,8 @@
-"""The made language of benchmarks/translation.py: the same pairs every time, held-out ones apart, every word known."""
+"""The made language of benchmarks/training/translation.py: same pairs every time, others held out, all words known."""
 
 import random
 
-from benchmarks.translation import LENGTHS, sentence, write_pairs
+from benchmarks.training.translation import LENGTHS, sentence, write_pairs
 from bertlab.data.pretraining.pairs import pair_rows, pair_settings, read_pairs
 from bertlab.tokenizers.kinds import open_tokenizer
 

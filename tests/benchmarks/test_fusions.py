@@ -1,11 +1,11 @@
-"""The table of a training step by kind of computation (`benchmarks.fusions`)."""
+"""The table of a training step by kind of computation (`benchmarks.speed.fusions`)."""
 
 import subprocess
 import sys
 
 import pytest
 
-from benchmarks import fusions
+from benchmarks.speed import fusions
 
 # Lines as XLA writes them.
 PROGRAM = """
@@ -38,7 +38,7 @@ def test_each_kernel_of_a_program_has_its_kind():
 def test_a_step_of_a_small_model_is_traced():
     """In a process that has not loaded XLA before, as the command needs it."""
     small = "--num-layers 1 --hidden-size 64 --vocab-size 2000 --length 16 --batch-size 4 --rounds 1 --optimizer muon"
-    command = [sys.executable, "-m", "benchmarks.fusions", *small.split()]
+    command = [sys.executable, "-m", "benchmarks.speed.fusions", *small.split()]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     for kind in ("products of the model", "products of the optimizer", "GELU", "optimizer", "LayerNorm"):
         assert kind in shown

@@ -1,4 +1,4 @@
-"""The made minimal pairs of benchmarks/grammar_pairs.py: the same every time, no pair twice, one difference each."""
+"""Minimal pairs of benchmarks/english/grammar_pairs.py: the same every time, no pair twice, one difference each."""
 
 import json
 import random
@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from benchmarks.grammar_pairs import CHOICE, PARADIGMS, SLOT, fill, main, records
-from benchmarks.grammar_words import CLASSES, FORMS, form_of
+from benchmarks.english.grammar_pairs import CHOICE, PARADIGMS, SLOT, fill, main, records
+from benchmarks.english.grammar_words import CLASSES, FORMS, form_of
 from bertlab.analysis.minimal_pairs import read_pairs
 
 EACH = 60

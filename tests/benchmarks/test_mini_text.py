@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from benchmarks import mini
+from benchmarks.english import mini
 from scripts import make_mini_text, mini_repeats
 from scripts.mini_cleaning import clean_paragraphs, fault, join_broken_lines
 

@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks import mini, recipe_worker, recipes
-from benchmarks.recipe_table import CANDIDATES, MIXES, Candidate, shape
+from benchmarks.english import mini
+from benchmarks.training import recipe_worker, recipes
+from benchmarks.training.recipe_table import CANDIDATES, MIXES, Candidate, shape
 from bertlab.analysis.minimal_pairs import read_pairs
 from bertlab.common.errors import ConfigError
 from bertlab.common.work_folder import WorkFolder, read_json, write_json
@@ -186,7 +187,7 @@ def worker_that_notes(monkeypatch):
     run = recipes.subprocess.run
 
     def started(command, **options):
-        *start, _, _, name, _ = command  # … python -m benchmarks.recipe_worker NAME JOB
+        *start, _, _, name, _ = command  # … python -m benchmarks.training.recipe_worker NAME JOB
         return run([*start, "-c", noting, name], **options)
 
     monkeypatch.setattr(recipes.subprocess, "run", started)

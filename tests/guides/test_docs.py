@@ -1,5 +1,6 @@
 """The documentation's plan names files that are there, and nothing in docs/ is left out of it."""
 
+import posixpath
 import re
 from pathlib import Path
 
@@ -14,18 +15,25 @@ ROOT = Path(__file__).parents[2]
 PLAN = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 PAGES = re.findall(r"[\w/]+\.md", PLAN)
 MADE = (*COPIES, "gallery.md")  # by scripts/docs_pages.py
-SITE = COPIES | {page.name: f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))}
+WRITTEN = {path.relative_to(ROOT / "docs").as_posix(): path for path in sorted((ROOT / "docs").rglob("*.md"))}
+SITE = COPIES | {page: f"docs/{page}" for page in WRITTEN}
+OTHERS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "benchmarks").rglob("*.md"))]
 LINKS = [
     pytest.param(page, link, id=f"{page.name}-{link}")
-    for page in (*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CONTRIBUTING.md")
-    for link in re.findall(r"\]\(([^)#\s]+)\)", page.read_text(encoding="utf-8"))
+    for page in (*WRITTEN.values(), *OTHERS)
+    for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8"))
     if "://" not in link
 ]
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors of a page's headings, as mkdocs and GitHub make them."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
 def test_every_page_of_the_plan_is_there_and_every_page_is_in_the_plan():
-    written = {path.name for path in (ROOT / "docs").glob("*.md")}
-    assert set(PAGES) == written | set(MADE)
+    assert set(PAGES) == set(WRITTEN) | set(MADE)
 
 
 @pytest.mark.parametrize("status", [status for status in MARKS if status != "technical"])
@@ -36,7 +44,10 @@ def test_the_student_guide_shows_each_outcome_of_a_check_with_its_mark(status):
 
 @pytest.mark.parametrize("page, link", LINKS)
 def test_links_between_pages_lead_somewhere(page, link):
-    assert (page.parent / link).exists()
+    file, _, anchor = link.partition("#")
+    target = page.parent / file if file else page
+    assert target.exists()
+    assert not anchor or anchor in anchors(target)
 
 
 @pytest.mark.parametrize("page", SITE)
@@ -44,7 +55,8 @@ def test_links_of_the_site_lead_to_its_pages_and_pictures(page):
     text = site_links((ROOT / SITE[page]).read_text(encoding="utf-8"), SITE[page])
     links = {link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link}
     there = {*SITE, *MADE, *copied_pictures()}
-    assert not [link for link in links if link not in there and not (ROOT / "docs" / link).exists()]
+    targets = {posixpath.normpath(posixpath.join(posixpath.dirname(page), link)) for link in links}
+    assert not [target for target in targets if target not in there and not (ROOT / "docs" / target).exists()]
 
 
 def test_the_page_of_concepts_names_every_exercise_and_no_other():
@@ -59,11 +71,17 @@ def test_links_to_other_files_are_text_on_the_site():
     assert site_links("`layers[0](x)`, ![a](b.png)", "docs/a.md") == "`layers[0](x)`, ![a](b.png)"
 
 
+def test_links_of_a_page_in_a_folder_are_relative_to_it():
+    text = "[next](lms.md#names), [words](../glossary.md), [benchmarks](../../benchmarks/README.md)"
+    assert site_links(text, "docs/instructor/a.md") == (
+        "[next](lms.md#names), [words](../glossary.md), [benchmarks](../benchmarks.md)"
+    )
+
+
 def test_pictures_of_the_guides_are_small_described_and_all_used():
-    texts = [path.read_text(encoding="utf-8") for path in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md")]
-    shown = {
-        name: alt for text in texts for alt, name in re.findall(r"!\[([^\]]*)\]\((?:docs/)?pictures/(\w+\.png)\)", text)
-    }
+    texts = [path.read_text(encoding="utf-8") for path in (*WRITTEN.values(), ROOT / "README.md")]
+    picture = re.compile(r"!\[([^\]]*)\]\((?:docs/|\.\./)?pictures/(\w+\.png)\)")
+    shown = {name: alt for text in texts for alt, name in picture.findall(text)}
     files = {path.name: path.stat().st_size for path in (ROOT / "docs" / "pictures").glob("*.png")}
     assert set(shown) == set(files)
     for name, alt in shown.items():

@@ -23,7 +23,10 @@ TEXTS = [
         "distillation.md",
         "generation.md",
         "translation.md",
-        "instructor_guide.md",
+        "instructor/before_the_term.md",
+        "instructor/each_week.md",
+        "instructor/lms.md",
+        "instructor/afterwards.md",
     )
 ]
 PROGRAMS = {"bertlab": bertlab, "autograde": autograde}

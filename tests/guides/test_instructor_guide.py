@@ -1,4 +1,4 @@
-"""docs/instructor_guide.md, word by word: every command and every setting in it, in its order, with a class of six."""
+"""docs/instructor/, word by word: every command and every setting in it, in its order, with a class of six."""
 
 import csv
 import json
@@ -18,7 +18,9 @@ from nbgrader.apps import NbGraderApp
 from autograde.demo.sample_class import make_class
 from autograde.release import editions
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "instructor_guide.md").read_text(encoding="utf-8")
+FOLDER = Path(__file__).parents[2] / "docs" / "instructor"
+PAGES = ("before_the_term", "each_week", "lms", "afterwards")  # in the order in which one reads them
+GUIDE = "\n".join((FOLDER / f"{page}.md").read_text(encoding="utf-8") for page in PAGES)
 NOTEBOOK = "03_attention"
 ELSEWHERE = {  # too long for here, and tested there
     "autograde demo": "test_grade_demo.py",
@@ -51,6 +53,12 @@ def test_what_is_left_out_here_is_tested_there():
     assert len(left_out) == len(ELSEWHERE)
     for place in ELSEWHERE.values():
         assert list(Path(__file__).parents[1].rglob(place))
+
+
+def test_the_index_leads_to_every_page_in_order():
+    index = (FOLDER / "index.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| \[[^]]+\]\((\w+)\.md\)", index, re.MULTILINE) == list(PAGES)
+    assert {path.stem for path in FOLDER.glob("*.md")} == {"index", *PAGES}
 
 
 def test_the_guide_has_a_whole_term():

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bertlab.config import BertConfig
+from bertlab.families import model_types
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
@@ -85,6 +86,34 @@ def test_the_python_works(block, folder, monkeypatch):
         assert names["vectors"].shape == (2, 128)
     else:
         assert names["model"].num_labels == 3
+
+
+def test_the_table_of_models_has_every_family_and_the_measured_differences():
+    """Each row with a measured difference has the largest numbers of its row in benchmarks/parity/README.md."""
+    folder = Path(__file__).parents[2] / "benchmarks" / "parity"
+    measured = _rows((folder / "README.md").read_text(encoding="utf-8"))
+    table = {name: cells for name, *cells in _rows(README).values()}
+    by_benchmark = {name for name, (_, compared, _) in table.items() if "benchmark" in compared}
+    assert by_benchmark == set(measured) and len(table) == len(model_types()) + 1  # TinyBERT is a BERT
+    for name in by_benchmark:
+        outputs, gradients = zip(*(cell.split(" / ") for cell in measured[name][1:]))
+        assert table[name][-1] == f"{max(outputs, key=_value)} / {max(gradients, key=_value)}", name
+
+
+def _rows(text: str) -> dict[str, list[str]]:
+    """The rows of tables that have a power of ten in their last cell, by their first cell."""
+    rows = [line for line in text.splitlines() if re.search(r"10⁻[^|]*\|$", line)]
+    return {cells[0]: cells for cells in map(_cells, rows)}
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip("|").split("|")]
+
+
+def _value(number: str) -> float:
+    """1.5·10⁻⁶ as a float."""
+    digits, power = number.split("·10⁻")
+    return float(digits) * 10.0 ** -int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")))
 
 
 def test_the_make_targets_exist():

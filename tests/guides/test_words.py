@@ -1,4 +1,4 @@
-"""The word list of docs/words.toml: each rule finds what it is for, and the areas that it guards are free of it."""
+"""The word list of scripts/words.toml: each rule finds what it is for, and the areas that it guards are free of it."""
 
 import re
 

@@ -14,7 +14,7 @@ SCRIPT = """
 import json, sys
 import jax, numpy as np
 from benchmarks.accelerators.steps import Work, step_of
-from benchmarks.gpu_worker import random_batch
+from benchmarks.accelerators.gpu_worker import random_batch
 
 engine, precision = sys.argv[1:]
 work = Work("tiny", tokens=16, rows=4)

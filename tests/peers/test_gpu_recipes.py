@@ -1,4 +1,4 @@
-"""benchmarks.gpu_recipes trains and judges recipes on JAX, here tiny ones on a processor."""
+"""benchmarks.training.gpu_recipes trains and judges recipes on JAX, here tiny ones on a processor."""
 
 import json
 import os
@@ -18,8 +18,8 @@ SENTENCES = ["The dog barks at the old man .", "The dogs bark in the garden .", 
 
 SMALL = """
 import sys
-from benchmarks import gpu_recipes
-from benchmarks.gpu_recipes import Recipe
+from benchmarks.training import gpu_recipes
+from benchmarks.training.gpu_recipes import Recipe
 
 small = dict(layers=1, hidden=64, tokens=1024)
 gpu_recipes.RECIPES = (
@@ -86,7 +86,7 @@ def test_averaged_weights_whole_words_and_rows_from_left_to_right(data, tmp_path
 def test_mean_of_weights_is_not_changed_by_later_updates():
     import jax.numpy as jnp
 
-    from benchmarks.gpu_recipes import Mean
+    from benchmarks.training.gpu_recipes import Mean
 
     mean = Mean()
     for value in (1.0, 2.0, 6.0):
@@ -100,7 +100,7 @@ def test_recipes_of_two_programs_need_processes(data, tmp_path):
 
 
 def test_parts_have_one_program_and_plans_have_equal_operations():
-    from benchmarks.gpu_recipes import BATCH_SIZE, RECIPES, kinds_for, parts_of, plan_of
+    from benchmarks.training.gpu_recipes import BATCH_SIZE, RECIPES, kinds_for, parts_of, plan_of
     from bertlab.training.devices.utilisation import training_flops
     from scripts.make_mini import UPDATES_PER_CALL, config_of
 

@@ -1,15 +1,15 @@
 """Our models against transformers' PyTorch ones (BERT, DistilBERT, RoBERTa), live, on TensorFlow, JAX and PyTorch.
 
 Hidden states of every layer, attention weights, pooled output, both logits and the loss, on random weights of the
-configurations in benchmarks/parity_cases.py: padding, one to three segments, every length from 1 to the maximum, and
+configurations in benchmarks/parity/cases.py: padding, one to three segments, every length from 1 to the maximum, and
 12 × 768 at 512 tokens. Gradients of every parameter at the longest. The fused path is compared as well.
 """
 
 import numpy as np
 import pytest
 
-from benchmarks.parity import BACKENDS, relative_differences, tolerance, worker
-from benchmarks.parity_cases import CASES
+from benchmarks.parity.__main__ import BACKENDS, relative_differences, tolerance, worker
+from benchmarks.parity.cases import CASES
 
 pytestmark = pytest.mark.peers
 

@@ -1,6 +1,6 @@
 """The Transformer of 2017 against PyTorch's own `torch.nn.Transformer`, and Marian's models against transformers.
 
-Marian on all backends, with gradients: the cases of benchmarks/parity_cases.py in test_parity.py.
+Marian on all backends, with gradients: the cases of benchmarks/parity/cases.py in test_parity.py.
 """
 
 import numpy as np

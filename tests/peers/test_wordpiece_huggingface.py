@@ -183,7 +183,7 @@ def test_a_saved_folder_means_the_same_to_both(tmp_path, settings):
 
 @pytest.mark.parametrize("at_once", [False, True])
 def test_the_benchmark_of_first_lines_compares_the_same_ids(at_once):
-    from benchmarks.tokenizer_first_lines import one_round
+    from benchmarks.tokenizers.first_lines import one_round
 
     lines, order = ["a naïve café", "don't 中", "", "b", "ab cd ef"], ("theirs", "ours")
     ratios = one_round("English", VOCABULARY, lines, [1, 3, 5], order, at_once)

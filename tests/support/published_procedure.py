@@ -1,7 +1,7 @@
 """The published way to make examples, written down once more and independently: on strings, one token at a time.
 
 It follows google-research/bert's `create_pretraining_data.py` step by step with the same random numbers, for comparison
-with `bertlab.data.pretraining.original` in the tests and as the peer in `benchmarks/pretraining_data.py`.
+with `bertlab.data.pretraining.original` in the tests.
 """
 
 import random

@@ -10,13 +10,13 @@ with the highest score
 becomes one token, everywhere, until the vocabulary is full. The learner that made BERT's own vocabularies was never
 published. Its counting is in `learner_counting`, its merging in `learner_merges`.
 
-**Why the plain ratio needs `min_frequency`.** Two characters that occur once in the whole corpus, side by side, score
-1 / (1 · 1) = 1, the highest score there is; "t" + "##h", seen a million times among many other t's and h's, scores
-about one in a million. Left alone, the ratio spends the vocabulary on the rarest words: on 43 MB of novels its first
-merges are the digits of years, and 8,000 tokens need 2.9 tokens per word where the frequency needs 1.13
-(`benchmarks/vocabulary.py`). `min_frequency` leaves out all pairs seen less often. Too low, and rare pairs win; too
-high, and no pair is left before the vocabulary is full. So by default it falls: it starts at the count of the most
-frequent pair and is halved whenever no pair reaches it. Pairs of about the same frequency are then ranked by the
+**Why the plain ratio needs `min_frequency`.** Two characters that occur once in the whole corpus, side by side, score 1
+/ (1 · 1) = 1, the highest score there is; "t" + "##h", seen a million times among many other t's and h's, scores about
+one in a million. Left alone, the ratio spends the vocabulary on the rarest words: on 43 MB of novels its first merges
+are the digits of years, and 8,000 tokens need 2.9 tokens per word where the frequency needs 1.13
+(`benchmarks/tokenizers/vocabulary.py`). `min_frequency` leaves out all pairs seen less often. Too low, and rare pairs
+win; too high, and no pair is left before the vocabulary is full. So by default it falls: it starts at the count of the
+most frequent pair and is halved whenever no pair reaches it. Pairs of about the same frequency are then ranked by the
 ratio, and the vocabulary fits within 1% as well as the frequency's (1.14 tokens per word).
 """
 

@@ -1,6 +1,6 @@
 """Results of runs that take too long for a notebook: tables in the package, to draw beside one's own results.
 
-objectives    what each objective teaches for the same number of operations; `python -m benchmarks.objectives` makes it
+objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
 """
 
 import csv

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.parity import relative_differences, tolerance
-from benchmarks.parity_worker import results
+from benchmarks.parity.__main__ import relative_differences, tolerance
+from benchmarks.parity.worker import results
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 FOLDERS = sorted(path.parent for path in GOLDEN.glob("*/expected.npz"))

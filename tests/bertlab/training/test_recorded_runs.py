@@ -17,7 +17,7 @@ def test_the_objectives_were_compared_at_equal_operations_with_two_seeds_each():
 
 
 def test_the_table_is_that_of_the_benchmark():
-    from benchmarks.objectives import COLUMNS
+    from benchmarks.training.objectives import COLUMNS
 
     assert (RECORDED / "objectives.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(COLUMNS)
 

@@ -1,0 +1,1 @@
+"""Measures how much English a small model knows."""

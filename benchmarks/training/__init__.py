@@ -1,0 +1,1 @@
+"""Compares what models learn from the same data or the same computation."""

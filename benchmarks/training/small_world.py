@@ -1,0 +1,124 @@
+"""The loss of a BERT of 2 × 64 beside the floor of the small world: `python -m benchmarks.training.small_world`.
+
+In every sentence two words are [MASK], and the model learns to predict them. Each sentence is seen once. After every
+interval the loss on held-out sentences is printed beside that of the best possible reader of the same sentences with
+the same words hidden. Writes small_world.csv.
+
+Supports: docs/small_world.md, "the mean loss of the best one of each kind in nats per word".
+"""
+
+import csv
+import io
+import time
+from pathlib import Path
+
+import click
+import numpy as np
+
+from bertlab.common.backend import load_backend
+from bertlab.common.files import write_text
+from bertlab.data import small_world
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
+
+COLUMNS = ("seed", "step", "seconds", "loss", "floor")
+TOKENS = (*SPECIAL_TOKENS, *small_world.WORDS)
+CLS, SEP, MASK = map(TOKENS.index, ("[CLS]", "[SEP]", "[MASK]"))
+MASKED = 2  # words of each sentence
+HELD_OUT = 2000  # sentences
+SHAPE = dict(num_layers=2, hidden_size=64, num_heads=4, intermediate_size=256)
+
+
+def masked_rows(sentences: list[small_world.Sentence], seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """Rows for a `PreTrainer` with some words masked, and where: hidden (N, T) bool, without [CLS] and [SEP]."""
+    words = small_world.word_ids(sentences, small_world.LONGEST)  # (N, T)
+    lengths = np.array([len(sentence) for sentence in sentences])[:, None]  # (N, 1)
+    places = np.arange(words.shape[1])  # (T,)
+    drawn = np.where(places < lengths, np.random.default_rng(seed).random(words.shape), 2.0)
+    chosen = np.sort(np.argsort(drawn, axis=1)[:, :MASKED], axis=1)  # (N, P)
+    hidden = (places[:, None] == chosen[:, None]).any(axis=-1)  # (N, T)
+    ids = np.zeros((len(words), words.shape[1] + 2), "int32")  # (N, T + 2)
+    ids[:, 0] = CLS
+    ids[:, 1:-1] = np.where(hidden, MASK, np.where(places < lengths, words + len(SPECIAL_TOKENS), 0))
+    np.put_along_axis(ids, lengths + 1, SEP, axis=1)
+    targets = np.take_along_axis(words, chosen, axis=1) + len(SPECIAL_TOKENS)  # (N, P)
+    rows = {
+        "input_ids": ids,
+        "attention_mask": (ids > 0).astype("int32"),
+        "masked_lm_positions": (chosen + 1).astype("int32"),
+        "masked_lm_ids": targets.astype("int32"),
+        "masked_lm_weights": np.ones(targets.shape, "float32"),
+    }
+    return rows, hidden
+
+
+def floor_of(sentences: list[small_world.Sentence], hidden: np.ndarray) -> float:
+    """The mean loss in nats of the best reader at the hidden words."""
+    words = small_world.word_ids(sentences, small_world.LONGEST)
+    chances = small_world.conditionals(words, hidden)  # (N, T, V + 1)
+    return float(-np.log(np.take_along_axis(chances, words[..., None], axis=-1)[..., 0][hidden]).mean())
+
+
+def curve(steps: int, batch_size: int, rate: float, interval: int, seed: int) -> list[dict]:
+    """Trains once and returns a row for each interval. seconds: of training alone, the first compilation included."""
+    import keras
+    import tensorflow as tf
+
+    from bertlab.config import BertConfig
+    from bertlab.models import PreTrainingModel
+    from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.recipes.schedule import WarmupLinearDecay
+    from bertlab.training.runs.pretrainer import PreTrainer
+
+    keras.utils.set_random_seed(seed)
+    start = time.perf_counter()
+    train, _ = masked_rows(small_world.sample(1000 + seed, steps * batch_size), seed)
+    held_out = small_world.sample(1, HELD_OUT)
+    rows, hidden = masked_rows(held_out, 1)
+    floor = floor_of(held_out, hidden)
+    print(f"sentences and floor: {time.perf_counter() - start:.1f} s")
+
+    config = BertConfig(
+        vocab_size=len(TOKENS), max_position_embeddings=rows["input_ids"].shape[1], initializer_range=0.07,
+        hidden_dropout=0.0, attention_dropout=0.0, **SHAPE,
+    )  # fmt: skip
+    trainer = PreTrainer(PreTrainingModel(config, next_sentence=False))
+    schedule = WarmupLinearDecay(rate, steps, steps // 10)
+    trainer.compile(adamw(schedule, trainer), jit_compile=True, steps_per_execution=interval)
+    batches = tf.data.Dataset.from_tensor_slices(train).batch(batch_size)
+    evaluated = tf.data.Dataset.from_tensor_slices(rows).batch(HELD_OUT)
+    results, seconds, start = [], 0.0, time.perf_counter()
+
+    def measure(epoch: int, logs=None) -> None:
+        nonlocal seconds, start
+        seconds += time.perf_counter() - start
+        loss = trainer.evaluate(evaluated, verbose=0, return_dict=True)["masked_lm_loss"]
+        row = dict(seed=seed, step=(epoch + 1) * interval, seconds=round(seconds, 2))
+        results.append(row | dict(loss=round(loss, 4), floor=round(floor, 4)))
+        print(f"step {row['step']:5} {seconds:6.1f} s: loss {loss:.3f}, floor {floor:.3f} ({loss / floor - 1:+.1%})")
+        start = time.perf_counter()
+
+    trainer.fit(
+        batches, epochs=steps // interval, steps_per_epoch=interval, shuffle=False, verbose=0,
+        callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=measure)],
+    )  # fmt: skip
+    return results
+
+
+@click.command(help=__doc__)
+@click.option("--steps", default=1500, show_default=True)
+@click.option("--batch-size", default=64, show_default=True)
+@click.option("--rate", default=3e-3, show_default=True, help="the highest learning rate")
+@click.option("--interval", default=100, show_default=True, help="steps between two lines")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=Path, default=Path("build/small_world.csv"), show_default=True)
+def main(steps: int, batch_size: int, rate: float, interval: int, seed: int, out: Path) -> None:
+    load_backend()
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(curve(steps, batch_size, rate, interval, seed))
+    write_text(out, text.getvalue())
+
+
+if __name__ == "__main__":
+    main()
