@@ -194,12 +194,18 @@ def _nothing_problem(unexpected: list[str], model) -> str:
 
 
 def _unexpected_problem(names: list[str], missing: list[str]) -> str:
-    """What is unexpected, with advice. Without unexpected weights a model that lacks some is not whole either."""
+    """Names what is unexpected, with advice. Without unexpected weights a model that lacks some is not whole either."""
     correct = "correct the configuration if it is not that of these weights"
     advice = asked("delete them from the file", "delete them from the file, load with strict=False")
     if missing:
         advice = "rename them in the file if they are the missing ones under other names"
     return f"unexpected: {few(names)} ({advice}, or {correct})"
+
+
+def _weight_names(model) -> list:
+    """The names of a model's weights in Hugging Face's format."""
+    its_family = family_of(model.config)
+    return its_family.huggingface.weight_names(kind_of(model), its_family.layer_numbers(model.config))
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:

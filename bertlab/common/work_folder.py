@@ -116,7 +116,7 @@ class WorkFolder:
         theirs = [] if self.file.exists() else [name for name in names if (self.path / name).exists()]
         if theirs:
             raise self.error(
-                f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, which tells what they are of; "
+                f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, which contains their settings; "
                 f"{_WITHOUT_IDENTITY}"
             )
 

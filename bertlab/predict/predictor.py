@@ -39,7 +39,7 @@ class Predictor:
     """Call it with a list of raw inputs (see `bertlab.predict.inputs`); it gives a list of predictions.
 
     Inputs longer than the model's maximum length are read in overlapping windows, never truncated. Only a question
-    about a context is cut, as in fine-tuning, and `say` is told which.
+    about a context is cut, as in fine-tuning, and `say` gets a line about it.
 
     Args:
         model: one of `bertlab.models` with a fine-tuned head, a baseline or a head on a frozen model.

@@ -247,7 +247,9 @@ def test_many_prompts_are_read_in_several_batches_of_beams(made, monkeypatch):
     made_readers = []
     monkeypatch.setattr(continuing, "ROWS_BATCH_SIZE", 6)
     monkeypatch.setattr(
-        continuing, "CachedReader", lambda *given: made_readers.append(len(given[1])) or CachedReader(*given)
+        continuing,
+        "CachedReader",
+        lambda *given, **named: made_readers.append(len(given[1])) or CachedReader(*given, **named),
     )
     prompts, options = [[5, 9, 7, 1], [8], [3, 4], [6], [2, 2]], GenerationSettings(max_new_tokens=6, beams=3)
     together = generate(made["gpt2"], prompts, options)

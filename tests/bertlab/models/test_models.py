@@ -62,6 +62,7 @@ CASES = [
     case("pre-training, untied, no next sentence", BertForPreTraining, INPUTS, (2, 5, 11),
          tied=False, next_sentence=False),
     case("sequence classification", models.BertForSequenceClassification, INPUTS, (2, 3), num_labels=3),
+    case("next sentence", models.NextSentenceClassifier, INPUTS, (2, 2)),
     case("token classification", models.BertForTokenClassification, INPUTS, (2, 5, 4), num_labels=4),
     case("question answering", models.BertForQuestionAnswering, INPUTS, (2, 5)),
     case("replaced tokens", models.ReplacedTokenDetector, INPUTS, (2, 5)),
