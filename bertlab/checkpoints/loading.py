@@ -14,7 +14,7 @@ from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
 from bertlab.checkpoints.tokenizers import check_vocabulary
 from bertlab.common.errors import CheckpointError, asked
 from bertlab.config import ModelConfig
-from bertlab.families import family_of
+from bertlab.families import family, family_of, model_types
 from bertlab.families.names import BACKBONE
 
 
@@ -185,6 +185,11 @@ def _nothing_problem(unexpected: list[str], model) -> str:
     known = [name for name in unexpected if name.endswith(first)]
     if known:
         prefix = known[0].removesuffix(first).removesuffix(names.prefix)
+        others = [
+            name for name in model_types() if family(name).huggingface and family(name).huggingface.prefix == prefix
+        ]
+        if others:
+            return f"the names are those of {' or '.join(others)}; correct `model_type` in config.json if it is wrong"
         return (
             f"all names begin with {prefix!r}, which is too much: {known[0]!r} should be {names.prefix + first!r}; "
             "rename the tensors in the file"

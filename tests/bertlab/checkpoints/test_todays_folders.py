@@ -158,6 +158,16 @@ def test_weights_of_another_model_are_never_taken_for_a_random_one(folder, stric
     assert "strict=False" not in str(caught.value)
 
 
+def test_the_advice_to_ignore_names_is_given_only_where_nothing_is_missing(folder):
+    edit_tensors(folder, lambda a: a.update({"further.weight": np.zeros(2, "float32")}))
+    with pytest.raises(CheckpointError, match="unexpected: further.weight .*load with strict=False"):
+        checkpoints.load(folder)
+    edit_tensors(folder, lambda a: a.pop(next(name for name in a if "layer.1" in name)))
+    with pytest.raises(CheckpointError, match="missing: .*unexpected: further.weight") as caught:
+        checkpoints.load(folder)
+    assert "strict=False" not in str(caught.value)
+
+
 # === Rows of padding ===
 
 
