@@ -185,10 +185,9 @@ def _nothing_problem(unexpected: list[str], model) -> str:
     known = [name for name in unexpected if name.endswith(first)]
     if known:
         prefix = known[0].removesuffix(first).removesuffix(names.prefix)
-        others = [
-            name for name in model_types() if family(name).huggingface and family(name).huggingface.prefix == prefix
-        ]
-        if others:
+        theirs = ((name, family(name).huggingface) for name in model_types())
+        others = [name for name, table in theirs if table and table.prefix == prefix]
+        if others and not known[0].startswith(prefix + names.prefix):
             return f"the names are those of {' or '.join(others)}; correct `model_type` in config.json if it is wrong"
         return (
             f"all names begin with {prefix!r}, which is too much: {known[0]!r} should be {names.prefix + first!r}; "

@@ -223,7 +223,7 @@ def test_the_encoder_of_a_translation_model_is_saved(frozen, tmp_path):
 
     config = families.family("marian").config(
         vocab_size=20, hidden_size=16, num_layers=1, decoder_layers=1, num_heads=2, intermediate_size=32,
-        max_position_embeddings=32,
+        max_position_embeddings=32, pad_token_id=0,
     )  # fmt: skip
     folder = checkpoints.save(models.SequenceToSequenceModel(config), tmp_path / "translation", TOKENIZER)
     recipe = HEADS.replace(epochs=1)
