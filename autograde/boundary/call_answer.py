@@ -165,6 +165,11 @@ def _answer_one(question, namespace, limits, build):
     return {"status": status, "value": value if status == "ok" else None, "error": error, "notes": notes}
 
 
+def too_large(reason: AutogradeError) -> dict:
+    """The answer in place of one that does not fit beside the answers before it."""
+    return {"status": "refused", "value": None, "error": _refusal(reason), "notes": {}}
+
+
 def _by_tensorflow(raised: NotImplementedError) -> bool:
     """Whether TensorFlow raised it: NumPy wanted the numbers of a tensor that has none yet, inside of `tf.function`."""
     return "symbolic tf.Tensor" in str(raised)

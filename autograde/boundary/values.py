@@ -22,9 +22,11 @@ exactly once, in order.
 """
 
 import functools
+import json
 import math
 import re
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,6 +37,7 @@ DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 _TEXT_DTYPE = re.compile(r"U([1-9][0-9]{0,4})", re.ASCII)
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,40}", re.ASCII)
 _LARGEST_CODE_POINT = 0x10FFFF
+_SMALL_NODES, _SMALL_TEXT = 40, 1000  # of the value that comes in place of one too large
 _LONGEST_KEY = 8  # strings in a tuple that is a dict's key
 
 
@@ -81,6 +84,32 @@ def encode(value, limits: Limits = DEFAULT_LIMITS) -> tuple[list, list[bytes]]:
     """Splits a value into its header and the bytes of its arrays, in order. Raises ValueTreeError."""
     buffers: list[bytes] = []
     return _encode(value, buffers, _Budget(limits), depth=1), buffers
+
+
+def encode_items(
+    items: list, instead: Callable[[ValueTreeError], object], limits: Limits, characters: int, arrays: int
+) -> tuple[list, list[bytes]]:
+    """As `encode` of a list; in place of an item that does not fit any more comes `instead(reason)`, a small value.
+
+    characters: of the header as JSON, and arrays: the number of them, that fit into one message.
+    """
+    kept = len(items) * _SMALL_NODES, len(items) * _SMALL_TEXT  # for what may come instead
+    budget = _Budget(replace(limits, nodes=limits.nodes - kept[0], text=limits.text - kept[1]))
+    nodes, buffers, left = [], [], characters - kept[1]
+    for item in items:
+        before, count = (budget.nodes, budget.bytes, budget.text), len(buffers)
+        try:
+            node = _encode(item, buffers, budget, depth=2)
+            size = len(json.dumps(node))
+            if size > left or len(buffers) > arrays:
+                raise ValueTreeError("value too large: the answers together are too long for one message")
+        except ValueTreeError as reason:
+            del buffers[count:]
+            budget.nodes, budget.bytes, budget.text = before
+            node, size = _encode(instead(reason), [], _Budget(limits), depth=2), 0
+        left -= size
+        nodes.append(node)
+    return ["list", nodes], buffers
 
 
 def _encode(value, buffers, budget, depth):

@@ -21,9 +21,9 @@ def comments(course):
     comment by hand, #state-the-shape stands for the text. Exit code 1: a comment by hand uses an id that is not in the
     file; they are listed.
     """
-    from autograde.grader.book.comments import FILE, read_comments, used
+    from autograde.grader.book.comments import COMMENTS, FILE, used
 
-    known, by_hand = read_comments(course), _by_hand(course)
+    known, by_hand = COMMENTS.load(course), _by_hand(course)
     counts = Counter(name for *_, text in by_hand for name in set(used(text)))
     for name, text in known.items():
         click.echo(f"{counts[name]:4}  #{name}  {text}")
@@ -38,9 +38,9 @@ def comments(course):
 
 def unknown_ids(course: Path, assignment: str | None = None) -> list[str]:
     """A sentence for each id in a comment by hand that comments.toml does not have; students would see the id."""
-    from autograde.grader.book.comments import FILE, read_comments, used
+    from autograde.grader.book.comments import COMMENTS, FILE, used
 
-    known = read_comments(course)
+    known = COMMENTS.load(course)
     return [
         f"not in {FILE}: #{name} in the comment on {exercise} of {student}, {of}"
         for of, student, exercise, text in _by_hand(course)
@@ -51,9 +51,9 @@ def unknown_ids(course: Path, assignment: str | None = None) -> list[str]:
 
 def _by_hand(course: Path) -> list[tuple[str, str, str, str]]:
     """(assignment, student, exercise, text) of the comments by hand."""
-    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.gradebook import Gradebook
 
     if not (course / "gradebook.db").is_file():
         return []
-    with Course(course) as book:
+    with Gradebook(course) as book:
         return book.comments_by_hand()

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of, templates_of, zone_of_course
+from autograde.common.texts import one_line
 from autograde.grader.book.people import People
 from autograde.grader.exports import grades
 from bertlab.common.files import write_text
@@ -53,7 +54,7 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
     else:
         click.echo(filled.text, nl=False)
     for line in _messages(filled, notes):
-        click.echo(line, err=True)
+        click.echo(one_line(line), err=True)  # names in a table of another system
     if not filled.is_complete:
         raise SystemExit(1)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of
-from autograde.grader.book.policy import MAX_DAYS, read_policy
+from autograde.grader.book.policy import MAX_DAYS, POLICY
 
 
 @click.command()
@@ -43,7 +43,7 @@ def extend(assignment, student, course, days, until):
             days = _days_until(course, assignment, released.duedate, until)
         if not 0 <= days <= MAX_DAYS:  # before it is saved: nan passes the option's range
             raise CourseError(f"expected an extension of 0 to {MAX_DAYS} days, got {days:g}")
-        read_policy(course).extended(assignment, student, days).save(course)
+        POLICY.save(POLICY.load(course).extended(assignment, student, days), course)
         book.write_late_penalties()
         penalty = sum(row["late_penalty"] for row in book.grades([assignment]) if row["student"] == student)
     click.echo(f"{student}: {days:g} days more for {assignment}; late penalty now {penalty:g} points")

@@ -91,6 +91,6 @@ def _lines(reports, seconds) -> list[str]:
         lines.append(f"{name}: {report.graded} graded{before} in {seconds_text(seconds)}")
         if report.technical:
             lines.append(f"  {report.technical} with technical failures; `autograde report {name}` lists them")
-        lines += [f"  {line}" for line in report.regrouped]
+        lines += [f"  {line}" for line in (*report.damaged, *report.regrouped)]
         lines += [one_line(f"  not graded: {student}: {reason}") for student, reason in report.failures]
     return lines

@@ -26,14 +26,14 @@ def groups(assignment, source, course):
     """
     from autograde.grader.book import variants
     from autograde.grader.book.group_hand_ins import spread, strangers, who_handed_in
-    from autograde.grader.book.groups import groups_of, read_groups
+    from autograde.grader.book.groups import GROUPS, groups_of
     from autograde.grader.book.people import People, namer
 
     if source:
         people = People(course)
-        groups_of(source, people).save(course, assignment)
+        GROUPS.save(groups_of(source, people), course, assignment)
         people.save()
-    found = read_groups(course, assignment)
+    found = GROUPS.load(course, assignment)
     for group, student in strangers(course, assignment):
         click.echo(
             f"note: {student!r} ({group}) is not a student of this course and gets no hand-in of the group; correct "

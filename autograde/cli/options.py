@@ -60,11 +60,11 @@ def gradebook_of(course: Path):
 
     Raises CourseError if the folder has no gradebook.db.
     """
-    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.gradebook import Gradebook
 
     if not (course / "gradebook.db").is_file():
         raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
-    return Course(course)
+    return Gradebook(course)
 
 
 def released_notebooks(course: Path, assignment: str) -> list[Path]:

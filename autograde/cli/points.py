@@ -30,7 +30,7 @@ def split(assignment, course, graders, by, exercises, folder):
     A sheet is a CSV with the answers and empty columns of points and comments. Parts stay with their grader when you
     split again; new ones are added. `autograde points` enters a filled sheet.
     """
-    from autograde.grader.book.manual_points.graders import read_shares
+    from autograde.grader.book.manual_points.graders import SHARES
     from autograde.grader.book.manual_points.parts import parts_of
     from autograde.grader.book.manual_points.sheets import sheet
     from autograde.grader.book.manual_points.sheets import split as split_parts
@@ -49,12 +49,12 @@ def split(assignment, course, graders, by, exercises, folder):
         )
 
     def shared() -> tuple:
-        before = read_shares(course, assignment)
+        before = SHARES.load(course, assignment)
         parts = [part for part in every if part.waits or part.exercise in exercises or part.key in before.grader_of]
         if not parts:
             raise CourseError(f"{assignment}: nothing waits for points by hand; name an exercise with --exercise")
         shares = split_parts(parts, graders, before, by)
-        shares.save(course, assignment)
+        SHARES.save(shares, course, assignment)
         return parts, shares
 
     with gradebook_of(course) as book:
@@ -91,7 +91,7 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
 
     What somebody else has changed since a sheet was written is not overwritten: it is listed, and the exit code is 1.
     """
-    from autograde.grader.book.manual_points.graders import read_shares
+    from autograde.grader.book.manual_points.graders import SHARES
     from autograde.grader.book.manual_points.parts import parts_of
     from autograde.grader.book.manual_points.sheets import progress
 
@@ -106,7 +106,7 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
         book.write_late_penalties()
         if not (sheets or student):
             parts = parts_of(book, assignment, templates)
-            click.echo(_table(*progress(parts, read_shares(course, assignment))))
+            click.echo(_table(*progress(parts, SHARES.load(course, assignment))))
             return
         rows = (
             _rows(sheets) if sheets else _row(book, assignment, templates, (student, exercise, number, comment, grader))
@@ -144,7 +144,7 @@ def _rows(sheets: tuple[Path, ...]) -> list:
 def _row(book, assignment: str, templates, given: tuple) -> list:
     """The row that a sheet would have for one student, with these points."""
     from autograde.grader.book.manual_points.parts import parts_of
-    from autograde.grader.book.manual_points.sheets import Row, points_text
+    from autograde.grader.book.manual_points.sheets import SheetRow, points_text
     from autograde.grader.exports.tables import plain
 
     student, exercise, number, comment, grader = given
@@ -157,7 +157,7 @@ def _row(book, assignment: str, templates, given: tuple) -> list:
         )
     now = points_text(found[0].points), plain(found[0].comment)
     said = now[1] if comment is None else plain(comment)
-    return [Row(grader, student, found[0].notebook, exercise, number, said, *now)]
+    return [SheetRow(grader, student, found[0].notebook, exercise, number, said, *now)]
 
 
 def _table(rows, look: list[str]) -> str:

@@ -50,9 +50,9 @@ def similarity(assignment, course, path, most, innocent, as_json):
 def _titles(course: Path, assignment: str, name) -> dict[str, str]:
     """student → name on the page. A group is compared as one: "Group 1: Jane Doe (jane), Ben Roe (ben)"."""
     from autograde.grader.book.group_hand_ins import who_handed_in
-    from autograde.grader.book.groups import read_groups
+    from autograde.grader.book.groups import GROUPS
 
-    groups = read_groups(course, assignment)
+    groups = GROUPS.load(course, assignment)
     titles = {folder.parent.name: name(folder.parent.name) for folder in course.glob(f"submitted/*/{assignment}")}
     for group, student in who_handed_in(course, assignment).items():
         members = groups.members[group]
@@ -68,12 +68,14 @@ def _as_json(comparison) -> dict:
         "pairs": [asdict(pair) for pair in comparison.listed],
         "groups": comparison.rings,
         "identical": [asdict(one) for one in comparison.identical],
+        "shared": [asdict(one) for one in comparison.shared],
         "hiding": [dict(zip(("student", "exercise", "uses"), row)) for row in comparison.hiding],
     }
 
 
 def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict]:
     """Each student's attempted answers by notebook and exercise."""
+    from autograde.grader.grading.upstream import submitted_modules
     from autograde.grader.reading.repair import read_submission
     from autograde.grader.similarity import answers_of, given_to_everybody
     from bertlab.common.progress import track
@@ -87,7 +89,7 @@ def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict]:
         template = templates.get(path.stem)
         if template is None:
             continue
-        found = answers_of(read_submission(path, template), template, given)
+        found = answers_of(read_submission(path, template), template, given, submitted_modules(path.parent)[0])
         before = f"{path.stem}: " if len(templates) > 1 else ""
         mine = students.setdefault(path.parent.parent.name, {})
         mine.update({before + exercise: answer for exercise, answer in found.items()})

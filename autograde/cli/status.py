@@ -67,10 +67,10 @@ def _add_gradebook(course: Path, rows: list[dict]) -> None:
     if not (course / "gradebook.db").is_file() or not rows:
         return
     from autograde.grader.book.course import local_time, zone_of
-    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.gradebook import Gradebook
 
     zone = zone_of(course)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         known = {row["assignment"]: row for row in book.assignments()}
     for row in rows:
         if row["assignment"] in known:

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from autograde.cli.options import CourseError, course_option, gradebook_of
-from autograde.grader.book.policy import read_policy, totals
+from autograde.grader.book.policy import POLICY, totals
 from bertlab.common.files import write_text
 
 
@@ -26,7 +26,7 @@ def policy(course, late_days, drop_lowest, weights, timezone):
     """
     from autograde.grader.book.course import set_zone, zone_of
 
-    current = read_policy(course)
+    current = POLICY.load(course)
     changed = replace(
         current,
         late_days=current.late_days if late_days is None else late_days,
@@ -34,7 +34,7 @@ def policy(course, late_days, drop_lowest, weights, timezone):
         weights=current.weights | dict(_weight(pair) for pair in weights),
     )
     if changed != current:
-        changed.save(course)
+        POLICY.save(changed, course)
     if timezone:
         set_zone(course, timezone)
     listed = ", ".join(f"{name} {weight:g}" for name, weight in changed.weights.items()) or "1 for all"
@@ -77,14 +77,14 @@ def total(course, path):
     given = {row["assignment"] for row in rows if row["submitted"]}
     if not given:
         raise CourseError(f"{course}: nothing is graded yet; run `autograde grade` first")
-    unknown = sorted(set(read_policy(course).weights) - {row["assignment"] for row in rows})
+    unknown = sorted(set(POLICY.load(course).weights) - {row["assignment"] for row in rows})
     if unknown:
         raise CourseError(
             f"{course}: expected weights of this course's assignments, got one of {unknown[0]!r}; "
             "correct it with `autograde policy`"
         )
     names, name = sorted(given), namer(course)
-    found = totals([row for row in rows if row["assignment"] in given], read_policy(course))
+    found = totals([row for row in rows if row["assignment"] in given], POLICY.load(course))
     lines = [
         [
             one.student,

@@ -6,7 +6,6 @@ any thread parses; no thread waits for another one.
 """
 
 import ast
-import functools
 import gc
 import sys
 import threading
@@ -63,9 +62,3 @@ def parsed(source: str) -> ast.Module | None:
             return parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-@functools.lru_cache(maxsize=4000)
-def is_program(source: str) -> bool:
-    """Whether a text is a Python program of bounded size."""
-    return parsed(source) is not None

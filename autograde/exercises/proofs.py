@@ -43,7 +43,7 @@ MAX_NODES = 0.9  # of the values that a sandbox may answer with: the share that 
 
 _NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "STORE_GLOBAL")  # instructions that read or assign a name
 
-Outcome = tuple[str, list[str]]  # what was examined, and the problems
+Examined = tuple[str, list[str]]  # what was examined, and the problems
 
 
 def undefined_names(exercise: Exercise, cell: str) -> set[str]:
@@ -120,7 +120,7 @@ class Proofs:
         proofs = PROOFS | stable
         return [self.find(name, proof) for name, proof in proofs.items()]
 
-    def find(self, name: str, proof: Callable[["Proofs"], Outcome] | None = None) -> Finding:
+    def find(self, name: str, proof: Callable[["Proofs"], Examined] | None = None) -> Finding:
         """One proof, by its name in PROOFS."""
         start = time.perf_counter()
         looked_at, problems = (proof or PROOFS[name])(self)
@@ -169,7 +169,7 @@ class Proofs:
 
     # --- the proofs ---
 
-    def stated(self) -> Outcome:
+    def stated(self) -> Examined:
         """The exercise has hints, misconceptions, a title, minutes and arguments."""
         own, problems = self.exercise, []
         if len(own.hints) != HINTS:
@@ -181,18 +181,18 @@ class Proofs:
             problems.append("expected a title, minutes and at least one argument in the notebook")
         return f"{len(own.parts)} parts, {own.points:g} points", problems
 
-    def solution(self) -> Outcome:
+    def solution(self) -> Examined:
         source = cells.answer_cell(self.exercise)
         verdict = judge(self.plan, lambda questions: self.right, source)
         whole = verdict.passed and verdict.points == self.exercise.points == verdict.max_points
         return f"{len(self.plan['questions'])} calls", [] if whole else [f"the solution did not pass:\n{verdict}"]
 
-    def stub(self) -> Outcome:
+    def stub(self) -> Examined:
         verdict = self._judged(self.plan, cells.stub_cell(cells.answer_cell(self.exercise)))
         empty = (verdict.status, verdict.points) == ("not attempted", 0)
         return "the student's cell", [] if empty else [f'expected "not attempted" for the stub, got:\n{verdict}']
 
-    def named(self) -> Outcome:
+    def named(self) -> Examined:
         """Every misconception fails and is recognised, on a fresh draw, where it earns what `check` shows for it."""
         plan, answers = self.plan, self.mistaken_answers
         if not self.exercise.slow_draws:
@@ -212,7 +212,7 @@ class Proofs:
                 )
         return f"{len(self.mistaken)} misconceptions", problems
 
-    def refused(self) -> Outcome:
+    def refused(self) -> Examined:
         """The visible check finds every known wrong answer: a student learns of it before handing in.
 
         One that is named "composed: …" is wrong only in hidden questions, beside other answers.
@@ -227,7 +227,7 @@ class Proofs:
               for name, names in undefined.items() if names),
         ]  # fmt: skip
 
-    def stable(self, draws: int, progress=iter) -> Outcome:
+    def stable(self, draws: int, progress=iter) -> Examined:
         """The verdict does not depend on the draw, and every misconception is named on at least 95 % of the draws.
 
         On up to 5 % two mistakes may give the same answers. Each program runs once for each draw. Hidden draws give the
@@ -265,7 +265,7 @@ class Proofs:
                 problems.append(f"{name} earned {sorted({points for _, points in verdicts})}: it depends on the draw")
         return problems
 
-    def distinct(self) -> Outcome:
+    def distinct(self) -> Examined:
         outcomes = {"the solution": self.right} | {
             known["id"]: known["outcomes"] for known in self.plan["misconceptions"]
         }
@@ -276,7 +276,7 @@ class Proofs:
         ]
         return f"{len(outcomes)} answers", problems
 
-    def tolerant(self) -> Outcome:
+    def tolerant(self) -> Examined:
         """Rounding stays far below the tolerance, every misconception far above it."""
         if not _numeric_claims(self.plan):
             return "no part has a tolerance", []  # compared exactly, or counted
@@ -291,7 +291,7 @@ class Proofs:
             nearest = min(nearest, distance)
         return f"rounding {max(noise):.1g}, nearest {nearest:.2g}", problems
 
-    def others(self) -> Outcome:
+    def others(self) -> Examined:
         """Other right answers pass on hidden inputs, and stay well below a sandbox's limits."""
         found = alternatives(self.exercise)
         plan = planner.make_plan(self.exercise, "alternatives", misconceptions=False)
@@ -308,7 +308,7 @@ class Proofs:
         problems.append(f"expected at least {FEWEST_ALTERNATIVES} in tests/alternatives, got {len(found)}")
         return f"{len(found)} alternatives", problems
 
-    def repeatable(self) -> Outcome:
+    def repeatable(self) -> Examined:
         one, again, other = (planner.make_plan(self.exercise, seed, misconceptions=False) for seed in "aab")
         problems = [] if encode(one) == encode(again) else ["the same seed gave two plans"]
         if not self.exercise.few_inputs and encode(one["questions"]) == encode(other["questions"]):
@@ -361,7 +361,7 @@ class Proofs:
         return any(fault(claim, self.plan["questions"], answers) for claim in exact)
 
 
-PROOFS: dict[str, Callable[[Proofs], Outcome]] = {
+PROOFS: dict[str, Callable[[Proofs], Examined]] = {
     "has all parts": Proofs.stated,
     "solution earns everything": Proofs.solution,
     "stub earns nothing": Proofs.stub,

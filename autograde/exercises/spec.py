@@ -15,6 +15,23 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autograde.boundary.calls import REPEATED, RESULT
+from autograde.judging.claims import (  # noqa: F401 (exercises import them from here)
+    Alike,
+    AnyCount,
+    Dropped,
+    HandsOn,
+    Initial,
+    Obeys,
+    OwnLists,
+    OwnWeights,
+    Raises,
+    Rates,
+    Reference,
+    Same,
+    Slopes,
+    Sums,
+    Varies,
+)
 from autograde.judging.compare import Tolerance
 
 Draw = Callable[[np.random.Generator], list["Case"]]
@@ -56,172 +73,6 @@ def result_of(call: int, item: int | None = None) -> dict:
 def repeated(row: list, times: int) -> dict:
     """An argument of a composition's call: a list that is so often repeated that a question cannot hold it."""
     return {REPEATED: row, "times": times}
-
-
-# --- claims: what must hold of the answers to a trial's cases, as data ---
-
-
-@dataclass(frozen=True)
-class Reference:
-    """The answer to case `answer` equals the result of the reference; exact: to the last digit.
-
-    rtol: a relative tolerance that is smaller than the exercise's, where a small term must show.
-    """
-
-    answer: int = 0
-    exact: bool = False
-    rtol: float | None = None
-
-
-@dataclass(frozen=True)
-class Same:
-    """Two answers, each possibly cut down, are equal: `left` and `right` are (answer, axis, indices)."""
-
-    left: tuple[int, int, tuple[int, ...]]
-    right: tuple[int, int, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class Sums:
-    """The sums along an axis of an answer are all `total`."""
-
-    total: float
-    answer: int = 0
-    axis: int = -1
-
-
-@dataclass(frozen=True)
-class Slopes:
-    """The gradients of an output with respect to weights (by role) or arguments (by index), each along one direction.
-
-    The sum of output × cotangent changes by `slope · h` when a weight moves by `h · direction`. The expected slope is a
-    central difference of the reference in float64, so no reference has to be differentiated by hand.
-    """
-
-    cotangent: np.ndarray
-    directions: dict[str | int, np.ndarray]  # role or index → an array of that shape
-    answer: int = 0
-    item: int | None = None  # which one of several outputs, if the answer is a tuple
-
-
-@dataclass(frozen=True)
-class Raises:
-    """The call raises an error of this type: "ValueError"."""
-
-    error: str
-    answer: int = 0
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """Dropout acts on the result: about `rate` of its numbers are 0, the others are the reference's / (1 − rate).
-
-    The reference gives the result without dropout; the case has a `seed`. unlike: another answer, of the same arguments
-    under another seed, in which other numbers must be 0. signs: behind a LayerNorm, the negative numbers are those that
-    were 0 before; only these are counted. beside: what is added to the result of dropout, an array of its shape. of:
-    which numbers, for the sentence, if they are not the result itself: "that attention adds to x".
-    """
-
-    rate: float
-    answer: int = 0
-    unlike: int | None = None
-    signs: bool = False
-    beside: np.ndarray | None = None
-    of: str = ""
-
-
-@dataclass(frozen=True)
-class AnyCount:
-    """The zeros of dropout are not a fixed share: their number is not round(rate · n) in all of these answers.
-
-    A right answer has that number, or one next to it, in about 6 % of calls with 2,000 numbers: give at least seven.
-    """
-
-    rates: tuple[float, ...]  # of the answers 0, 1, 2, …
-
-
-@dataclass(frozen=True)
-class Varies:
-    """Calls under two seeds give different results, because of dropout: the case's `seed` and the next.
-
-    item: which one of several results, if the answer is a tuple.
-    """
-
-    answer: int = 0
-    item: int | None = None
-
-
-@dataclass(frozen=True)
-class HandsOn:
-    """A layer's constructor hands `name` and `trainable` on to Keras, and all its weights can be trained.
-
-    The layer of the case is constructed again, with a name and with `trainable=False`. dtype: constructed with this
-    one too, but not called.
-    """
-
-    answer: int = 0
-    dtype: str = ""
-
-
-@dataclass(frozen=True)
-class Initial:
-    """The initial weights of a new layer: of each role the standard deviation; no two roles have the same numbers.
-
-    limit: the largest number, without its sign.
-    """
-
-    spreads: dict[str, float]
-    limit: float = np.inf
-    answer: int = 0
-
-
-@dataclass(frozen=True)
-class OwnLists:
-    """The result shares no list or dict with the arguments: a caller who changes it changes nothing else.
-
-    The call is made once more; lists and dicts of its result are changed, and the arguments must stay as they were.
-    """
-
-    answer: int = 0
-
-
-@dataclass(frozen=True)
-class OwnWeights:
-    """The layer has as many weights as the case gives it, and all of them can be trained; none with `trainable=False`.
-
-    A weight too many is a bias that the formula does not have, or a matrix that should be shared.
-    """
-
-    answer: int = 0
-
-
-@dataclass(frozen=True)
-class Alike:
-    """Two answers are the same: the same seed, the same order. With `wanted=False`: they differ."""
-
-    answer: int = 0
-    other: int = 1
-    wanted: bool = True
-
-
-@dataclass(frozen=True)
-class Obeys:
-    """Each result of a random function obeys a rule, named as in `autograde.judging.rules`."""
-
-    rule: str
-    answer: int = 0
-
-
-@dataclass(frozen=True)
-class Rates:
-    """The rates of events over all calls of a random function.
-
-    rates: event, as the rule names it → (independent tries in one call, the probability of each).
-    """
-
-    rule: str
-    rates: dict[str, tuple[int, float]]
-    answer: int = 0
 
 
 @dataclass(frozen=True)

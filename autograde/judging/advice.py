@@ -6,6 +6,7 @@ import numpy as np
 
 from autograde.common.texts import article
 from autograde.judging.answers import Answer, Failure
+from autograde.judging.claims import ASKED_BY, KINDS
 from autograde.judging.compare import Difference
 
 _NUMPY = (
@@ -137,12 +138,12 @@ def _needs_numbers(failure: Failure, question: dict) -> bool:
 
 def result_advice(answer: Answer, plan: dict, claim: dict, difference: Difference) -> list[str]:
     """Advice about the kind of thing that was returned, about changed arguments, and about missing gradients."""
-    name, returned = plan["exercise"]["names"][0], answer.returned
+    name, returned, question = plan["exercise"]["names"][0], answer.returned, plan["questions"][claim["answer"]]
     wanted = "tensor" if claim["kind"] == "slopes" else claim["returns"]
     if answer.status not in ("ok", "refused"):
         return []
     if answer.status == "refused" and answer.failure.reason in _ABOUT_LAYERS:  # it was not called
-        return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
+        return [answer.failure.message or _refusal(answer, question)]
     if returned == "nothing":
         return [f"`{name}` returned None: did you forget `return`?"]
     if returned == "...":
@@ -156,7 +157,7 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if another_kind and (answer.status == "ok" or wanted != "tensor"):
         return [f"Expected {article(wanted)}, got {article(answer.type or returned)}.{_how(returned, wanted)}"]
     if answer.status == "refused":
-        return [answer.failure.message or _refusal(answer, plan["questions"][claim["answer"]])]
+        return [answer.failure.message or _refusal(answer, question)]
     if difference.kind == "mutated":
         return [
             "Your function changes one of its arguments, or a list inside it (`list(x)` copies only the outer list). "
@@ -167,43 +168,21 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
             "A gradient is missing: something was computed without tensors (NumPy, `.numpy()`), is a constant, or its "
             "gradient was stopped (`ops.stop_gradient`)."
         ]
-    if claim["kind"] == "slopes" and answer.status == "ok" and difference.kind == "values":
-        return [
-            "The results are right, but not their gradient: is a part computed with NumPy (`np.mean`, `.numpy()`), or "
-            "is a gradient stopped (`ops.stop_gradient`)?"
-        ]
+    if advice := KINDS[claim["kind"]].advice(claim, answer, difference):
+        return advice
     if answer.new_weights:
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
     if difference.kind == "unstable":
-        trains = plan["questions"][claim["answer"]].get("keywords", {}).get("training") is True
+        trains = question.get("keywords", {}).get("training") is True
         which = "with dropout outside training"
         which = "with a dropout that does not belong here or has another rate" if trains else which
-        if trains and plan["questions"][claim["answer"]]["probe"].get("config", {}).get("dropout") == 0:
+        if trains and question["probe"].get("config", {}).get("dropout") == 0:
             which = "where a rate of 0 is not passed on to a dropout"
         return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
-    if plan["questions"][claim["answer"]]["probe"]["kind"] == "made" and "named" in claim.get("expected", ()):
-        if all(answer.value.get(name) == claim["expected"][name] for name in ("named", "trainable")):
-            return ["A weight of your layer cannot be trained: leave out `trainable=False` where you make it."]
-        return [
-            "The layer was made with `name=...` and `trainable=...`: hand all of `**kwargs` on to `super().__init__`."
-        ]
-    if plan["questions"][claim["answer"]]["probe"]["kind"] == "trainable" and type(answer.value) is dict:
-        got = sum(count for count in answer.value.values() if type(count) is int)
-        return _about_weights(got, sum(claim["expected"].values()))
-    if plan["questions"][claim["answer"]]["probe"]["kind"] == "own lists":
-        return [
-            "Your function returns its argument itself: a change of the result changes the argument, too. Return a "
-            "new list. (`check` appended 'changed' to the result to see this.)"
-        ]
+    asked_by = ASKED_BY.get(question["probe"]["kind"])
+    if asked_by and (advice := asked_by.advice(claim, answer, difference)):
+        return advice
     return _value_advice(answer.value, claim.get("expected"))
-
-
-def _about_weights(got: int, expected: int) -> list[str]:
-    """Advice where other numbers can be trained than expected; got, expected: all numbers of the layer."""
-    if got == expected:
-        return ["A weight cannot be trained, or should not be: leave out `trainable=False` where you make it."]
-    more = "more" if got > expected else "fewer"
-    return [f"The layer's weights hold {more} numbers than expected. Is there a bias too many, or is a part left out?"]
 
 
 def _refusal(answer, question) -> str:

@@ -99,7 +99,8 @@ def read(raw, question: dict | None = None, own: bool = False) -> Answer:
     raw = raw if type(raw) is dict else {}
     notes, error = (raw.get(key) if type(raw.get(key)) is dict else {} for key in ("notes", "error"))
     status = _one_of(STATUSES, raw.get("status"), "refused")
-    ran = {name for name in _list(notes.get("watched")) if type(name) is str}
+    lists = {key: notes[key] if type(notes[key]) is list else [] for key in ("watched", "no_gradient") if key in notes}
+    ran = {name for name in lists.get("watched", ()) if type(name) is str}
     return Answer(
         status=status,
         value=raw.get("value") if status == "ok" else None,
@@ -110,7 +111,7 @@ def read(raw, question: dict | None = None, own: bool = False) -> Answer:
         printed=type(notes.get("printed")) is int and notes["printed"] > 0,
         watched=tuple(name for name in (question or {}).get("watch", ()) if name in ran),
         new_weights=notes.get("new_weights") is True,
-        no_gradient=len(_list(notes["no_gradient"])) > 0 if "no_gradient" in notes else None,
+        no_gradient=len(lists["no_gradient"]) > 0 if "no_gradient" in lists else None,
         type=_own_words(notes.get("returned")) if own else "",
     )
 
@@ -136,15 +137,15 @@ def _failure(error: dict, own: bool) -> Failure:
 
 def kind_of_error(error: dict) -> str:
     """One of ERRORS: the error's own type, or Python's own class that it extends, unless that is just "an error"."""
-    own = _one_of(ERRORS, error.get("type"), AN_ERROR)
+    kind = _one_of(ERRORS, error.get("type"), AN_ERROR)
     base = _one_of(ERRORS, error.get("base"), AN_ERROR)
-    return base if own == AN_ERROR and base not in ("Exception", "BaseException") else own
+    return base if kind == AN_ERROR and base not in ("Exception", "BaseException") else kind
 
 
 def is_a(kind: str, expected: str) -> bool:
     """Whether an error of this kind is one of the expected kind: a UnicodeError is a ValueError."""
-    own, base = _CLASSES.get(kind), _CLASSES.get(expected)
-    return kind == expected or (own is not None and base is not None and issubclass(own, base))
+    error, base = _CLASSES.get(kind), _CLASSES.get(expected)
+    return kind == expected or (error is not None and base is not None and issubclass(error, base))
 
 
 def digest_of(message: str) -> str:
@@ -160,12 +161,8 @@ def _digest(error: dict) -> str:
     return code if type(code) is str and _DIGEST.fullmatch(code) else ""
 
 
-def _list(value) -> list:
-    return value if type(value) is list else []
-
-
 def _one_of(words: tuple[str, ...], word, otherwise: str) -> str:
-    return next((known for known in words if type(word) is str and known == word), otherwise)
+    return next((listed for listed in words if type(word) is str and listed == word), otherwise)
 
 
 def _line(number) -> int | None:
@@ -178,8 +175,8 @@ def _own_words(text) -> str:
 
 def _shapes(message: str) -> tuple[tuple[int, ...], ...]:
     """The shapes that a message names, such as (2, 5) and [3]."""
-    found = [[int(size[:12]) for size in re.findall(r"\d+", shape)] for shape in SHAPES.findall(message)]
-    return tuple(tuple(min(size, _LARGEST_AXIS) for size in shape[:_MAX_AXES]) for shape in found[:_MAX_SHAPES])
+    shapes = [[int(size[:12]) for size in re.findall(r"\d+", shape)] for shape in SHAPES.findall(message)]
+    return tuple(tuple(min(size, _LARGEST_AXIS) for size in shape[:_MAX_AXES]) for shape in shapes[:_MAX_SHAPES])
 
 
 # --- cells ---

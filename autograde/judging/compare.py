@@ -144,7 +144,8 @@ def _compare_arrays(expected, got, tolerance):
         return Difference("type", f"yours is {article(kind_of(got))}; expected a tensor of shape {expected.shape}")
     if got.shape != expected.shape:
         return Difference("shape", _shape_message(expected, got), None, got, expected)
-    if not _same_family(expected.dtype, got.dtype):
+    families = {"i": "number", "u": "number", "f": "number", "V": "number", "b": "bool", "U": "text"}
+    if families[expected.dtype.kind] != families.get(got.dtype.kind):
         return Difference("dtype", f"yours {got.dtype.name}   expected {expected.dtype.name}", None, got, expected)
     if expected.dtype.kind == "U":
         wrong = expected != got
@@ -155,11 +156,6 @@ def _compare_arrays(expected, got, tolerance):
     if got.dtype != expected.dtype:
         return Difference("dtype", f"yours {got.dtype.name}   expected {expected.dtype.name}", None, got, expected)
     return None
-
-
-def _same_family(expected, got):
-    number = {"i": "number", "u": "number", "f": "number", "V": "number", "b": "bool", "U": "text"}
-    return number[expected.kind] == number.get(got.kind)
 
 
 def _shape_message(expected, got):

@@ -1,14 +1,11 @@
-"""Arrays of numbers that a layer draws: the zeros of dropout, and initial weights."""
+"""The zeros of dropout: whether each number is drawn by itself."""
 
 import numpy as np
 
 from autograde.judging import binomial_bounds
-from autograde.judging.compare import Difference
 
 FEWEST_ROWS, FEWEST_PAIRS = 20, 50  # below these numbers chance explains nearly everything
 STRETCH = 400  # as many numbers in a row: chance drops the same ones again once in 10¹⁵ times, for rates of 0.1 to 0.9
-LARGEST_CORRELATION = 0.5  # of two tables of one size with numbers of their own
-DEVIATIONS = 5  # standard deviations of chance that a spread may be away
 
 
 def drawn_together(zero: np.ndarray, rate: float) -> str:
@@ -40,27 +37,3 @@ def only_whole_rows(zero: np.ndarray) -> bool:
     return bool(zero.any() and not zero.all()) and any(
         (zero.all(axis=axis) | ~zero.any(axis=axis)).all() for axis in along
     )
-
-
-def initial(claim, answers) -> Difference | None:
-    """The spread of each role's initial numbers, and whether no two roles have the same ones."""
-    weights, seen = answers[claim["answer"]].value, []
-    for role, spread in claim["spreads"].items():
-        numbers = weights.get(role) if type(weights) is dict else None
-        if type(numbers) is not np.ndarray or numbers.dtype.kind != "f" or numbers.size < 2:
-            return Difference("type", f"expected the initial numbers of {role}")
-        numbers, of = numbers.astype("float64").ravel(), claim.get("of", {}).get(role, role)
-        got, largest = numbers.std(), np.abs(numbers).max()
-        if not abs(got / spread - 1) <= DEVIATIONS / (2 * numbers.size) ** 0.5:
-            said = f"the initial numbers of {of} have a standard deviation of {got:.4g}; expected about {spread:.4g}"
-            if got > spread:
-                said += " (a truncated normal distribution has a smaller one than its `stddev`)"
-            return Difference("values", said)
-        if not largest <= claim["limit"]:
-            return Difference("values", f"an initial number of {of} is {largest:.4g}: larger than expected")
-        if any(
-            abs(np.corrcoef(numbers, other)[0, 1]) > LARGEST_CORRELATION for other in seen if other.size == numbers.size
-        ):
-            return Difference("values", f"the initial numbers of {of} are those of another table")
-        seen.append(numbers)
-    return None

@@ -8,34 +8,27 @@ import numpy as np
 from autograde.judging.answers import SHAPES, Answer, digest_of, kind_of_error, read
 
 
-def recognise(plan: dict, answers: list[Answer], fails: Callable[[dict], bool]) -> dict | None:
+def match_mistake(plan: dict, answers: list[Answer], drawn: set[int], fails: Callable[[dict], bool]) -> dict | None:
     """The misconception that explains all answers, if no other does.
 
     Where dropout acts, two programs with the same mistake need not draw the same numbers. If no outcomes equal all
     answers, those without chance must explain a wrong answer, and be those of one misconception alone.
 
-    fails: whether a claim does not hold for these answers.
+    drawn: the answers whose numbers depend on chance; fails: whether a claim does not hold for these answers.
     """
     everywhere = set(range(len(answers)))
-    for certain, may_fail in ((everywhere, lambda claim: True), (everywhere - _drawn(plan), fails)):
-        known = [mistake for mistake in plan["misconceptions"] if _explains(mistake, answers, certain)]
-        if known and _is_shown(plan, answers, certain, known[0], may_fail):
-            return known[0] if len(known) == 1 else None
+    for certain, may_fail in ((everywhere, lambda claim: True), (everywhere - drawn, fails)):
+        explaining = [mistake for mistake in plan["misconceptions"] if _explains(mistake, answers, certain)]
+        if explaining and _is_shown(plan, answers, certain, explaining[0], may_fail):
+            return explaining[0] if len(explaining) == 1 else None
     return None
-
-
-def _drawn(plan) -> set[int]:
-    """The answers whose numbers depend on chance."""
-    claims = [claim for part in plan["parts"] for claim in part["claims"]]
-    drawn = [claim for claim in claims if claim["kind"] in ("dropped", "varies")]
-    return {claim["answer"] for claim in drawn} | {claim["other"] for claim in drawn if "other" in claim}
 
 
 def _explains(mistake, answers, certain) -> bool:
     """Whether the outcomes are these answers; where chance acts, whether both are results or both are errors."""
     return all(
-        same_outcome(known, answer) if index in certain else known["status"] == answer.status
-        for index, (known, answer) in enumerate(zip(mistake["outcomes"], answers))
+        same_outcome(outcome, answer) if index in certain else outcome["status"] == answer.status
+        for index, (outcome, answer) in enumerate(zip(mistake["outcomes"], answers))
     )
 
 
@@ -49,8 +42,8 @@ def _is_shown(plan, answers, certain, mistake, may_fail) -> bool:
         return False
     if any(answers[index].status == "ok" or answers[index].failure.shapes for index in certain):
         return True
-    known = [read(outcome) for outcome in mistake["outcomes"]]
-    return all(known[index].failure.digest == answers[index].failure.digest for index in certain)
+    outcomes = [read(outcome) for outcome in mistake["outcomes"]]
+    return all(outcomes[index].failure.digest == answers[index].failure.digest for index in certain)
 
 
 def _is_wrong(claim, answer, may_fail) -> bool:

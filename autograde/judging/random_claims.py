@@ -27,37 +27,12 @@ _FEW = 10  # calls, of which the counts must be equal
 _ALIKE = 4.0  # standard deviations between two counts that are taken for the same rate
 
 
-def obeys(claim, answers) -> Difference | None:
-    """Whether every result obeys the rule."""
-    happened = _happened(claim, answers[claim["answer"]].value)
-    return happened if isinstance(happened, Difference) else None
-
-
-def rates(claim, answers) -> Difference | None:
-    """Whether each event happened about as often as it should."""
-    happened = _happened(claim, answers[claim["answer"]].value)
-    if isinstance(happened, Difference):
-        return happened
-    for event, tries, probability, (lowest, highest) in _expectations(claim):
-        if not lowest <= happened[event] <= highest:
-            if _is_always_the_same(claim, answers[claim["answer"]].value):
-                every = f"all {claim['calls']} calls, each with another seed, gave the same result"
-                return Difference("always the same", f"{every}: draw from `rng` only")
-            usual = f"expected about {tries * probability:.0f}, by chance between {lowest} and {highest}"
-            return Difference("rate", f"{event}: {happened[event]} times in {tries}; {usual}")
-    return None
-
-
-def _is_always_the_same(claim, results) -> bool:
+def are_all_the_same(claim, results) -> bool:
     """Whether many calls, each with a generator of another seed, gave one and the same result."""
     return claim["calls"] > _FEW and len(set(map(_key, results))) == 1
 
 
-def _expectations(claim):
-    return zip(claim["events"], claim["tries"], claim["probabilities"], claim["bounds"])
-
-
-def _happened(claim, value) -> Counter | Difference:
+def counted(claim, value) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
     findings = _findings(claim, value)
     if isinstance(findings, Difference):
@@ -129,7 +104,7 @@ def _tally(claim, value) -> dict:
     return {"faults": dict(faults)} if faults else {"events": dict(_events(findings))}
 
 
-def recognise(plan: dict, answers: list[Answer]) -> dict | None:
+def match_by_counts(plan: dict, answers: list[Answer]) -> dict | None:
     """The one known mistake with the same events as these answers; None if there is no such mistake or several."""
     claims = [claim for part in plan["parts"] for claim in part["claims"]]
     if not any(claim["kind"] in KINDS for claim in claims):

@@ -48,15 +48,9 @@ def _uses(tree, names):
                 yield f"{node.module}.{alias.name}"
     for node in ast.walk(tree):
         if isinstance(node, (ast.Attribute, ast.Name)):
-            dotted = _dotted(node)
-            if dotted and dotted.split(".")[0] in names:
-                first, _, rest = dotted.partition(".")
-                yield names[first] + (f".{rest}" if rest else "")
-
-
-def _dotted(node):
-    parts = []
-    while isinstance(node, ast.Attribute):
-        parts.append(node.attr)
-        node = node.value
-    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
+            attributes = []
+            while isinstance(node, ast.Attribute):
+                attributes.append(node.attr)
+                node = node.value
+            if isinstance(node, ast.Name) and node.id in names:
+                yield ".".join([names[node.id], *reversed(attributes)])

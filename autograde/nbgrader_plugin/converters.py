@@ -22,13 +22,14 @@ import nbformat
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograde.grader.book.gradebook import Course, configured_penalty
+from autograde.grader.book.gradebook import Gradebook, configured_penalty
 from autograde.grader.book.group_hand_ins import copies, follow
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading import grade as grading
 from autograde.grader.grading.autograded import autograded
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result
+from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.pages.feedback import feedback_page
 from autograde.grader.reading.repair import read_submission
 from autograde.release.released_checks import warnings
@@ -44,8 +45,17 @@ class SubmissionExporter(NotebookExporter):
             return super().from_filename(filename, resources, **keywords)
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
         template = grading.edition_of(assignment, named["student"], named["notebook"])
-        clean = autograded(template, read_submission(path, template), [])
+        self._remove_what_links_led_to(path.parent, Path("autograded", named["student"], named["assignment"]))
+        clean = autograded(template, read_submission(path, template), [], submitted_modules(path.parent)[0])
         return self.from_notebook_node(nbformat.from_dict(clean), resources, **keywords)
+
+    def _remove_what_links_led_to(self, handed_in: Path, copied: Path) -> None:
+        """nbgrader has copied the files beside the notebook, and of a link the file that it leads to."""
+        for link in (path for path in handed_in.rglob("*") if path.is_symlink()):
+            copy = copied / link.relative_to(handed_in)
+            if copy.is_file():
+                copy.unlink()
+            self.log.warning("%s is a link; the file that it leads to is not part of the hand-in", link)
 
 
 class GradeInSandbox(NbGraderPreprocessor):
@@ -59,16 +69,17 @@ class GradeInSandbox(NbGraderPreprocessor):
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
         self._warn_once(assignment)
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
-        (item,) = grading.handed_in(assignment, [original])
+        (item,) = grading.find_submissions(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
         one = grading.grade_file(assignment, item, path, _shared_launcher(self.log.info))
         others = grading.current_results(assignment, item, [other for other in item.files if other != path])
-        with Course(assignment.course) as book:
+        with Gradebook(assignment.course) as book:
             penalty = configured_penalty(assignment.course)
             grading.record(assignment, item, [one], book, penalty, others)
             follow(assignment.course, assignment.name, assignment.templates, book, penalty)
         template = assignment.templates[path.stem].edition(one.result.variant)
-        return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts)), resources
+        modules = submitted_modules(path.parent)[0]
+        return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts, modules)), resources
 
     def _warn_once(self, assignment) -> None:
         """Logs what differs from the release; nbgrader makes an object for each submission, so the class remembers."""

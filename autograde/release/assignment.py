@@ -95,13 +95,13 @@ def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
-    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.gradebook import Gradebook
 
     source = course / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)
     for editions in notebooks:
         write_text(source / f"{editions.name}.ipynb", editions.source)
-    with Course(course):  # creates gradebook.db without starting `alembic`, as nbgrader would
+    with Gradebook(course):  # creates gradebook.db without starting `alembic`, as nbgrader would
         pass
     with _quiet():
         api = NbGraderAPI(CourseDirectory(root=str(course.absolute())))

@@ -7,8 +7,10 @@ honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) wit
 A request is {"op", "id", …}; the reply repeats "id", a random word that cannot be known before the question.
 """
 
+import contextlib
 import errno
 import os
+import signal
 import traceback
 
 from autograde.boundary import call_answer, values
@@ -18,6 +20,7 @@ from autograde.sandbox import forbidding
 from autograde.sandbox import limits as names
 from autograde.sandbox.outputs import Outputs
 
+_REST_OF_A_HEADER = 100_000  # bytes of a message beside its answers: the sizes of 4096 arrays, the id
 _LONGEST_MESSAGE = 2000
 _LONGEST_TRACEBACK = 20_000
 _DISABLED_LINE_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
@@ -72,7 +75,8 @@ class Agent:
             try:
                 request, buffers = self.channel.receive()
                 reply, out = operations[request["op"]](request, buffers)
-                self.channel.send({"id": request["id"], **reply}, out)
+                with _uninterrupted():  # half a frame would be the end of the sandbox
+                    self.channel.send({"id": request["id"], **reply}, out)
             except ChannelClosed:
                 return
             except KeyboardInterrupt:
@@ -97,7 +101,10 @@ class Agent:
             except KeyboardInterrupt:
                 interrupted = True
                 break
-        header, out = values.encode(answers, values.ANSWERS)
+        most = self.channel.limits
+        header, out = values.encode_items(
+            answers, call_answer.too_large, values.ANSWERS, most.header - _REST_OF_A_HEADER, most.count
+        )
         return {"answers": header, "limit": names.WALL_CLOCK if interrupted else None}, out
 
     def forbid(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
@@ -114,6 +121,16 @@ class Agent:
             with open(name, "wb") as file:
                 file.write(content)
         return {}, []
+
+
+@contextlib.contextmanager
+def _uninterrupted():
+    """An interrupt waits until this is done."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def describe_error(error: BaseException, index: int) -> dict:

@@ -120,13 +120,30 @@ def parents(folder: Path) -> list[str]:
 def _our_modules(shown: list[Path]) -> list[str]:
     package = Path(__file__).resolve().parent.parent
     words = []
-    if any(package.is_relative_to(folder) for folder in (*shown, Path("/usr"))):
-        words += ["--tmpfs", str(package), "--remount-ro", str(package)]
+    covered = [package] if any(package.is_relative_to(folder) for folder in (*shown, Path("/usr"))) else []
+    for folder in (*covered, *other_copies()):
+        words += ["--tmpfs", str(folder), "--remount-ro", str(folder)]
     for folder in ("common", "boundary", "sandbox", "student/stand_ins"):
         words += parents(Path(LIBRARY) / "autograde" / folder / "x")
     for name in our_files():
         words += ["--ro-bind", str(package / name), f"{LIBRARY}/autograde/{name}"]
     return words
+
+
+def other_copies() -> list[Path]:
+    """The folders of other copies of this package that a sandbox would show, with exercises and references in them.
+
+    One may be installed in the environment beside the checkout that is running.
+    """
+    package, places = Path(__file__).resolve().parent.parent, ("", "envs/*/")
+    patterns = [f"{place}lib*/python3*/{kind}-packages" for place in places for kind in ("site", "dist")]
+    found: dict[Path, Path] = {}  # a folder → the name by which it is shown
+    for folder in (*python_folders(), Path("/usr"), Path("/usr/local")):
+        for path in (path for pattern in (*patterns, "src/*") for path in folder.glob(f"{pattern}/autograde")):
+            if (path / "exercises").is_dir() and path.resolve() != package:
+                found.setdefault(path.resolve(), path)
+    beside = [path.parent / "solutions" for path in found.values()]
+    return sorted([*found.values(), *(path for path in beside if any(path.glob("[0-9][0-9]_*.py")))])
 
 
 def our_files(*more: str) -> list[str]:

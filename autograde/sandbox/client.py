@@ -18,7 +18,6 @@ import secrets
 import select
 import signal
 import socket
-import time
 from dataclasses import dataclass, replace
 
 from autograde.boundary import values
@@ -26,6 +25,7 @@ from autograde.boundary.channel import Channel
 from autograde.common.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
 from autograde.judging import answers
 from autograde.judging.answers import Answer
+from autograde.sandbox import clock
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End, Limits
 from autograde.sandbox.watch import Watch, waiting_seconds
@@ -89,7 +89,7 @@ class Sandbox:
         self._handles: list[int] = []
         self._cgroup = cgroup
         self._longest_wait = 0.0
-        self._deadline = time.monotonic() + limits.wall_seconds
+        self._deadline = clock.now() + limits.wall_seconds
         try:
             self._handles = self._await_start()
         except BaseException:
@@ -100,7 +100,7 @@ class Sandbox:
         self._watch = Watch(self.pid, limits)
         if cgroup:
             cgroup.take(_pid_behind(handle) for handle in self._handles)
-        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits)
+        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits, clock=clock.now)
 
     def __enter__(self):
         return self
@@ -113,11 +113,11 @@ class Sandbox:
     def run_cell(self, source: str, seconds: float | None = None, rich: bool = False) -> CellResult:
         """Runs one cell. Raises SandboxEnded. `seconds` defaults to the limits'; `rich` lets text/html come out."""
         self._cells += 1
-        began = time.monotonic()
+        began = clock.now()
         request = {"op": "cell", "index": self._cells, "source": source, "rich": rich}
         reply, pictures, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
         with self._ending_on_protocol_errors():
-            result = _cell_result(reply, pictures, self.limits, time.monotonic() - began, self._cells)
+            result = _cell_result(reply, pictures, self.limits, clock.now() - began, self._cells)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
     def ask(self, questions: list[dict], timeout: float | None = None) -> list[Answer]:
@@ -165,13 +165,11 @@ class Sandbox:
         word, late = secrets.token_hex(16), False
         with self._ending_on_protocol_errors():
             try:
-                self._channel.send({**request, "id": word}, buffers, time.monotonic() + seconds)
+                self._channel.send({**request, "id": word}, buffers, clock.now() + seconds)
                 try:
                     reply, back = self._receive(seconds)
                 except DeadlinePassed:
-                    late = True
-                    self._signal(1, signal.SIGINT)
-                    reply, back = self._receive(self.limits.grace_seconds)
+                    reply, back, late = self._receive_late()
             except DeadlinePassed:
                 self._kill(names.WALL_CLOCK, f"no answer within {seconds:g} s, and the interrupt was ignored")
                 raise SandboxEnded(self.ended) from None
@@ -182,16 +180,26 @@ class Sandbox:
                 raise ProtocolError("a reply to something that was not asked")
         return reply, back, late
 
+    def _receive_late(self) -> tuple[dict, list[bytes], bool]:
+        """The frame that has begun, or the one that the agent sends when it is interrupted; and whether it was."""
+        if self._channel.has_begun:  # an interrupt would cut it off
+            try:
+                return *self._receive(self.limits.grace_seconds), False
+            except DeadlinePassed:
+                pass
+        self._signal(1, signal.SIGINT)
+        return *self._receive(self.limits.grace_seconds), True
+
     def _receive(self, seconds: float) -> tuple[dict, list[bytes]]:
         """The next frame, within these seconds and as many more as the program spent waiting for a processor: how busy
         the machine is must not decide a grade. Raises DeadlinePassed."""
-        began, waited = time.monotonic(), self._waited()
+        began, waited = clock.now(), self._waited()
         while True:
             deadline = began + seconds + self._waited() - waited
             try:
                 return self._channel.receive(deadline)
             except DeadlinePassed:
-                if began + seconds + self._waited() - waited <= time.monotonic():
+                if began + seconds + self._waited() - waited <= clock.now():
                     raise
 
     def _waited(self) -> float:
@@ -211,7 +219,7 @@ class Sandbox:
     def _check_limits(self) -> None:
         """Called while waiting: ends the sandbox if it is over a limit of the whole sandbox."""
         over = self._watch.over()
-        if time.monotonic() > self._deadline and time.monotonic() > self._deadline + self._waited():
+        if clock.now() > self._deadline and clock.now() > self._deadline + self._waited():
             over = names.WALL_CLOCK, f"the sandbox has been open for {self.limits.wall_seconds:g} s"
         if over:
             self._kill(*over)

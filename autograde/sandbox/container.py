@@ -23,12 +23,11 @@ import sys
 import tarfile
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 from autograde.boundary.channel import Channel, parse_header
 from autograde.common.errors import ProtocolError, SandboxError
-from autograde.sandbox import bubblewrap, seccomp
+from autograde.sandbox import bubblewrap, clock, seccomp
 from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
 from autograde.sandbox.launchers import Launcher, default_packages
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
@@ -116,6 +115,7 @@ class Container(Launcher):
             shown |= {folder: str(folder) for folder in (Path("/usr"), *system, *folders) if folder.exists()}
             if any(package.is_relative_to(folder) for folder in (*folders, Path("/usr"))):
                 shown[self._empty()] = str(package)  # exercises and references, installed in that environment
+            shown |= {self._empty(number): str(path) for number, path in enumerate(bubblewrap.other_copies(), start=1)}
         return shown
 
     def _program(self, limits: Limits, seed: int | None) -> list[str]:
@@ -175,8 +175,8 @@ class Container(Launcher):
         (root / "tmp").chmod(0o1777)  # Podman gives what it mounts there the mode of what was there
         return root
 
-    def _empty(self) -> Path:
-        folder = Path(self._folder.name, "empty")
+    def _empty(self, number: int = 0) -> Path:
+        folder = Path(self._folder.name, f"empty-{number}")
         folder.mkdir(exist_ok=True)
         return folder
 
@@ -189,15 +189,16 @@ class ContainerSandbox(Sandbox):
         self._end_command, self.name, self._process = end, name, process
         self._received = b""
         self._watch = _Unwatched()
-        self._deadline = time.monotonic() + _START
+        self._deadline = clock.now() + _START
         try:
             self._await_start()
         except BaseException:
             self._end_processes()
             self._release()
             raise
-        self._deadline = time.monotonic() + limits.wall_seconds
-        self._channel = Channel(process.stdout.fileno(), process.stdin.fileno(), on_wait=self._check_limits)
+        self._deadline = clock.now() + limits.wall_seconds
+        pipes = process.stdout.fileno(), process.stdin.fileno()
+        self._channel = Channel(*pipes, on_wait=self._check_limits, clock=clock.now)
 
     def _waited(self) -> float:
         """Nobody outside can tell."""
@@ -215,9 +216,9 @@ class ContainerSandbox(Sandbox):
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the container's first process; what the engine says between is kept."""
-        end = time.monotonic() + seconds
+        end = clock.now() + seconds
         pipe = self._process.stderr.fileno()
-        while (left := end - time.monotonic()) > 0 and len(self._received) < _LONGEST_MESSAGE:
+        while (left := end - clock.now()) > 0 and len(self._received) < _LONGEST_MESSAGE:
             line, found, rest = self._received.partition(b"\n")
             if found and line.startswith(b"{"):
                 self._received = rest

@@ -8,12 +8,15 @@
   compute the same: `keras.ops.softmax`, its backend's `softmax`, `tensorflow.nn.softmax_v2`, `raw_ops.Softmax`.
 - A forbidden module that is not loaded is never loaded: an import finds an empty module whose names are inert.
 - The library's code that stand-ins for earlier notebooks need stays: it is found by the names that their code uses.
-- TensorFlow's private executors refuse kernels of these names, and what is loaded later is made inert, too.
-- The files of inert code can no longer be opened: a hook that Python cannot remove refuses it (`sys.addaudithook`).
+- TensorFlow's private executors refuse kernels of these names, those that compute the same under another name
+  (`_KERNELS`), and those of a forbidden package. Modules that are loaded later are made inert, too.
+- A hook (`sys.addaudithook`) refuses to open the files of inert code. It is a hint: there are ways round it. So the
+  files of the library and of forbidden packages are covered by empty folders before (`isolation.cover`).
 
 A program that computes the same by other means is not stopped. docs/threat_model.md lists what is left.
 """
 
+import dataclasses
 import functools
 import importlib
 import importlib.abc
@@ -26,7 +29,16 @@ import types
 _SAME_NAMES_IN = ("keras", "tensorflow")
 _LIBRARY = "bertlab"
 _REFUSED_EVENTS = ("ctypes.dlopen", "ctypes.dlsym", "subprocess.Popen", "os.exec", "os.posix_spawn", "os.system")
-_EXECUTOR_MODULES = ("tensorflow.python.pywrap_tfe", "tensorflow.python._pywrap_tfe")
+_EXECUTOR_MODULES = ("tensorflow.python.pywrap_tfe", "tensorflow.python._pywrap_tfe",
+                     "tensorflow.python.client.pywrap_tf_session",
+                     "tensorflow.python.client._pywrap_tf_session")  # fmt: skip
+# A forbidden name → parts of the names of kernels that compute it, or of which one result or gradient is it.
+_KERNELS = {
+    "softmax": ("softmax",),
+    "take": ("gather", "lookup"),
+    "layernormalization": ("batchnorm", "layernorm", "instancenorm", "rmsnorm"),
+    "gelu": ("gelu", "fusedmatmul", "fusedconv", "fusedbatchmatmul"),
+}
 _SUFFIX = re.compile(r"(_v|V)\d+$|_eager_fallback$|_internal$")
 
 
@@ -40,8 +52,9 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     modules = [name for name in names if _is_module(name)]
     needed = _needed(roots)
     wanted = _wanted(names, modules)
+    kernels = _Kernels(wanted, frozenset(part for name in wanted for part in _KERNELS.get(name, ())), _plugins(modules))
     forbidden = [obj for module in _loaded(modules) for obj in _defined_in(module, modules)]
-    forbidden += _same_names(wanted)
+    forbidden += _same_names(wanted) + _kernel_functions(kernels)
     named = list(filter(None, map(_function_of_the_library, names)))  # also where a stand-in needs it
     needed -= set(map(id, named))
     forbidden += named
@@ -49,7 +62,7 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     for obj in forbidden:
         if id(obj) not in needed:
             _make_inert(obj, files, needed)
-    _refuse_kernels(wanted)
+    _refuse_kernels(kernels)
     sys.meta_path[:0] = [_EmptyModules(modules), _LateModules(wanted, needed)]
     sys.addaudithook(functools.partial(_refuse_sources, frozenset(map(os.path.realpath, files)), _folders(modules)))
 
@@ -249,23 +262,58 @@ def _package(obj) -> str:
     return (obj.__module__ or "").partition(".")[0]
 
 
-# Functions by which TensorFlow's Python calls its kernels → which argument is the kernel's name.
-_EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteCancelable": 2}
+@dataclasses.dataclass(frozen=True)
+class _Kernels:
+    """Forbidden kernels. names: plain names; parts: of plain names; plugins: plain names of a package's own kernels."""
+
+    names: frozenset[str]
+    parts: frozenset[str]
+    plugins: frozenset[str]
+
+    def __contains__(self, kernel: str) -> bool:
+        name = _plain(kernel)
+        return name in self.names or name in self.plugins or any(part in name for part in self.parts)
 
 
-def _refuse_kernels(wanted: frozenset[str]) -> None:
-    """TensorFlow's private executors refuse kernels that are called like one of the names."""
+def _plugins(modules: list[str]) -> frozenset[str]:
+    """The plain names of the kernels that TensorFlow Text has loaded, if it is forbidden."""
+    if "tensorflow_text" not in modules:
+        return frozenset()
+    own = [module for module in list(sys.modules.values()) if getattr(module, "_IS_TENSORFLOW_PLUGIN", False)]
+    # each has a function of its name, and one that is called where the fast way is not possible
+    return frozenset(
+        _plain(name) for module in own for name in vars(module) if f"{name}_eager_fallback" in vars(module)
+    )
+
+
+def _kernel_functions(kernels: _Kernels) -> list:
+    """The Python functions of forbidden kernels: `tf.raw_ops.ResourceGather`, and those of TensorFlow Text."""
+    homes = [
+        module
+        for name, module in list(sys.modules.items())
+        if name.startswith("tensorflow.python.ops.gen_") or getattr(module, "_IS_TENSORFLOW_PLUGIN", False)
+    ]
+    objects = [obj for module in homes for obj in list(vars(module).values())]
+    return [obj for obj in objects if isinstance(obj, types.FunctionType) and obj.__name__ in kernels]
+
+
+# Functions by which TensorFlow's Python calls its kernels, or puts them into a graph → which argument is the name.
+_EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteCancelable": 2, "TF_NewOperation": 1}
+
+
+def _refuse_kernels(kernels: _Kernels) -> None:
+    """TensorFlow's private executors refuse forbidden kernels."""
     for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
         for name, index in _EXECUTORS.items():
-            if wanted and hasattr(module, name):
-                setattr(module, name, _refusing_kernels(getattr(module, name), index, wanted))
+            if hasattr(module, name):
+                setattr(module, name, _refusing_kernels(getattr(module, name), index, kernels))
 
 
-def _refusing_kernels(call, index: int, wanted: frozenset[str]):
+def _refusing_kernels(call, index: int, kernels: _Kernels):
     def checked(*arguments):
         kernel = arguments[index]  # the methods of the class itself: a subclass of the student's could lie
         kernel = bytes.decode(kernel) if isinstance(kernel, bytes) else str.encode(kernel).decode()
-        if _plain(kernel) in wanted:
+        if kernel in kernels:
             raise ForbiddenCallError
         return call(*arguments)
 

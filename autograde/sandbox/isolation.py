@@ -11,6 +11,7 @@ gets no signal from inside.
 """
 
 import contextlib
+import importlib.util
 import json
 import os
 import random
@@ -53,6 +54,29 @@ def mount_disk(limits: dict) -> None:
     for part, target in (("/tmp/.shm", "/dev/shm"), ("/tmp/.home", HOME)):
         os.mkdir(part)
         syscalls.mount(part, target, flags=syscalls.BIND)
+
+
+def cover(modules: list[str]) -> None:
+    """Puts empty folders over the files of these modules: what is loaded stays, nothing more can be read or loaded.
+
+    It holds for every process of the sandbox and every way to a file: nobody in the sandbox may unmount.
+    """
+    for name in modules:
+        spec = _spec_of(name)
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            options = "size=0,nr_inodes=1,mode=0555"
+            syscalls.mount("tmpfs", folder, "tmpfs", syscalls.READ_ONLY | syscalls.NO_SETUID, options)
+        if spec and spec.has_location and not spec.submodule_search_locations:
+            for file in filter(os.path.exists, (spec.origin, importlib.util.cache_from_source(spec.origin))):
+                syscalls.mount("/dev/null", file, flags=syscalls.BIND)
+
+
+def _spec_of(name: str):
+    """The spec of a module, with the places of its files; None if it is not installed."""
+    try:
+        return importlib.util.find_spec(name)
+    except ModuleNotFoundError:  # its package is not there
+        return None
 
 
 def lock_down() -> None:

@@ -42,6 +42,7 @@ class Limits:
     images: int = 20  # pictures kept per cell
     image_bytes: int = 1 << 20
     threads: int = 2  # TensorFlow's and BLAS's own
+    covered: tuple[str, ...] = ()  # modules whose files are covered before the program runs; only with a zygote
 
     def as_dict(self) -> dict:
         return asdict(self)

@@ -74,6 +74,7 @@ def supervise(limits: dict, channel: int, control: int, shell) -> None:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         isolation.enter_namespaces()
         isolation.mount_disk(limits)
+        isolation.cover(limits["covered"])
         child = os.fork()
         if child == 0:
             syscalls.die_with_parent(signal.SIGKILL)

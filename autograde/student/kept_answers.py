@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 
 from autograde.boundary.mybert_importer import PACKAGE
 from autograde.common import syntax
-from autograde.common.dependencies import cells_for, read_cell
+from autograde.common.dependencies import ParsedCell, Program, cells_for
 
 _COMMAND_FOR_A_CELL = re.compile(r"get_ipython\(\)\.run_cell_magic\('(?:time|timeit|capture|prun)', ")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
@@ -63,7 +63,7 @@ def gather(facts: dict, space: dict, tried_with: Iterable[str] = ()) -> KeptAnsw
     tried_with: further names that its check needs, for instance a model to train.
     """
     module, names = facts["kept_in"], tuple(facts["names"])
-    program = [read_cell(_as_written(cell)) for cell in space.get("In", ()) if isinstance(cell, str)]
+    program = Program(ParsedCell(_as_written(cell)).core for cell in space.get("In", ()) if isinstance(cell, str))
     chosen = cells_for({name for name in (*names, *tried_with) if name in space}, program)
     for name in sorted(chosen.missing):
         raise NotKept(f"it uses `{name}`, and no cell that was run in this notebook defines that")

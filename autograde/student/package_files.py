@@ -4,7 +4,7 @@ import sys
 from itertools import groupby
 
 from autograde.boundary.mybert_importer import PACKAGE
-from autograde.common.dependencies import CodeCell, read_cell
+from autograde.common.dependencies import ParsedCell
 from autograde.student.kept_answers import KeptAnswer
 
 _DISTRIBUTIONS = {"tensorflow_text": "tensorflow-text", "sklearn": "scikit-learn", "PIL": "pillow"}
@@ -93,11 +93,11 @@ def _in_order(answers: list[KeptAnswer]) -> tuple[set[str], list[str]]:
     return {statement for name, statement in imports.items() if name in used}, blocks
 
 
-def _read(cell: str) -> CodeCell:
-    return read_cell(cell, with_expressions=True)
+def _read(cell: str) -> ParsedCell:
+    return ParsedCell(cell).without_imports
 
 
-def _owners(known: list[tuple[KeptAnswer, CodeCell]]) -> dict[str, KeptAnswer]:
+def _owners(known: list[tuple[KeptAnswer, ParsedCell]]) -> dict[str, KeptAnswer]:
     """The answer whose version counts for each name: the exercise's own, else the one that was kept last."""
     owners: dict[str, KeptAnswer] = {}
     for answer, cell in known:
@@ -108,7 +108,7 @@ def _owners(known: list[tuple[KeptAnswer, CodeCell]]) -> dict[str, KeptAnswer]:
     return owners
 
 
-def _counts(answer: KeptAnswer, cell: CodeCell, owners: dict[str, KeptAnswer]) -> bool:
+def _counts(answer: KeptAnswer, cell: ParsedCell, owners: dict[str, KeptAnswer]) -> bool:
     return not cell.defines or any(owners[name] is answer for name in cell.defines)
 
 

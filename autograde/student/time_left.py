@@ -58,7 +58,7 @@ def beforehand(settings, name: str | None, done: int = 0) -> str:
     """A line before the first step. settings: the RunSettings. name: the GPU's, None without one. done: steps made.
 
     Example:
-        >>> beforehand(choose_settings(), None)
+        >>> beforehand(choose_settings(seed=7), None)
         'The time that the run takes is shown after 20 steps.'
     """
     sizes = settings.model | {"batch_size": settings.batch_size, "length": settings.length}

@@ -6,6 +6,8 @@ student's home for the course, which on Colab is in the Drive. `trained_weights`
 """
 
 import json
+import re
+import secrets
 import textwrap
 import time
 from dataclasses import asdict, dataclass, field
@@ -17,7 +19,7 @@ from autograde.boundary.roles import CONFIG
 from autograde.common.errors import AutogradeError
 from autograde.student import home, plans, progress_file
 from autograde.student.time_left import KNOWN, MEASURED, USUAL_STEPS, TimeLeft, beforehand, gpu_name, known_gpu
-from bertlab.common.files import write_atomically
+from bertlab.common.files import write_atomically, write_text
 from bertlab.common.work_folder import check_same
 
 NOTEBOOK = "07_pretraining"
@@ -60,6 +62,7 @@ class RunSettings:
 def choose_settings(text: str | None = None, **changes) -> RunSettings:
     """The settings for this machine, with a GPU or without one. changes: any field of `RunSettings`.
 
+    seed: if left out, the one of this home, so that the runs of two students are two runs (see `_own_seed`).
     steps: more of them make a better model; warm-up and evaluations are spread over them. If left out, they are those
     of this GPU in `time_left.KNOWN`, or of a run that was begun on another one: on Colab the next GPU may be another.
     """
@@ -76,7 +79,27 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
         model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
         settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
                         peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip
+    if "seed" not in changes:
+        settings["seed"] = _own_seed()
     return RunSettings(**settings | ({"text": text} if text else {}) | changes)
+
+
+def _own_seed() -> int:
+    """A number that is drawn once for a home and kept there: a run that resumes has it again. Raises RunError.
+
+    With one seed for all, runs on machines of one kind end with nearly the same weights, like copies. A run that was
+    begun before there was such a number has 7.
+    """
+    folder = home.of_notebook(NOTEBOOK) / "pretraining_run"
+    path = folder / "seed.txt"
+    if not path.is_file():
+        is_begun = any(folder.glob(f"*/{_STATE}"))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text(path, f"{7 if is_begun else secrets.randbelow(1 << 31)}\n", RunError)
+    text = path.read_text(encoding="utf-8", errors="replace").strip()
+    if not re.fullmatch("[0-9]{1,10}", text):
+        raise RunError(f"{path}: expected the seed of your run, a whole number, got {text[:20]!r}; delete the file")
+    return int(text)
 
 
 def _steps_of(known) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from types import CodeType
 
 from autograde.common import syntax
-from autograde.common.dependencies import names_of
+from autograde.common.dependencies import ParsedCell
 from autograde.student import plans, progress_file, validating
 
 _MAX_NAMED = 3
@@ -82,7 +82,7 @@ class Explainer:
         if result.error_in_exec is not None and result.error_in_exec is self._explained:
             result.error_in_exec = None
         elif result.success:
-            self._are_defined(names_of(result.info.raw_cell)[0])
+            self._are_defined(ParsedCell(result.info.raw_cell).defines)
         self._explained = None
 
     def _are_defined(self, names) -> None:
@@ -100,7 +100,8 @@ class Explainer:
         source = "".join(linecache.getlines(frame[0].co_filename))
         if _has_an_answer(source):
             return None
-        defined, read = names_of(source)
+        cell = ParsedCell(source)
+        defined, read = cell.defines, cell.reads
         lacking = _defined_from(source, frame[1])
         self._are_defined(defined - lacking)
         waiting = sorted((read - defined) & set(self._waiting))
@@ -235,4 +236,4 @@ def _defined_from(source: str, line: int) -> frozenset[str]:
     """The names that a cell would have defined from this line on."""
     tree, lines = syntax.parsed(source), source.split("\n")
     rest = [node for node in (tree.body if tree else ()) if node.end_lineno >= line]
-    return names_of("\n".join(lines[rest[0].lineno - 1 :]))[0] if rest else frozenset()
+    return ParsedCell("\n".join(lines[rest[0].lineno - 1 :])).defines if rest else frozenset()

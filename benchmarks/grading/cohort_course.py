@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from autograde.grader.book.course import make_course
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.grade import without_time
 from autograde.grader.grading.results import load_results
 from autograde.release import editions
@@ -156,7 +156,7 @@ def records(course: Path) -> list:
 
 def outcome(course: Path) -> dict:
     """All that must not depend on how the grading went: gradebook rows, and records without their times."""
-    with Course(course) as book:
+    with Gradebook(course) as book:
         rows = {(row["assignment"], row["student"]): {**row, "timestamp": ""} for row in book.grades()}
     return {"gradebook": rows, "records": {result.student: without_time(result) for result in records(course)}}
 

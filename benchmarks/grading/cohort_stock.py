@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograde.exercises import catalogue
 from autograde.exercises.planning.planner import write_fingerprints
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from benchmarks.grading.cohort_class import ASSIGNMENTS, ROOT, Student
@@ -64,7 +64,7 @@ def _start(course: Path, assignment: str, fingerprints: Path) -> subprocess.Pope
 
 def all_points(course: Path, students: list[Student]) -> tuple[int, int]:
     """(right submissions that stock gives all points, right submissions)."""
-    with Course(course) as book:
+    with Gradebook(course) as book:
         grades = {row["student"]: row["score"] for row in book.grades() if row["submitted"]}
     right = [student for student in students if student.kind == "right"]
     return sum(grades.get(student.name) == student.max_points for student in right), len(right)

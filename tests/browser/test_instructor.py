@@ -9,7 +9,7 @@ from conftest import PICTURES, Lab, comment, give, press
 from autograde.cli import cli
 from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.launcher import SharedLauncher
 
 pytestmark = pytest.mark.browser
@@ -35,7 +35,7 @@ def lab(browser, course, tmp_path_factory):
 
 def points_of(course) -> dict[str, float]:
     """Every student's points in the gradebook."""
-    with Course(course) as book:
+    with Gradebook(course) as book:
         return {name: book.book.find_submission(ASSIGNMENT, name).score for name in STUDENTS}
 
 
@@ -73,7 +73,7 @@ def test_a_score_is_changed_by_hand_and_the_feedback_written(lab, course, pictur
     page = lab.page(f"formgrader/gradebook/{ASSIGNMENT}/{NOTEBOOK}")
     page.get_by_text("Submission #1").first.wait_for()
     page.screenshot(path=pictures / "formgrader-notebook.png")
-    with Course(course) as book:
+    with Gradebook(course) as book:
         ben = book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").id
     page.goto(lab.address(f"formgrader/submissions/{ben}/"))
     page.get_by_text("You put the matrices below each other").first.wait_for()
@@ -102,7 +102,7 @@ def _run(course, *words) -> str:
 def test_two_graders_in_formgrader_are_known_by_name_and_grading_keeps_their_points(browser, lab, course, tmp_path):
     """One server each: the graders' own. Both give points for one part of ivan's; the second cannot see the first's."""
     (course / "comments.toml").write_text('state-the-shape = "State the shape of every result."\n')
-    with Course(course) as book:
+    with Gradebook(course) as book:
         ids = {name: book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, name).id for name in ("cleo", "ivan")}
     graders = {name: Lab(browser, course, tmp_path / name, AUTOGRADE_GRADER=name) for name in ("ann", "bob")}
     pages = {name: one.page(f"formgrader/submissions/{ids['ivan']}/") for name, one in graders.items()}
@@ -122,13 +122,13 @@ def test_two_graders_in_formgrader_are_known_by_name_and_grading_keeps_their_poi
         rows = {line.split()[0]: line.split()[1:] for line in said.splitlines()}
         assert rows["ann"][1] == "1" and rows["bob"][1] == "2"
         assert "look at: ivan, concat-heads: ann gave 2 points; bob then gave 1 point in formgrader" in said
-        with Course(course) as book:
+        with Gradebook(course) as book:
             scores = [book.book.find_grade(f"check-{part}", NOTEBOOK, ASSIGNMENT, "ivan") for part in
                       ("concat-heads", "add-to-rows")]  # fmt: skip
             return [grade.score for grade in scores]
 
     assert seen() == [1, 1.5]
-    with Course(course) as book:
+    with Gradebook(course) as book:
         before = book.book.find_submission(ASSIGNMENT, "ivan").score
     record = course / "results" / ASSIGNMENT / "ivan" / f"{NOTEBOOK}.json"
     record.unlink()  # so that the file is graded once more

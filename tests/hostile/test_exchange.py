@@ -12,7 +12,7 @@ from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeCollect, ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
 
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.results import Result
 from autograde.grader.pages.feedback import write_feedback
 from autograde.nbgrader_plugin.exchange import CollectSafely, ReleaseSafely
@@ -28,7 +28,7 @@ def course(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     (folder / "source/ps3").mkdir(parents=True)
     (folder / "source/ps3" / NOTEBOOK).write_text(SOLUTION)
-    with Course(folder):
+    with Gradebook(folder):
         return folder
 
 

@@ -28,9 +28,9 @@ from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moo
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
 from autograde.grader.book.forget import forget
-from autograde.grader.book.groups import Groups
+from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.people import People
-from autograde.grader.hand_ins.archives import CollectError, Limits
+from autograde.grader.hand_ins.archives import CollectError, DownloadLimits
 from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.hand_in_times import read_times
 from autograde.grader.hand_ins.roster import read_roster
@@ -255,7 +255,7 @@ FORGED = Handed("Group 1", 66, "03_attention.ipynb", MINE, attachment=900)
 @pytest.mark.parametrize("system", [canvas_zip, moodle_zip], ids=["canvas", "moodle"])
 def test_a_groups_name_as_ones_own_replaces_nothing(tmp_path, system, known):
     groups = Groups({"Group 1": ("ann", "ben")})
-    groups.save(tmp_path, "ps3")
+    GROUPS.save(groups, tmp_path, "ps3")
     people = People(tmp_path)
     for student, number in {"the attacker": {"mallory": "66"}, "the members": {"ann": "11", "ben": "12"}}.get(
         known, {}
@@ -274,7 +274,7 @@ def test_a_groups_name_as_ones_own_replaces_nothing(tmp_path, system, known):
 
 def test_a_member_hands_in_again_for_the_group(tmp_path):
     """Honest: Canvas writes another member's number."""
-    Groups({"Group 1": ("ann", "ben")}).save(tmp_path, "ps3")
+    GROUPS.save(Groups({"Group 1": ("ann", "ben")}), tmp_path, "ps3")
     people = People(tmp_path)
     people.learn("ann", canvas="11")
     people.learn("ben", canvas="12")
@@ -299,7 +299,7 @@ def test_the_name_of_a_punctual_student_gives_nobody_elses_time(tmp_path, by_lis
 
 
 def test_a_groups_number_in_moodle_is_no_participants(tmp_path):
-    Groups({"Group 1": ("ann", "ben")}).save(tmp_path, "ps3")
+    GROUPS.save(Groups({"Group 1": ("ann", "ben")}), tmp_path, "ps3")
     (tmp_path / "times.csv").write_text("identifier,time\nParticipant 11,2026-01-01 10:00\n")
     (row,) = collect(
         moodle_zip(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB, times=read_times([tmp_path / "times.csv"])
@@ -375,7 +375,8 @@ def test_one_students_archive_does_not_cost_the_others_anything(tmp_path, attack
     handed += [
         Handed(f"Student {letter}", 100 + n, "03_attention.ipynb", OTHERS, 2000 + n) for n, letter in enumerate("abcd")
     ]
-    manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB, limits=Limits(ratio_from=8 << 20))
+    limits = DownloadLimits(ratio_from=8 << 20)
+    manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB, limits=limits)
     assert {"victimann", "studenta", "studentb", "studentc", "studentd"} <= set(manifest.students)
     assert "mallory" in {row.student for row in manifest.rows if row.action == "refused"}
     assert len(json.dumps([row.source for row in manifest.rows])) < 1 << 20
@@ -391,7 +392,7 @@ def test_notebooks_are_read_before_a_budget_is_spent_on_other_files(tmp_path):
 
 def test_the_budget_of_the_download_is_the_last_resort_and_is_reported(tmp_path):
     handed = [Handed(f"Student {letter}", n, "03_attention.ipynb", OTHERS, n) for n, letter in enumerate("abcdef", 1)]
-    limits = Limits(download=2 * len(OTHERS))
+    limits = DownloadLimits(download=2 * len(OTHERS))
     manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB, limits=limits)
     refused = [row for row in manifest.rows if row.action == "refused"]
     assert len(manifest.students) == 2 and len(refused) == 4
@@ -408,7 +409,7 @@ def test_nobody_spends_another_students_budget(tmp_path, system):
         )
     else:
         download = canvas_zip(tmp_path / "a.zip", [Handed("victimann_11-_9999-_y", 66, "x.zip", bomb, 1000), VICTIM])
-    manifest = collect(download, tmp_path, "ps3", NB, limits=Limits(files=10))
+    manifest = collect(download, tmp_path, "ps3", NB, limits=DownloadLimits(files=10))
     victims = {
         row.source: row.action
         for row in manifest.rows

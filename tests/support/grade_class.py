@@ -10,7 +10,7 @@ from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.exercises.cells import answer_cell, stub_cell
 from autograde.grader.book.course import make_course
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.grade import Assignment, open_assignment, without_time
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result, load_results
@@ -100,7 +100,7 @@ def verdict_of(course: Path, student: str, exercise: str):
 
 
 def grades_of(course: Path) -> dict[str, float]:
-    with Course(course) as book:
+    with Gradebook(course) as book:
         return {row["student"]: row["score"] for row in book.grades()}
 
 

@@ -59,10 +59,10 @@ WORK = as_bytes(notebook(ANSWERS))  # a hand-in
 
 def make_gradebook(folder) -> None:
     """gradebook.db as `nbgrader generate_assignment` leaves it: the cells of the release, no submissions."""
-    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.gradebook import Gradebook
     from autograde.grader.reading.template import Template
 
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         book = course.book
         book.add_assignment("ps3", duedate="2026-02-01 12:00:00 UTC")
         book.add_notebook("03_attention", "ps3")

@@ -12,7 +12,7 @@ from lms_files import (
 
 from autograde.cli import cli
 from autograde.grader.book.course import SECRET
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.parts import parts_of
 from autograde.grader.grading.grade import Assignment, anything_new, digest, grade_by
 from autograde.grader.grading.notebook_grading import Graded
@@ -43,7 +43,7 @@ CANVAS = (  # the export of a group set, as spec/apis/v1/group_categories_api_sp
 def gradebook(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gradebook")
     make_gradebook(folder)
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         for student in ("ann", "ben", "cleo", "dora", "eli", "fay", "gil"):
             book.book.add_student(student)
     return folder / "gradebook.db"
@@ -87,7 +87,7 @@ def grade(course, points=3.0, students=()) -> list[str]:
 
 
 def scores(course) -> dict[str, float]:
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.write_late_penalties()
         handed_in = {one.student_id for one in book.book.assignment_submissions("ps3")}
         return {row["student"]: row["score"] for row in book.grades() if row["student"] in handed_in}
@@ -95,13 +95,13 @@ def scores(course) -> dict[str, float]:
 
 def why(course) -> dict[str, tuple]:
     """Points, comment and whether they wait, of one exercise that people give points for."""
-    with Course(course) as book:
+    with Gradebook(course) as book:
         parts = parts_of(book, "ps3", TEMPLATES, merged=False)
     return {part.student: (part.points, part.comment, part.waits) for part in parts if part.exercise == "why"}
 
 
 def give_in_formgrader(course, student, points, comment):
-    with Course(course) as book:
+    with Gradebook(course) as book:
         one = book.book.find_grade("why", "03_attention", "ps3", student)
         one.manual_score, one.needs_manual_grade = points, False
         book.book.find_comment("why", "03_attention", "ps3", student).manual_comment = comment

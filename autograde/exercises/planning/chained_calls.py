@@ -58,7 +58,7 @@ def _can_change(value) -> bool:
 
 def calls_of(exercise: Exercise, case: Case) -> Iterator[tuple[Exercise, Case]]:
     """Each call of a composition with its exercise. Raises ValueError for one that is later, or of another notebook."""
-    order = [one.id for one in catalogue.of_notebook(exercise.notebook)]
+    order = [each.id for each in catalogue.of_notebook(exercise.notebook)]
     for name, call in case.calls:
         if name != exercise.id and name not in order[: order.index(exercise.id)]:
             raise ValueError(

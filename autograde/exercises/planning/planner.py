@@ -18,7 +18,7 @@ import numpy as np
 from autograde.boundary import fingerprints
 from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
 from autograde.exercises.planning import chained_calls
-from autograde.exercises.planning.trial_claims import claims_of, expected_of
+from autograde.exercises.planning.trial_claims import PlannedTrial, expected_of
 from autograde.exercises.spec import Exercise, Reference, Trial
 from autograde.judging import random_claims
 from autograde.judging.match_mistake import without_code
@@ -58,18 +58,22 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     questions: list[dict] = []
     claims: list[list[dict]] = [[] for _ in drawn]
     for composed in (False, True):  # last, so that another answer that never ends leaves time for the questions before
-        for own, trials in zip(claims, drawn):
+        for plain, trials in zip(claims, drawn):
             chosen = [trial for trial in trials if chained_calls.is_one(trial) == composed]
             for trial in chosen:
-                own += claims_of(exercise, trial, questions, graph=trial is asked_in_graph)
-    parts = [
-        {"name": part.name, "points": float(part.points), "failure": _failure_of(exercise, part), "claims": own}
-        for part, own in zip(exercise.parts, claims)
-    ]
+                planned = PlannedTrial(exercise, trial, questions, graph=trial is asked_in_graph)
+                plain += [data for claim in trial.claims for data in claim.planned(planned)]
+    parts = []
+    for part, plain in zip(exercise.parts, claims):
+        asked_there = exercise.in_graph and part.name == "gradients"
+        failure = part.failure + ("; or a call inside of `tf.function` fails" if asked_there else "")
+        parts.append({"name": part.name, "points": float(part.points), "failure": failure, "claims": plain})
+    # The modules from which this exercise's own result could be imported instead of being written.
+    with_it = ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
     plan = {
         "exercise": _reader_facts(exercise),
         "seed": seed,
-        "watch": [*exercise.forbidden.names, *_own_modules(exercise)],
+        "watch": [*exercise.forbidden.names, *with_it],
         "questions": questions,
         "parts": parts,
         "misconceptions": [],
@@ -98,62 +102,39 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
     return chosen
 
 
-def _failure_of(exercise, part):
-    is_asked_there = exercise.in_graph and part.name == "gradients"
-    return part.failure + ("; or a call inside of `tf.function` fails" if is_asked_there else "")
-
-
-def _own_modules(exercise):
-    """The modules from which this exercise's own result could be imported instead of being written."""
-    return ("autograde.student.stand_ins", f"mybert.{exercise.kept_in}") if exercise.kept_in else ()
-
-
 def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[dict]] | None = None) -> dict:
     """The same plan with the answers of the known mistakes. Only needed after a failed check.
 
     answers: of each misconception by its id, if its code has already answered the plan's questions.
     """
-    return plan | {"misconceptions": _misconceptions_of(exercise, plan, answers or {})}
+    first_case = exercise.parts[0].trials(generator(exercise, visible_seed(exercise)))[0].cases[0]
+    facts, misconceptions = exercise.facts(first_case), []  # hints have visible numbers: they reveal no hidden ones
+    for misconception in exercise.misconceptions:
+        outcomes = (answers or {}).get(misconception.id)
+        if not outcomes:
+            names = cells.namespace(exercise, cells.patched_cell(exercise, misconception))
+            outcomes = kept_layers.answers(plan["questions"], names)
+        outcomes = [
+            {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])}
+            for answer in outcomes
+        ]
+        hint = misconception.hint.format(**facts)
+        outcomes = random_claims.tallied(plan, outcomes)
+        misconceptions.append({"id": misconception.id, "hint": hint, "outcomes": outcomes})
+    return plan | {"misconceptions": misconceptions}
 
 
 def _reader_facts(exercise):
+    rng = generator(exercise, visible_seed(exercise))
+    cases = [case for part in exercise.parts for trial in part.trials(rng) for case in trial.cases]
+    by_position = max(len(case.arguments) for case in cases)  # as many arguments as the longest visible call has
     return {
         "id": exercise.id, "notebook": exercise.notebook, "number": exercise.number, "title": exercise.title,
         "minutes": exercise.minutes, "lines": exercise.lines, "points": float(exercise.points),
-        "names": list(exercise.names), "arguments": _named_arguments(exercise), "hints": list(exercise.hints),
+        "names": list(exercise.names), "arguments": list(exercise.arguments[:by_position]),
+        "hints": list(exercise.hints),
         "forbidden_because": exercise.forbidden.because, "kept_in": exercise.kept_in,
     }  # fmt: skip
-
-
-def _named_arguments(exercise):
-    """The names of the arguments that calls give by position: as many as the longest visible call has."""
-    rng = generator(exercise, visible_seed(exercise))
-    cases = [case for part in exercise.parts for trial in part.trials(rng) for case in trial.cases]
-    return list(exercise.arguments[: max(len(case.arguments) for case in cases)])
-
-
-def _misconceptions_of(exercise, plan, answers):
-    facts, questions = exercise.facts(_first_case(exercise)), plan["questions"]
-    return [
-        {
-            "id": misconception.id,
-            "hint": misconception.hint.format(**facts),
-            "outcomes": random_claims.tallied(plan, [
-                {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])}
-                for answer in answers.get(misconception.id) or _answers(exercise, misconception, questions)
-            ]),
-        }
-        for misconception in exercise.misconceptions
-    ]  # fmt: skip
-
-
-def _answers(exercise, misconception, questions):
-    return kept_layers.answers(questions, cells.namespace(exercise, cells.patched_cell(exercise, misconception)))
-
-
-def _first_case(exercise):
-    """The first visible case: hints contain its numbers, so they reveal nothing about hidden ones."""
-    return exercise.parts[0].trials(generator(exercise, visible_seed(exercise)))[0].cases[0]
 
 
 def reader_facts(exercise: Exercise) -> dict:
@@ -169,8 +150,8 @@ def index() -> list[dict]:
 def index_of(exercises) -> list[dict]:
     """The facts of some exercises, with the titles of their notebooks."""
     return [
-        reader_facts(one) | {"notebook_title": notebooks.title_of(one.notebook)} | _variants_of(one)
-        for one in exercises
+        reader_facts(exercise) | {"notebook_title": notebooks.title_of(exercise.notebook)} | _variants_of(exercise)
+        for exercise in exercises
     ]
 
 

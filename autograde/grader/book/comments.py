@@ -8,9 +8,8 @@ A comment by hand that contains #state-the-shape is shown with this text instead
 import re
 import tomllib
 from collections.abc import Mapping
-from pathlib import Path
 
-from autograde.common.errors import AutogradeError
+from autograde.grader.book.store import Table
 
 FILE = "comments.toml"
 _ID = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
@@ -18,26 +17,19 @@ _USED = re.compile(rf"(?<![\w#&/])#({_ID.pattern})(?![\w-])")
 _LONGEST = 4_000
 
 
-class CommentsError(AutogradeError, ValueError):
-    """A file of comments that cannot be used."""
-
-
-def read_comments(course: str | Path) -> dict[str, str]:
-    """The comments of a course by id; none if it has no such file. Raises CommentsError."""
-    path = Path(course, FILE)
-    if not path.is_file():
-        return {}
-    try:
-        comments = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as reason:
-        raise CommentsError(f'{path}: expected lines such as state-the-shape = "…" ({reason}); correct it') from None
-    for name, text in comments.items():
-        if not _ID.fullmatch(name) or not isinstance(text, str) or not 0 < len(text) <= _LONGEST:
-            raise CommentsError(
-                f"{path}: {name}: expected an id of small letters, digits and hyphens, and a text of at most "
-                f"{_LONGEST} characters; correct it"
+def _parsed(text: str) -> dict[str, str]:
+    comments = tomllib.loads(text)
+    for name, comment in comments.items():
+        if not _ID.fullmatch(name) or not isinstance(comment, str) or not 0 < len(comment) <= _LONGEST:
+            raise ValueError(
+                f"{name}: expected an id of small letters, digits and hyphens, and a text of at most {_LONGEST} "
+                "characters"
             )
     return comments
+
+
+# The comments of a course by id.
+COMMENTS = Table(FILE, 'lines such as state-the-shape = "…"', "correct it", parse=_parsed, empty=dict)
 
 
 def filled_in(text: str, comments: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from autograde.common.errors import AutogradeError
 from autograde.exercises import folders
+from autograde.grader.book.database import Database
 from bertlab.common.files import write_text
 
 SECRET = Path(".autograde", "secret")
@@ -80,8 +81,6 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
 
     Raises CourseFolderError where an nbgrader_config.py of other making would let submissions run outside a sandbox.
     """
-    from autograde.grader.book.gradebook import Course
-
     folder, done = Path(folder), []
     config = folder / CONFIG
     if config.exists() and "autograde.nbgrader_plugin" not in config.read_text(encoding="utf-8", errors="replace"):
@@ -103,7 +102,7 @@ def make_course(folder: str | Path, course_id: str = "") -> list[str]:
         _write_secret(folder / SECRET)
         done.append(f"{folder / SECRET}: keep a copy; another secret gives every student other hidden inputs")
     if not (folder / "gradebook.db").exists():
-        with Course(folder):
+        with Database(folder):
             done.append(f"{folder / 'gradebook.db'}: an empty gradebook")
     return done
 

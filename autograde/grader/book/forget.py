@@ -21,13 +21,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.common.errors import AutogradeError
-from autograde.grader.book import groups, variants
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book import store
+from autograde.grader.book.all_tables import TABLES
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import remove_grade
-from autograde.grader.book.manual_points import graders
-from autograde.grader.book.people import People
-from autograde.grader.book.policy import read_policy
-from autograde.grader.hand_ins import hand_in
+from autograde.grader.book.people import PEOPLE
+from autograde.grader.book.variants import HANDED_OUT
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from bertlab.common.files import write_text
 
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
@@ -85,11 +85,12 @@ def is_known(course: str | Path, student: str) -> bool:
     ]
     if any(row["student"] == student for manifest in manifests for row in manifest["rows"]):
         return True
-    if kept_about(course, student) or student in People(course).known or variants.is_noted(course, student):
+    handed_out = any(student == who for (name,) in HANDED_OUT.keys(course) for who, _ in HANDED_OUT.load(course, name))
+    if kept_about(course, student) or student in PEOPLE.load(course) or handed_out:
         return True
     if not (course / "gradebook.db").is_file():
         return False
-    with Course(course) as book:
+    with Gradebook(course) as book:
         return any(one.id == student for one in book.book.students)
 
 
@@ -100,20 +101,14 @@ def forget(course: str | Path, student: str) -> list[Path]:
     """
     course = Path(course)
     paths = kept_about(course, student)
+    in_store = store.forget(course, TABLES, student)
     in_gradebook = False
     if (course / "gradebook.db").is_file():
-        with Course(course) as book:
+        with Gradebook(course) as book:
             in_gradebook = book.forget(student)
     in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest*.json"))]
-    people = People(course)
-    in_people = people.forget(student)
-    people.save()
-    _forget_in_groups(course, student)
-    policy = read_policy(course)
-    if policy.without(student) != policy:
-        policy.without(student).save(course)
-    handed_out = variants.forget(course, student)
-    if not (paths or in_gradebook or in_people or any(in_manifests) or handed_out):
+    _release_copies(course, student)
+    if not (paths or in_gradebook or any(in_manifests) or in_store):
         raise unknown(course, student)
     for path in paths:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -139,24 +134,13 @@ def forget_assignment(course: str | Path, student: str, assignment: str) -> list
     return paths
 
 
-def _forget_in_groups(course: Path, student: str) -> None:
-    """Takes a student out of groups and of the lists of graders."""
-    for path in sorted((course / groups.FOLDER).glob("*.json")):
-        found = groups.read_groups(course, path.stem)
-        if found.of(student):
-            found.without(student).save(course, path.stem)
-    for path in sorted((course / graders.FOLDER).glob("*.json")):
-        graders.read_shares(course, path.stem).without(student).save(course, path.stem)
-    _release_copies(course, student)
-
-
-def _release_copies(course: Path, student: str, assignment: str = "*") -> None:
+def _release_copies(course: Path, student: str, assignment: str = "") -> None:
     """Copies of the student's hand-in are their owners' own now."""
-    for path in sorted(course.glob(f"collected/{assignment}/hand_ins/*.json")):
-        record = hand_in.hand_in(course, path.parent.parent.name, path.stem)
+    for name, owner in HAND_INS.keys(course, *([assignment] if assignment else [])):
+        record = HAND_INS.load(course, name, owner)
         if record.by == student:
-            entries = {name: entry for name, entry in record.entries.items() if not _names(student, entry)}
-            hand_in.save_record(path, replace(record, by="", entries=entries))
+            entries = {file: entry for file, entry in record.entries.items() if not _names(student, entry)}
+            HAND_INS.save(replace(record, by="", entries=entries), course, name, owner)
 
 
 def _names(student: str, text: str) -> bool:

@@ -5,6 +5,7 @@ effect as writing it once. Only automatic results are written. Entries by people
 credit, an extension, a comment. A score never exceeds the points of its cell.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 
@@ -21,19 +22,21 @@ from autograde.grader.book.late import (
     set_time,
 )
 from autograde.grader.book.manual_points.parts import share_in_groups
-from autograde.grader.book.people import Known, People, two_names
-from autograde.grader.book.policy import read_policy
+from autograde.grader.book.people import PEOPLE, Known, People, two_names
+from autograde.grader.book.policy import POLICY
+from autograde.grader.book.store import StoreError
 from autograde.grader.grading.results import Result, graded_file
-from autograde.grader.hand_ins.hand_in import HandIn, hand_in, hand_ins
+from autograde.grader.hand_ins.hand_in import HAND_INS, HandIn
 from autograde.grader.pages.feedback import ByHand
 from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 
+_NO_ANSWER = ("not attempted", "missing")
 _UNMARKED = str.maketrans("<>&", "‹›+")  # comments are shown on pages that do not escape them
 
 
-class Course(Database):
-    """A course's gradebook, opened: `with Course("course") as book: book.write(...)`."""
+class Gradebook(Database):
+    """A course's gradebook, opened: `with Gradebook("course") as book: book.write(...)`."""
 
     # --- writing ---
 
@@ -57,8 +60,9 @@ class Course(Database):
             set_time(submission, max(times, default=None), self._records(student).get(assignment))
             for notebook in submission.notebooks:
                 result = by_notebook.get(notebook.name)
-                replaced = bool(result) and self._is_replaced(result)
-                self._write_notebook(notebook, result, templates.get(notebook.name), replaced)
+                # Points by hand for another file were not for this one.
+                replaced = bool(result) and graded_file(self.folder, result) not in ("", result.sha256)
+                _write_notebook(notebook, result, templates.get(notebook.name), replaced)
             self.book.db.flush()
             if late_penalty:
                 for notebook in submission.notebooks:
@@ -73,17 +77,19 @@ class Course(Database):
         Points by hand count for a whole group before. rule: by default that of the course.
         """
         rule = rule or configured_penalty(self.folder)
+        POLICY.load(self.folder)  # a damaged policy concerns all
 
         def work():
             share_in_groups(self.book, self.folder)
             for student in self.book.students:
-                self._penalise(student.id, rule)
+                with contextlib.suppress(StoreError):  # what is damaged concerns this student alone; `grade` tells it
+                    self._penalise(student.id, rule)
 
         self.transaction(work)
 
     def _penalise(self, student: str, rule: LatePenalty) -> None:
         """One student's penalties in all assignments, since they share the free late days."""
-        records, policy, zone = self._records(student), read_policy(self.folder), zone_of(self.folder)
+        records, policy, zone = self._records(student), POLICY.load(self.folder), zone_of(self.folder)
         submissions = [one for one in self._person(student).submissions if one.assignment is not None]
         for submission in submissions:
             set_time(submission, None, records.get(submission.name))
@@ -97,19 +103,19 @@ class Course(Database):
 
     def _records(self, student: str) -> dict[str, HandIn]:
         """The facts that collecting recorded about a student's hand-ins, by assignment."""
-        found = {one.name: hand_in(self.folder, one.name, student) for one in self.book.assignments}
-        return {name: record for name, record in found.items() if record}
+        records = {each.name: HAND_INS.load(self.folder, each.name, student) for each in self.book.assignments}
+        return {name: record for name, record in records.items() if record}
 
     def _person(self, student: str):
         """The student's entry in the gradebook, made if there is none, with the name and ids that are known."""
         from nbgrader import api
 
         person = self.book.db.get(api.Student, student) or api.Student(id=student)
-        known = People(self.folder)[student]
-        if known.name and not (person.first_name or person.last_name):
-            person.last_name, person.first_name = two_names(known.name)
-        person.email = person.email or known.email or None
-        person.lms_user_id = person.lms_user_id or known.ids.get("canvas") or None
+        facts = People(self.folder, PEOPLE.load_or_empty(self.folder))[student]
+        if facts.name and not (person.first_name or person.last_name):
+            person.last_name, person.first_name = two_names(facts.name)
+        person.email = person.email or facts.email or None
+        person.lms_user_id = person.lms_user_id or facts.ids.get("canvas") or None
         return person
 
     def assignment(self, name: str):
@@ -132,8 +138,8 @@ class Course(Database):
         db = self.book.db
         with db.no_autoflush:
             person = self._person(student)
-            found = [entry for entry in person.submissions if entry.assignment is released]
-            submission = found[0] if found else api.SubmittedAssignment(assignment=released, student=person)
+            theirs = [entry for entry in person.submissions if entry.assignment is released]
+            submission = theirs[0] if theirs else api.SubmittedAssignment(assignment=released, student=person)
             there = {entry.notebook_id: entry for entry in submission.notebooks}
             for notebook in released.notebooks:
                 entry = there.get(notebook.id) or api.SubmittedNotebook(notebook=notebook, assignment=submission)
@@ -147,22 +153,6 @@ class Course(Database):
             db.add(submission)
         db.flush()
         return submission
-
-    def _is_replaced(self, result: Result) -> bool:
-        """Whether this is another file than the one graded before: points by hand were for that one."""
-        return graded_file(self.folder, result) not in ("", result.sha256)
-
-    def _write_notebook(self, notebook, result: Result | None, template: Template | None, replaced: bool) -> None:
-        verdicts = {verdict.exercise: verdict for verdict in result.verdicts} if result else {}
-        by_cell: dict[str, list[Verdict]] = {}
-        for verdict in verdicts.values():
-            cell = template.graded_cell(verdict.exercise) if template else None
-            by_cell.setdefault(cell.grade_id if cell else verdict.exercise, []).append(verdict)
-        manual = {cell.grade_id for cell in template.answers if cell.cell.graded} if template else set()
-        for grade in notebook.grades:
-            _write_grade(grade, by_cell.get(grade.cell.name, []), grade.cell.name in manual, result, replaced)
-        for comment in notebook.comments:
-            comment.auto_comment = _comment(verdicts.get(comment.cell.name), result)
 
     def forget(self, student: str) -> bool:
         """Deletes a student with all submissions, grades and comments; returns whether the student existed."""
@@ -200,13 +190,13 @@ class Course(Database):
 
     def by_hand(self, assignment: str, templates: Mapping[str, Template]) -> dict[tuple[str, str], dict[str, ByHand]]:
         """Points and comments given by people: by (student, notebook), then by exercise."""
-        found: dict[tuple[str, str], dict[str, ByHand]] = {}
+        given_of: dict[tuple[str, str], dict[str, ByHand]] = {}
         for submission in self.book.assignment_submissions(assignment):
             for notebook in submission.notebooks:
                 if notebook.name in templates:
                     given = _given_by_hand(notebook, templates[notebook.name])
-                    found[submission.student_id, notebook.name] = given
-        return found
+                    given_of[submission.student_id, notebook.name] = given
+        return given_of
 
     def comments_by_hand(self) -> list[tuple[str, str, str, str]]:
         """(assignment, student, cell, text) of all comments by people."""
@@ -237,32 +227,41 @@ class Course(Database):
             if assignments and assignment.name not in assignments:
                 continue
             submissions = {submission.student_id: submission for submission in assignment.submissions}
-            records = hand_ins(self.folder, assignment.name)
+            records = HAND_INS.load_all(self.folder, assignment.name)
             for student in sorted(self.book.students, key=lambda student: student.id):
-                one = submissions.get(student.id), records.get(student.id), people[student.id]
-                rows.append(_row(assignment, student, *one, zone))
+                about = submissions.get(student.id), records.get(student.id), people[student.id]
+                rows.append(_row(assignment, student, *about, zone))
         return rows
 
 
-def _write_grade(grade, verdicts: list[Verdict], manual: bool, result: Result | None, replaced: bool) -> None:
-    """One cell's automatic score. Marked for manual grading: hand-graded answers, technical failures, and scores by
-    hand whose automatic score has changed since, or that were for another file."""
-    before = grade.auto_score
-    max_score = grade.cell.max_score
-    by_hand = manual or type(grade.cell).__name__ == "TaskCell"
-    if by_hand and result and not result.problem and not _not_attempted(verdicts):
-        grade.auto_score = None
-        grade.needs_manual_grade = grade.manual_score is None or replaced or grade.needs_manual_grade
-        return
-    possible = sum(verdict.max_points for verdict in verdicts)
-    share = sum(verdict.points for verdict in verdicts) / possible if possible > 0 else 0.0
-    grade.auto_score = round(min(max(share, 0.0), 1.0) * max_score, 6)
-    unjudged = not verdicts and result is not None and not result.problem
-    technical = unjudged or any(verdict.status == "technical" for verdict in verdicts)
-    if grade.manual_score is None:
-        grade.needs_manual_grade = technical
-    elif before != grade.auto_score or replaced:
-        grade.needs_manual_grade = True  # keep the score by hand, but mark it: the automatic score has changed
+def _write_notebook(notebook, result: Result | None, template: Template | None, replaced: bool) -> None:
+    """Each cell's automatic score and comment. Marked for manual grading: hand-graded answers, technical failures, and
+    scores by hand whose automatic score has changed since, or that were for another file."""
+    verdicts = {verdict.exercise: verdict for verdict in result.verdicts} if result else {}
+    by_cell: dict[str, list[Verdict]] = {}
+    for verdict in verdicts.values():
+        cell = template.graded_cell(verdict.exercise) if template else None
+        by_cell.setdefault(cell.grade_id if cell else verdict.exercise, []).append(verdict)
+    manual = {cell.grade_id for cell in template.answers if cell.cell.graded} if template else set()
+    for comment in notebook.comments:
+        comment.auto_comment = _comment(verdicts.get(comment.cell.name), result)
+    for grade in notebook.grades:
+        theirs, before = by_cell.get(grade.cell.name, []), grade.auto_score
+        by_hand = grade.cell.name in manual or type(grade.cell).__name__ == "TaskCell"
+        attempted = not theirs or any(verdict.status not in _NO_ANSWER for verdict in theirs)
+        if by_hand and result and not result.problem and attempted:
+            grade.auto_score = None
+            grade.needs_manual_grade = grade.manual_score is None or replaced or grade.needs_manual_grade
+            continue
+        possible = sum(verdict.max_points for verdict in theirs)
+        share = sum(verdict.points for verdict in theirs) / possible if possible > 0 else 0.0
+        grade.auto_score = round(min(max(share, 0.0), 1.0) * grade.cell.max_score, 6)
+        unjudged = not theirs and result is not None and not result.problem
+        technical = unjudged or any(verdict.status == "technical" for verdict in theirs)
+        if grade.manual_score is None:
+            grade.needs_manual_grade = technical
+        elif before != grade.auto_score or replaced:
+            grade.needs_manual_grade = True  # keep the score by hand, but mark it: the automatic score has changed
 
 
 def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
@@ -278,10 +277,6 @@ def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
     return given
 
 
-def _not_attempted(verdicts: list[Verdict]) -> bool:
-    return bool(verdicts) and all(verdict.status in ("not attempted", "missing") for verdict in verdicts)
-
-
 def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
     if result is None:
         return "No notebook was handed in."
@@ -289,14 +284,14 @@ def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
         return result.problem.translate(_UNMARKED)
     if verdict is None:
         return None
-    if verdict.status in ("not attempted", "missing"):
+    if verdict.status in _NO_ANSWER:
         return "No response."
     return "\n".join(verdict.advice).translate(_UNMARKED) or None
 
 
-def _row(assignment, student, submission, record: HandIn | None, known: Known, zone: tzinfo) -> dict:
+def _row(assignment, student, submission, record: HandIn | None, facts: Known, zone: tzinfo) -> dict:
     handed = submission is not None
-    full = " ".join(part for part in (student.first_name, student.last_name) if part) or known.name
+    full = " ".join(part for part in (student.first_name, student.last_name) if part) or facts.name
     last, first = (student.last_name, student.first_name) if student.last_name else two_names(full)
     row = {
         "assignment": assignment.name,
@@ -304,9 +299,9 @@ def _row(assignment, student, submission, record: HandIn | None, known: Known, z
         "name": full,
         "last_name": last or "",
         "first_name": first or "",
-        "email": student.email or known.email,
-        "login": known.login,
-        "lms_user_id": known.ids.get("canvas") or student.lms_user_id or "",
+        "email": student.email or facts.email,
+        "login": facts.login,
+        "lms_user_id": facts.ids.get("canvas") or student.lms_user_id or "",
         "participant": record.number if record and record.platform == "moodle" else "",
         "submitted": handed,
         "timestamp": _iso(submission.timestamp) if handed else "",

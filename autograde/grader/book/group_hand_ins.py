@@ -8,18 +8,20 @@ by hand. A hand-in is run once: the copies take over its verdicts, since hidden 
 Groups can change later. A group's hand-in stays with its members; a student who left has their own work again, or none.
 """
 
+import contextlib
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autograde.grader.book import variants
-from autograde.grader.book.gradebook import Course
-from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.people import known_students
+from autograde.grader.book.store import StoreError
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.results import Result, readable_results
-from autograde.grader.hand_ins.hand_in import Arrived, Folder, HandIn, hand_ins
+from autograde.grader.hand_ins.hand_in import HAND_INS, Arrived, Folder, HandIn
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
 
@@ -30,59 +32,62 @@ def spread(course: Path, assignment: str) -> list[str]:
     Before, takes hand-ins of a group from students who are not in it. A student whom the course does not know gets no
     copy. An earlier hand-in of a member is kept in collected/ASSIGNMENT/earlier/. Doing it twice changes nothing.
     """
-    said = _take_back(course, assignment)
+    records = HAND_INS.load_all(course, assignment).values()
+    if not GROUPS.load(course, assignment).members and not any(record.group or record.by for record in records):
+        return []  # there are no groups, and there were none
+    sentences = _take_back(course, assignment)
     unknown = {student for _, student in strangers(course, assignment)}
     varied = variants.released_to(course, assignment)
     for group, newest, others in _groups(course, assignment):
         _note_variants(newest, varied)
         wanted = [other for other in others if other.student not in unknown]
-        said += [line for other in wanted if (line := _copy(newest, other, group))]
-    return said
+        sentences += [line for other in wanted if (line := _copy(newest, other, group))]
+    return sentences
 
 
 def _note_variants(folder: Folder, templates: Mapping[str, Template]) -> None:
     """Notes which member's variants a group's hand-in is, so that it stays so when members leave."""
-    found = variants.recognised(folder.course, folder.assignment, folder.student, templates)
-    if folder.before and folder.before.variants != found:
-        folder.before = replace(folder.before, variants=found)
+    numbers = variants.recognised(folder.course, folder.assignment, folder.student, templates)
+    if folder.before and folder.before.variants != numbers:
+        folder.before = replace(folder.before, variants=numbers)
         folder.save(folder.before)
 
 
 def strangers(course: Path, assignment: str) -> list[tuple[str, str]]:
     """(group, student) of each member whom the course does not know: a name may be misspelt."""
-    members = read_groups(course, assignment).members
+    members = GROUPS.load(course, assignment).members
     known = known_students(course) if members else set()
     return [(group, student) for group, those in members.items() for student in those if student not in known]
 
 
 def _take_back(course: Path, assignment: str) -> list[str]:
     """Undoes what groups of before have left with students who are in another group now, or in none."""
-    said, groups = [], read_groups(course, assignment)
+    sentences, groups = [], GROUPS.load(course, assignment)
     _follow_new_names(course, assignment, groups)
     while student := _one_who_left(course, assignment, groups):
         folder = Folder(course, assignment, student)
-        said += _hand_over(course, assignment, folder, groups)
+        sentences += _hand_over(course, assignment, folder, groups)
         remove_grade(course, assignment, student)
         of = f"{folder.before.by} ({folder.before.group})" if folder.is_copy else folder.before.group
         now = "has their own again" if folder.give_back() else "has none until you collect the download again"
-        said.append(f"{student} no longer has the hand-in of {of} and {now}; its grade is removed")
-    return said
+        sentences.append(f"{student} no longer has the hand-in of {of} and {now}; its grade is removed")
+    return sentences
 
 
 def _follow_new_names(course: Path, assignment: str, groups: Groups) -> None:
     """A group of the very same members that has another name now keeps its hand-in."""
-    records = hand_ins(course, assignment)
+    records = HAND_INS.load_all(course, assignment)
     for student, about in records.items():
         group = groups.of(student)
         if group and about.group and not about.by and groups.named(about.group) is None:
-            having = {student, *(other for other, one in records.items() if one.by == student)}
+            having = {student, *(other for other, record in records.items() if record.by == student)}
             if having == set(groups.members[group]):
                 Folder(course, assignment, student).save(replace(about, name=group, group=group))
 
 
 def _one_who_left(course: Path, assignment: str, groups: Groups) -> str | None:
     """A student who has the hand-in of a group and is not in it, or of a member who does not have it any longer."""
-    records = hand_ins(course, assignment)
+    records = HAND_INS.load_all(course, assignment)
     for student, about in records.items():
         source = records.get(about.by)
         gone = about.by and (source.by if source else not (course / "submitted" / about.by / assignment).is_dir())
@@ -105,18 +110,22 @@ def _hand_over(course: Path, assignment: str, folder: Folder, groups: Groups) ->
     if folder.is_copy or group is None:
         return []
     members = [Folder(course, assignment, student) for student in groups.members[group] if student != folder.student]
-    having = [one for one in members if one.before and one.before.by == folder.student and _has_all(one, folder)]
-    for index, one in enumerate(having):
-        one.save(replace(folder.before, by=having[0].student if index else "", replaced=one.before.replaced))
+    having = [
+        member
+        for member in members
+        if member.before and member.before.by == folder.student and _has_all(member, folder)
+    ]
+    for index, member in enumerate(having):
+        member.save(replace(folder.before, by=having[0].student if index else "", replaced=member.before.replaced))
     return [f"{having[0].student} keeps the hand-in of {group}, which {folder.student} has left"] if having else []
 
 
 def remove_grade(course: Path, assignment: str, student: str) -> None:
     """Deletes what was found in a hand-in: points, also those by hand, comments, records, pages."""
     if (course / "gradebook.db").is_file():
-        with Course(course) as book:
-            found = book.book.assignment_submissions(assignment)
-            if any(one.student_id == student for one in found):
+        with Gradebook(course) as book:
+            submissions = book.book.assignment_submissions(assignment)
+            if any(submission.student_id == student for submission in submissions):
                 book.transaction(lambda: book.book.remove_submission(assignment, student))
     pages = f"results/{assignment}/{student}", f"autograded/{student}/{assignment}", f"feedback/{student}/{assignment}"
     for path in (course / name for name in pages):
@@ -131,13 +140,18 @@ def who_handed_in(course: Path, assignment: str) -> dict[str, str]:
 
 def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[Folder]]]:
     """(group, the member whose hand-in is the newest, all others) of each group that has handed in."""
-    groups = read_groups(course, assignment)
+    groups = GROUPS.load(course, assignment)
     for group, members in groups.members.items():
-        folders = [Folder(course, assignment, student) for student in members]
-        own = [one for one in folders if _is_own(one) and _is_theirs(one.student, one.before, groups)]
-        if own:
-            newest = max(own, key=_rank)
-            yield group, newest, [one for one in folders if one is not newest]
+        folders = []
+        for student in members:
+            with contextlib.suppress(StoreError):  # a member with a damaged record neither gives nor gets a copy
+                folders.append(Folder(course, assignment, student))
+        own_folders = [
+            folder for folder in folders if _is_own(folder) and _is_theirs(folder.student, folder.before, groups)
+        ]
+        if own_folders:
+            newest = max(own_folders, key=_rank)
+            yield group, newest, [folder for folder in folders if folder is not newest]
 
 
 def _is_own(folder: Folder) -> bool:
@@ -189,7 +203,9 @@ def copies(course: str | Path, assignment: str) -> dict[str, str]:
     }
 
 
-def follow(course: Path, assignment: str, templates: Mapping[str, Template], book: Course, penalty=None) -> list[str]:
+def follow(
+    course: Path, assignment: str, templates: Mapping[str, Template], book: Gradebook, penalty=None
+) -> list[str]:
     """Gives the copies of hand-ins their verdicts; returns the students whose verdicts changed.
 
     A copy whose original has no readable record, or is another file, is left alone: `grade` grades the original first.
@@ -213,7 +229,7 @@ def follow(course: Path, assignment: str, templates: Mapping[str, Template], boo
     return changed
 
 
-def _record(course: Path, results: list[Result], templates: Mapping[str, Template], book: Course, penalty) -> None:
+def _record(course: Path, results: list[Result], templates: Mapping[str, Template], book: Gradebook, penalty) -> None:
     """As `grade.record` does: gradebook, notebooks for formgrader, then the records."""
     assignment, student = results[0].assignment, results[0].student
     book.write(assignment, student, results, templates, penalty)

@@ -17,11 +17,10 @@ from pathlib import Path
 from autograde.common.delimited import TableError, column_of, read_table, value_of
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.people import People, known_students, two_names
+from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.filenames import composed, safe_name
 from autograde.grader.hand_ins.roster import spellings
-from bertlab.common.files import write_text
 
-FOLDER = Path(".autograde", "groups")
 _GROUP = ("group", "group_name", "gruppe")
 _STUDENT = ("student", "student_id")
 _NAME = ("name", "full name", "vollständiger name")
@@ -45,33 +44,26 @@ class Groups:
 
     def others(self, student: str) -> tuple[str, ...]:
         """The other members of a student's group."""
-        return tuple(one for one in self.members.get(self.of(student) or "", ()) if one != student)
+        return tuple(member for member in self.members.get(self.of(student) or "", ()) if member != student)
 
     def named(self, name: str) -> str | None:
         """The group that a system calls so in the name of an entry: only letters and digits count."""
-        found = [group for group in self.members if _letters(group) == _letters(name)]
-        return found[0] if len(found) == 1 and _letters(name) else None
+        groups = [group for group in self.members if _letters(group) == _letters(name)]
+        return groups[0] if len(groups) == 1 and _letters(name) else None
 
     def without(self, student: str) -> "Groups":
-        kept = {group: tuple(one for one in those if one != student) for group, those in self.members.items()}
-        return Groups({group: those for group, those in kept.items() if those})
-
-    def save(self, course: str | Path, assignment: str) -> None:
-        path = Path(course, FOLDER, f"{assignment}.json")
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_text(path, json.dumps(self.members, indent=1, ensure_ascii=False) + "\n")
+        members = {
+            group: tuple(member for member in those if member != student) for group, those in self.members.items()
+        }
+        return Groups({group: those for group, those in members.items() if those})
 
 
-def read_groups(course: str | Path, assignment: str) -> Groups:
-    """The groups of an assignment; none if it has none. Raises GroupsError."""
-    path = Path(course, FOLDER, f"{assignment}.json")
-    if not path.is_file():
-        return Groups()
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return Groups({group: tuple(sorted(those)) for group, those in content.items()})
-    except (OSError, ValueError, TypeError, AttributeError) as reason:
-        raise GroupsError(f"{path}: expected groups ({reason}); write them again with `autograde groups`") from None
+GROUPS = Table(
+    ".autograde/groups/{}.json", "groups", "write them again with `autograde groups`",
+    parse=lambda text: Groups({group: tuple(sorted(those)) for group, those in json.loads(text).items()}),
+    empty=Groups, text=lambda groups: json.dumps(groups.members, indent=1, ensure_ascii=False) + "\n",
+    without=lambda groups, student: groups.without(student) if groups.of(student) else groups,
+)  # fmt: skip
 
 
 def groups_of(path: Path, people: People) -> Groups:
@@ -88,7 +80,7 @@ def groups_of(path: Path, people: People) -> Groups:
             f"worksheet of an assignment with group submission; got {', '.join(header) or 'nothing'}"
         )
     members: dict[str, set[str]] = {}
-    known = known_students(people.path.parent.parent)
+    students = known_students(people.course)
     titles = {_letters(line[group]) for line in lines[1:] if len(line) > group}
     for line in lines[1:]:
         name = value_of(line, header, _GROUP)
@@ -98,7 +90,7 @@ def groups_of(path: Path, people: People) -> Groups:
         if safe_name(who) != who:
             raise GroupsError(f"{path}: {who!r} cannot be the name of a student in a gradebook; correct it")
         members.setdefault(name, set()).add(who)
-        if student is not None and who not in known:
+        if student is not None and who not in students:
             continue  # one's own list makes no student: the name may be misspelt
         facts = (value_of(line, header, names) for names in (_NAME, _EMAIL, _LOGIN))
         people.learn(who, *facts, canvas=value_of(line, header, _CANVAS))
@@ -128,10 +120,10 @@ def _student(line: list[str], header: list[str], people: People, titles: set[str
     """
     number, login, name = (value_of(line, header, names) for names in (_CANVAS, _LOGIN, _NAME))
     email = value_of(line, header, _EMAIL)
-    known = people.by_id("canvas", number) or _known(people, login, email, name)
-    known = None if known and _letters(known) in titles else known
-    if known or not number:
-        return known or name
+    who = people.by_id("canvas", number) or _known(people, login, email, name)
+    who = None if who and _letters(who) in titles else who
+    if who or not number:
+        return who or name
     last, first = two_names(name)
     squashed = re.sub(r"\W", "", f"{last}{first}".lower())
     return f"{squashed}-{number}" if squashed in people.known else squashed
@@ -139,13 +131,13 @@ def _student(line: list[str], header: list[str], people: People, titles: set[str
 
 def _known(people: People, login: str, email: str, name: str) -> str | None:
     """The one student with this login, else with this address, else with this name."""
-    found = (
-        [student for student, one in people.known.items() if login and login in (one.login, student)],
-        [student for student, one in people.known.items() if email and one.email.casefold() == email.casefold()],
-        [student for student, one in people.known.items()
-         if {*spellings(name)} & {*spellings(one.name), *spellings(student)}],
+    candidates = (
+        [student for student, facts in people.known.items() if login and login in (facts.login, student)],
+        [student for student, facts in people.known.items() if email and facts.email.casefold() == email.casefold()],
+        [student for student, facts in people.known.items()
+         if {*spellings(name)} & {*spellings(facts.name), *spellings(student)}],
     )  # fmt: skip
-    return next((those[0] for those in found if len(those) == 1), None)
+    return next((those[0] for those in candidates if len(those) == 1), None)
 
 
 def _letters(name: str) -> str:

@@ -11,7 +11,8 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from autograde.grader.book.course import YEARS
-from autograde.grader.book.policy import Policy
+from autograde.grader.book.policy import POLICY, Policy
+from autograde.grader.book.store import StoreError
 from autograde.grader.hand_ins.hand_in import HandIn
 
 LatePenalty = Callable[[str, float, float], float | None]  # (student, score, seconds late) → points taken off
@@ -32,6 +33,16 @@ def configured_penalty(course: str | Path) -> LatePenalty:
     preprocessor = AssignLatePenalties(config=config)
     preprocessor.init_plugin()
     return preprocessor.plugin_inst.late_submission_penalty
+
+
+def penalty_to_take(course: str | Path) -> LatePenalty | None:
+    """The rule of the course; None while its policy is damaged: without extensions it would take too much off. Points
+    are computed again when the policy is mended."""
+    try:
+        POLICY.load(course)
+    except StoreError:
+        return None
+    return configured_penalty(course)
 
 
 def hand_in_time(text: str) -> str:

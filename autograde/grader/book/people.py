@@ -10,17 +10,12 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
 from autograde.common.texts import controls
+from autograde.grader.book.database import Database
+from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.roster import Roster
-from bertlab.common.files import write_text
 
-FILE = Path("collected", "people.json")
 _SUFFIXES = {"jr", "jr.", "sr", "sr.", "junior", "senior", "ii", "iii", "iv", "phd", "md", "esq", "esq."}
-
-
-class PeopleError(AutogradeError, ValueError):
-    """A name that cannot be written: half of a character."""
 
 
 @dataclass(frozen=True)
@@ -33,27 +28,45 @@ class Known:
     ids: dict[str, str] = field(default_factory=dict)
 
 
-class People:
-    """The students of a course; `save` writes what `learn` has changed. Raises PeopleError."""
+def _parsed(text: str) -> dict[str, Known]:
+    known = {student: Known(**values) for student, values in json.loads(text).items()}
+    for student, facts in known.items():
+        try:
+            f"{student}{facts.name}{facts.email}".encode()
+        except UnicodeEncodeError:  # half of a character
+            raise ValueError(f"got {facts.name!r} for {student!r}") from None
+    return known
 
-    def __init__(self, course: str | Path):
-        self.path = Path(course) / FILE
-        stored = json.loads(self.path.read_text(encoding="utf-8")) if self.path.is_file() else {}
-        self.known = {student: Known(**values) for student, values in stored.items()}
-        for student, one in self.known.items():
-            try:
-                f"{student}{one.name}{one.email}".encode()
-            except UnicodeEncodeError:
-                raise PeopleError(
-                    f"{self.path}: expected whole characters, got {one.name!r} for {student!r}; correct it there"
-                ) from None
+
+def _without(known: dict[str, Known], student: str) -> dict[str, Known]:
+    return {name: facts for name, facts in known.items() if name != student}
+
+
+PEOPLE = Table(
+    "collected/people.json", "the students in whole characters",
+    "correct it there, or delete it: collecting and importing write it again", parse=_parsed, empty=dict,
+    text=lambda known: json.dumps({name: asdict(one) for name, one in sorted(known.items())}, indent=1) + "\n",
+    without=_without,
+)  # fmt: skip
+
+
+class People:
+    """The students of a course; `save` writes what `learn` has changed. Of a damaged file nobody is known.
+
+    known: by student, by default those of the course's file.
+    """
+
+    def __init__(self, course: str | Path, known: dict[str, Known] | None = None):
+        self.course, self.known = Path(course), PEOPLE.load_or_empty(course) if known is None else known
 
     def __getitem__(self, student: str) -> Known:
         return self.known.get(student, Known())
 
     def by_id(self, system: str, number: str) -> str | None:
         """The student with this id in a system."""
-        return next((student for student, one in self.known.items() if number and one.ids.get(system) == number), None)
+        return next(
+            (student for student, facts in self.known.items() if number and facts.ids.get(system) == number), None
+        )
 
     def learn(self, student: str, name: str = "", email: str = "", login: str = "", **ids: str) -> None:
         """Adds facts; an empty value changes nothing. Systems let students choose their names: only text is kept."""
@@ -71,19 +84,14 @@ class People:
             if person.student in students:
                 self.learn(person.student, person.name, person.email, person.login)
 
-    def forget(self, student: str) -> bool:
-        return self.known.pop(student, None) is not None
-
     def save(self) -> None:
-        text = json.dumps({student: asdict(one) for student, one in sorted(self.known.items())}, indent=1) + "\n"
-        if self.known or self.path.exists():
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            write_text(self.path, text)
+        if self.known or PEOPLE.path(self.course).exists():
+            PEOPLE.save(self.known, self.course)
 
 
 def namer(course: str | Path) -> Callable[[str], str]:
     """student → "Jane Doe (doejane)" where the name is known, else the id."""
-    people = People(course)
+    people = People(course, PEOPLE.load_or_empty(course))  # a page without names is better than none
     in_book = _names_in_the_gradebook(Path(course))
 
     def name(student: str) -> str:
@@ -96,10 +104,8 @@ def namer(course: str | Path) -> Callable[[str], str]:
 def _names_in_the_gradebook(course: Path) -> dict[str, str]:
     if not (course / "gradebook.db").is_file():
         return {}
-    from autograde.grader.book.gradebook import Course
-
-    with Course(course) as book:
-        people = [(one.id, one.first_name, one.last_name) for one in book.book.students]
+    with Database(course) as opened:
+        people = [(one.id, one.first_name, one.last_name) for one in opened.book.students]
     return {student: " ".join(part for part in names if part) for student, *names in people}
 
 

@@ -7,12 +7,10 @@ count; a share is points by maximum points, and an assignment without a weight h
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 
 from autograde.common.errors import AutogradeError
-from bertlab.common.files import write_text
+from autograde.grader.book.store import Table
 
-FILE = Path(".autograde", "policy.json")
 MAX_DAYS = 3650  # of an extension
 
 
@@ -44,26 +42,20 @@ class Policy:
         }
         return replace(self, extensions=kept)
 
-    def save(self, course: str | Path) -> None:
-        path = Path(course, FILE)
-        path.parent.mkdir(mode=0o700, exist_ok=True)
-        write_text(path, json.dumps(asdict(self), indent=1) + "\n")
 
-
-def read_policy(course: str | Path) -> Policy:
-    """The policy of a course; the usual one where none was set. Raises PolicyError."""
-    path = Path(course, FILE)
-    if not path.is_file():
-        return Policy()
-    try:
-        policy = Policy(**json.loads(path.read_text(encoding="utf-8")))
-        days = [days for given in policy.extensions.values() for days in given.values()]
-        wrong = [number for number in days if not 0 <= number <= MAX_DAYS]
-    except (OSError, ValueError, TypeError, AttributeError) as reason:
-        raise PolicyError(f"{path}: expected a policy ({reason}); write it again with `autograde policy`") from None
+def _parsed(text: str) -> Policy:
+    policy = Policy(**json.loads(text))
+    wrong = [days for given in policy.extensions.values() for days in given.values() if not 0 <= days <= MAX_DAYS]
     if wrong:
-        raise PolicyError(f"{path}: expected extensions of 0 to {MAX_DAYS} days, got {wrong[0]}; correct it there")
+        raise ValueError(f"expected extensions of 0 to {MAX_DAYS} days, got {wrong[0]}")
     return policy
+
+
+POLICY = Table(
+    ".autograde/policy.json", "a policy", "correct it there, or write it again with `autograde policy`",
+    parse=_parsed, empty=Policy, text=lambda policy: json.dumps(asdict(policy), indent=1) + "\n",
+    without=lambda policy, student: policy.without(student),
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -77,8 +69,8 @@ class Total:
 
 
 def totals(rows: Sequence[dict], policy: Policy) -> list[Total]:
-    """Course grades, by student, from the rows of `gradebook.Course.grades`; an assignment that a student did not hand
-    in counts 0. Assignments without points do not count.
+    """Course grades, by student, from the rows of `Gradebook.grades`; an assignment that a student did not hand in
+    counts 0. Assignments without points do not count.
 
     Raises PolicyError where nothing would be left to count.
     """

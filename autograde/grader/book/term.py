@@ -61,7 +61,7 @@ def wilson(right: int, students: int) -> tuple[float, float]:
 
 
 def student_rows(grades: Iterable[dict], assignments: Sequence[str]) -> list[StudentRow]:
-    """Progress by student, from the rows of `gradebook.Course.grades`: after late penalties and changes by hand."""
+    """Progress by student, from the rows of `gradebook.Gradebook.grades`: after late penalties and changes by hand."""
     found: dict[str, dict[str, float]] = {}
     for row in grades:
         of_student = found.setdefault(row["student"], {})

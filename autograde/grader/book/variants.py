@@ -21,20 +21,38 @@ from pathlib import Path
 from autograde.common.errors import AutogradeError
 from autograde.exercises import variants
 from autograde.grader.book.course import read_secret
-from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.filenames import safe_name
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.reading.notebook import read_notebook
 from autograde.grader.reading.template import Template
 from bertlab.common.files import write_text
 
 FOLDER = "variants"
-_HANDED_OUT = "handed_out.csv"
-_COLUMNS = ("student", "notebook", "variant")
 
 
 class VariantsError(AutogradeError):
     """Variants that were handed out and would change, or a student's name that cannot be a folder's."""
+
+
+def _parsed(text: str) -> dict[tuple[str, str], int]:
+    return {(row["student"], row["notebook"]): int(row["variant"]) for row in csv.DictReader(io.StringIO(text))}
+
+
+def _text(noted: Mapping[tuple[str, str], int]) -> str:
+    text = io.StringIO()
+    rows = sorted((*key, number) for key, number in noted.items())
+    csv.writer(text, lineterminator="\n").writerows([("student", "notebook", "variant"), *rows])
+    return text.getvalue()
+
+
+# (student, notebook) → number, of those who have their notebooks.
+HANDED_OUT = Table(
+    "variants/{}/handed_out.csv", "the columns student, notebook and variant", "put a copy of it back",
+    parse=_parsed, empty=dict, text=_text,
+    without=lambda noted, student: {key: number for key, number in noted.items() if key[0] != student},
+)  # fmt: skip
 
 
 def editions(course: str | Path, assignment: str, notebook: str) -> dict[int, Template]:
@@ -84,7 +102,7 @@ def check_values(course: Path, assignment: str, notebook: str, texts: list[str])
     home = course / FOLDER / assignment
     if before == now:
         return before, now
-    if before and any(name == notebook for _, name in _handed_out(course, assignment)):
+    if before and any(name == notebook for _, name in HANDED_OUT.load(course, assignment)):
         raise VariantsError(
             f"{home}: students have variants of {notebook} with other values; keep `draw`, VARIANTS and SEED as they "
             f"were, or delete {home} to hand out new ones"
@@ -102,7 +120,7 @@ def numbers_of(course: str | Path, assignment: str, student: str, templates: Map
     varied = {name: len(template.editions) for name, template in templates.items() if template.editions}
     if not varied:
         return {}
-    noted, secret, groups = _handed_out(course, assignment), read_secret(course), read_groups(course, assignment)
+    noted, secret, groups = HANDED_OUT.load(course, assignment), read_secret(course), GROUPS.load(course, assignment)
     who = groups.of(student) or student
     return {
         name: _noted(noted, student, name, groups) or _drawn(secret, who, name, count) for name, count in varied.items()
@@ -111,7 +129,7 @@ def numbers_of(course: str | Path, assignment: str, student: str, templates: Map
 
 def _noted(noted: Mapping[tuple[str, str], int], student: str, notebook: str, groups: Groups) -> int | None:
     """The number that a student was handed out; one who has none yet gets that of the first member who has one."""
-    having = (one for one in (student, *groups.others(student)) if (one, notebook) in noted)
+    having = (member for member in (student, *groups.others(student)) if (member, notebook) in noted)
     return noted.get((next(having, student), notebook))
 
 
@@ -120,13 +138,13 @@ def of_hand_in(course: str | Path, assignment: str, student: str, templates: Map
 
     It is the student's own; of a group's hand-in, the one that `recognised` found when the group got it.
     """
-    own = numbers_of(course, assignment, student, templates)
-    if not own or read_groups(course, assignment).of(student) is None:
-        return own
-    record = hand_in(course, assignment, student)
+    numbers = numbers_of(course, assignment, student, templates)
+    if not numbers or GROUPS.load(course, assignment).of(student) is None:
+        return numbers
+    record = HAND_INS.load_or_empty(course, assignment, student)
     if record is None or not record.variants:
         return recognised(course, assignment, student, templates)
-    return {name: record.variants.get(name, number) for name, number in own.items()}
+    return {name: record.variants.get(name, number) for name, number in numbers.items()}
 
 
 def recognised(course: str | Path, assignment: str, student: str, templates: Mapping[str, Template]) -> dict[str, int]:
@@ -134,21 +152,22 @@ def recognised(course: str | Path, assignment: str, student: str, templates: Map
 
     student: the member who handed in; this member's number counts where the texts in the notebook do not decide.
     """
-    own = numbers_of(course, assignment, student, templates)
-    others = read_groups(course, assignment).others(student) if own else ()
-    record = hand_in(course, assignment, student)
+    own_numbers = numbers_of(course, assignment, student, templates)
+    others = GROUPS.load(course, assignment).others(student) if own_numbers else ()
+    record = HAND_INS.load_or_empty(course, assignment, student)
     theirs = [numbers_of(course, assignment, other, templates) for other in others]
     theirs.append(record.variants if record else {})  # perhaps of a member who has left
-    found = {}
-    for name, number in own.items():
+    closest = {}
+    for name, number in own_numbers.items():
         path = Path(course, "submitted", student, assignment, f"{name}.ipynb")
         possible = {number, *(numbers[name] for numbers in theirs if name in numbers)}
-        found[name] = _closest(path, templates[name], possible, number) if path.is_file() else number
-    return found
+        closest[name] = _closest(path, templates[name], possible, number) if path.is_file() else number
+    return closest
 
 
-def _closest(path: Path, template: Template, possible: set[int], own: int) -> int:
-    """The one of these variants of which a notebook has the most cells that not all of them have; `own` if several."""
+def _closest(path: Path, template: Template, possible: set[int], own_number: int) -> int:
+    """The one of these variants of which a notebook has the most cells that not all of them have; the own one if
+    several do."""
     given = {
         number: {cell.cell.source.strip() for cell in template.edition(number).cells if cell.role != "answer"}
         for number in possible
@@ -156,22 +175,22 @@ def _closest(path: Path, template: Template, possible: set[int], own: int) -> in
     here = {cell.source.strip() for cell in read_notebook(path).cells} - set.intersection(*given.values())
     counts = {number: len(texts & here) for number, texts in given.items()}
     most_frequent = [number for number, count in counts.items() if count == max(counts.values())]
-    return most_frequent[0] if len(most_frequent) == 1 else own
+    return most_frequent[0] if len(most_frequent) == 1 else own_number
 
 
 def of_several(course: str | Path, assignment: str) -> list[str]:
     """A sentence for each group whose members have different variants of a notebook: it was set after handing out."""
-    templates, said = released_to(course, assignment), []
-    for group, members in read_groups(course, assignment).members.items() if templates else ():
+    templates, sentences = released_to(course, assignment), []
+    for group, members in GROUPS.load(course, assignment).members.items() if templates else ():
         numbers = [numbers_of(course, assignment, student, templates) for student in members]
         for name in numbers[0]:
-            if len(found := sorted({one[name] for one in numbers})) > 1:
-                said.append(
-                    f"{group}: its members have different variants of {name} ({', '.join(map(str, found))}), handed "
-                    "out before they were a group; their hand-in is graded as the variant of the member whose notebook "
-                    "it is"
+            if len(different := sorted({of_member[name] for of_member in numbers})) > 1:
+                sentences.append(
+                    f"{group}: its members have different variants of {name} ({', '.join(map(str, different))}), "
+                    "handed out before they were a group; their hand-in is graded as the variant of the member whose "
+                    "notebook it is"
                 )
-    return said
+    return sentences
 
 
 def _drawn(secret: bytes, who: str, notebook: str, count: int) -> int:
@@ -179,20 +198,11 @@ def _drawn(secret: bytes, who: str, notebook: str, count: int) -> int:
     return 1 + int.from_bytes(digest[:8], "big") % count
 
 
-def _handed_out(course: str | Path, assignment: str) -> dict[tuple[str, str], int]:
-    """(student, notebook) → number, of those who have their notebooks."""
-    path = Path(course, FOLDER, assignment, _HANDED_OUT)
-    if not path.is_file():
-        return {}
-    with path.open(newline="", encoding="utf-8") as file:
-        return {(row["student"], row["notebook"]): int(row["variant"]) for row in csv.DictReader(file)}
-
-
 def hand_out(
     course: Path, assignment: str, students: Iterable[str], templates: Mapping[str, Template], folder: Path
 ) -> list[Path]:
     """Writes `folder/STUDENT/NOTEBOOK.ipynb` for each student, and notes who has which; returns the paths."""
-    students, noted, paths = list(students), _handed_out(course, assignment), []
+    students, noted, paths = list(students), HANDED_OUT.load(course, assignment), []
     for student in students:  # before anything is written
         if safe_name(student) != student:
             raise VariantsError(f"{student!r} cannot be the name of a student in a gradebook; correct it")
@@ -202,39 +212,14 @@ def hand_out(
             paths.append(folder / student / f"{notebook}.ipynb")
             paths[-1].parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(course / FOLDER / assignment / str(number) / f"{notebook}.ipynb", paths[-1])
-    _note(course, assignment, noted)
+    HANDED_OUT.save(noted, course, assignment)
     return paths
-
-
-def _note(course: Path, assignment: str, noted: Mapping[tuple[str, str], int]) -> None:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([_COLUMNS, *sorted((*key, number) for key, number in noted.items())])
-    write_text(course / FOLDER / assignment / _HANDED_OUT, text.getvalue())
-
-
-def is_noted(course: Path, student: str) -> bool:
-    """Whether a list of what was handed out has a row of this student."""
-    names = (path.parent.name for path in course.glob(f"{FOLDER}/*/{_HANDED_OUT}"))
-    return any(one == student for name in names for one, _ in _handed_out(course, name))
-
-
-def forget(course: Path, student: str) -> bool:
-    """Takes a student out of the lists of what was handed out; returns whether there was a row."""
-    found = False
-    for path in sorted(course.glob(f"{FOLDER}/*/{_HANDED_OUT}")):
-        noted = _handed_out(course, path.parent.name)
-        kept = {key: number for key, number in noted.items() if key[0] != student}
-        if kept != noted:
-            _note(course, path.parent.name, kept)
-            found = True
-    return found
 
 
 def another(path: Path, number: int) -> str:
     """A sentence for the instructor if a notebook is not the variant that its student has; else nothing."""
     sources = (cell.source for cell in read_notebook(path).cells if cell.kind == "code")
-    stated = next((found for source in sources if (found := variants.number_in(source)) is not None), 0)
+    stated = next((number_there for source in sources if (number_there := variants.number_in(source)) is not None), 0)
     if stated == number:
         return ""
     which = f"variant {stated}" if stated else "without the number of a variant"

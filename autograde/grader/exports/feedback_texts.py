@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from autograde.common.errors import AutogradeError
-from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading.results import Result, load_results
-from autograde.grader.hand_ins.hand_in import HandIn, hand_ins
+from autograde.grader.hand_ins.hand_in import HAND_INS, HandIn
 from autograde.grader.pages.feedback import ExerciseView, exercise_views, feedback_page, total_points
 from autograde.grader.reading.template import Template
 
@@ -52,11 +52,11 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
 
     Raises FeedbackError if there is none.
     """
-    records, given = hand_ins(course, assignment), given_by_people(course, assignment, templates)
+    records, given = HAND_INS.load_all(course, assignment), given_by_people(course, assignment, templates)
     results: dict[str, list[Result]] = {}
     for result in load_results(course, assignment):
         results.setdefault(result.student, []).append(result)
-    groups, answers = read_groups(course, assignment), defaultdict(dict)
+    groups, answers = GROUPS.load(course, assignment), defaultdict(dict)
     left_out = [(student, "not graded yet") for student in sorted(records.keys() - results.keys())]
     for student, those in sorted(results.items()):
         record = records.get(student)

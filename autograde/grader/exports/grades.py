@@ -1,6 +1,6 @@
 """Grades for other programs: CSV for people, CSV as Canvas and Moodle import it, JSON for scripts.
 
-Rows come from `gradebook.Course.grades`, with late penalties computed again.
+Rows come from `gradebook.Gradebook.grades`, with late penalties computed again.
 """
 
 import json

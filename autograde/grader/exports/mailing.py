@@ -20,13 +20,14 @@ from email.utils import formatdate, make_msgid
 from pathlib import Path
 
 from autograde.common.errors import AutogradeError
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.book.people import People
+from autograde.grader.book.store import StoreError, Table
 from autograde.grader.grading.results import load_results
 from autograde.grader.pages.feedback import feedback_page, total_points
 from autograde.grader.reading.template import Template
-from bertlab.common.files import write_bytes, write_text
+from bertlab.common.files import write_bytes
 
 FOLDER = Path(".autograde", "mailed")
 SENDING, SENT = "sending", "sent"
@@ -85,7 +86,7 @@ def _addresses(course: Path) -> dict[str, str]:
     """student → address, from the gradebook, else from what was collected."""
     found = {student: one.email for student, one in People(course).known.items()}
     if (course / "gradebook.db").is_file():
-        with Course(course) as book:
+        with Gradebook(course) as book:
             for one in book.book.students:
                 found[one.id] = one.email or found.get(one.id, "")
     return found
@@ -211,7 +212,7 @@ def _send(server: smtplib.SMTP, course: Path, assignment: str, letter: Letter, m
     try:
         server.send_message(mail)
     except _REFUSED as reason:
-        _path(course, assignment, letter.student).unlink()
+        MAILED.path(course, assignment, letter.student).unlink()
         if server.sock is None:
             raise MailError(
                 f"the server refused the message to {letter.student} and ended the connection ({_words(reason)}); "
@@ -255,28 +256,34 @@ def _words(refused: smtplib.SMTPException) -> str:
     return f"{code} {text.decode('utf-8', 'replace') if isinstance(text, bytes) else text}"
 
 
-def _path(course: Path, assignment: str, student: str) -> Path:
-    return course / FOLDER / assignment / f"{student}.json"
-
-
 def _record(course: Path, assignment: str, letter: Letter, state: str) -> None:
-    path = _path(course, assignment, letter.student)
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     content = {"state": state, "to": letter.email, "digest": letter.digest, "time": formatdate()}
-    write_text(path, json.dumps(content) + "\n")
+    MAILED.save(content, course, assignment, letter.student)
 
 
 def _state(course: Path, assignment: str, letter: Letter) -> tuple[str | None, str]:
-    """The recorded state, and the reason to leave out a message that has changed or may not have arrived."""
-    path = _path(course, assignment, letter.student)
-    if not path.is_file():
-        return None, ""
+    """The recorded state, and the reason to leave out a message that has changed or may not have arrived, or whose
+    record is damaged."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        state, digest = content["state"], content["digest"]
-    except (OSError, ValueError, KeyError, TypeError) as reason:
-        raise MailError(f"{path}: expected a record of a message ({reason}); delete it to send the message") from None
+        content = MAILED.load(course, assignment, letter.student)
+    except StoreError as reason:
+        return SENT, str(reason)
+    if content is None:
+        return None, ""
     once_more = f"--again {letter.student} sends it"
-    if state == SENDING:
-        return state, f"the connection ended while it was sent, so it may have arrived; {once_more} again"
-    return state, "" if digest == letter.digest else f"it has changed since it was sent; {once_more} as it is now"
+    if content["state"] == SENDING:
+        return SENDING, f"the connection ended while it was sent, so it may have arrived; {once_more} again"
+    same = content["digest"] == letter.digest
+    return content["state"], "" if same else f"it has changed since it was sent; {once_more} as it is now"
+
+
+def _parsed(text: str) -> dict[str, str]:
+    content = json.loads(text)
+    return content | {"state": content["state"], "digest": content["digest"]}
+
+
+# The record of a message: its state, its address, the digest of its content, its time.
+MAILED = Table(
+    ".autograde/mailed/{}/{}.json", "a record of a message", "delete it to send the message", parse=_parsed,
+    empty=lambda: None, text=lambda content: json.dumps(content) + "\n",
+)  # fmt: skip

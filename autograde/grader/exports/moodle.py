@@ -51,9 +51,11 @@ def moodle(rows: Sequence[dict]) -> Filled:
 def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str]) -> Filled:
     """Moodle's worksheet of one assignment with grades and feedback in it; all other cells stay.
 
+    It has commas, as Moodle reads it, also where a spreadsheet has saved it with semicolons.
+
     feedback: student → HTML for the column of comments, if the worksheet has one.
     """
-    lines, separator = read_table(text)
+    lines, _ = read_table(text)
     assignments, students = by_student(rows)
     if len(assignments) != 1:
         raise ExportError(f"expected one assignment for a grading worksheet, got {len(assignments)}; name one")
@@ -87,7 +89,7 @@ def fill_worksheet(rows: Sequence[dict], text: str, feedback: Mapping[str, str])
             line[comments] = feedback[student]
     filled.notes += _notes(nothing, comments is None and bool(feedback))
     settle(filled, students, [(key.name, line[0], one) for line, key, one in zip(people, keys, found)])
-    filled.text = written([header, *people], separator)
+    filled.text = written([header, *people])
     return filled
 
 

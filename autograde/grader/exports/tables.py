@@ -16,8 +16,10 @@ from autograde.common.errors import AutogradeError
 from autograde.grader.book.people import two_names
 from autograde.grader.hand_ins.roster import spellings
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_BEHIND_A_SEPARATOR = re.compile(r"([;\t\n\r] *)(?=[=+@-])")
+_FORMULA = re.compile(r'"*[=+@\t\r-]')  # in quotes, too: a spreadsheet may take the quotes as its own
+_BEHIND_A_SEPARATOR = re.compile(r'([;\t\n\r] *)(?="*[=+@-])')
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
+_ESCAPED = re.compile(r"""([;\t\n\r] *)'(?="*[=+@-])""")
 
 
 class ExportError(AutogradeError, ValueError):
@@ -49,8 +51,13 @@ class Filled:
 
 def written(rows: Iterable[Sequence[object]], separator: str = ",") -> str:
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n", delimiter=separator).writerows(rows)
+    csv.writer(buffer, lineterminator="\n", delimiter=separator).writerows(map(_without_controls, rows))
     return buffer.getvalue()
+
+
+def _without_controls(row: Sequence[object]) -> list[object]:
+    """The cells without characters that steer a terminal, which names in another system's table can have."""
+    return [_CONTROLS.sub("", value) if isinstance(value, str) else value for value in row]
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:
@@ -64,13 +71,13 @@ def cell(value) -> object:
     if isinstance(value, float):
         return f"{value:.2f}".rstrip("0").rstrip(".")
     text = _BEHIND_A_SEPARATOR.sub(r"\1'", str(value))
-    return f"'{text}" if text.startswith(_FORMULA) else text
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def plain(text: str) -> str:
     """The text of a cell that `cell` wrote and a spreadsheet may have saved again."""
-    text = re.sub(r"([;\t\n\r] *)'(?=[=+@-])", r"\1", text.replace("\r\n", "\n").strip())
-    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+    text = _ESCAPED.sub(r"\1", text.replace("\r\n", "\n").strip())
+    return text[1:] if text.startswith("'") and _FORMULA.match(text[1:]) else text
 
 
 def by_student(rows: Sequence[dict]) -> tuple[list[str], dict[str, dict[str, dict]]]:

@@ -7,13 +7,15 @@ in the instructor's own browser, so active content in students' answers is conve
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from autograde.boundary.mybert_importer import PACKAGE
+from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.hand_ins.hand_in import copy_for_feedback
-from autograde.grader.reading.repair import Submission
-from autograde.grader.reading.template import Template, TemplateCell
+from autograde.grader.reading.repair import ReadSubmission
+from autograde.grader.reading.template import Template
 from autograde.judging.rendering import as_text
 from autograde.judging.verdict import Verdict
 from bertlab.common.files import write_text
@@ -22,11 +24,13 @@ from bertlab.common.files import write_text
 _ACTIVE_FORMULA = re.compile(
     r"\\(href|url|require|style|class|cssId|data|unicode|includegraphics|html\w*|mmlToken|def|let|newcommand)\b"
 )
+_WORD = re.compile(r"\w+")
+_LARGEST_MODULE = 50_000  # characters that are shown: formgrader colours the code
 _ENTITY = re.compile(r"&(?=#|\w+;)")  # a browser reads \href in "&#92;href", too
 
 
 def write_autograded(
-    course: str | Path, assignment: str, student: str, template: Template, submission: Submission,
+    course: str | Path, assignment: str, student: str, template: Template, submission: ReadSubmission,
     verdicts: Sequence[Verdict], handed_in: str,
 ) -> Path:  # fmt: skip
     """Writes `autograded/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb` and its timestamp; returns the notebook's path.
@@ -36,55 +40,74 @@ def write_autograded(
     folder = Path(course, "autograded", student, assignment)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{template.name}.ipynb"
-    write_text(path, json.dumps(autograded(template, submission, verdicts), indent=1, ensure_ascii=False) + "\n")
+    modules = submitted_modules(Path(course, "submitted", student, assignment))[0]
+    content = autograded(template, submission, verdicts, modules)
+    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     copy_for_feedback(course, assignment, student, folder)
     if handed_in:
         write_text(folder / "timestamp.txt", handed_in)
     return path
 
 
-def autograded(template: Template, submission: Submission, verdicts: Sequence[Verdict]) -> dict:
-    """The notebook as JSON (nbformat 4.4: cells without ids, so that the same grading gives the same bytes)."""
-    said: dict[str, list[str]] = {}
+def autograded(
+    template: Template,
+    submission: ReadSubmission,
+    verdicts: Sequence[Verdict],
+    modules: Mapping[str, str] | None = None,
+) -> dict:
+    """The notebook as JSON (nbformat 4.4: cells without ids, so that the same grading gives the same bytes).
+
+    modules: the student's own ones, name → text; those that the notebook uses are shown at its end.
+    """
+    texts: dict[str, list[str]] = {}  # name of a test cell → its verdicts
     for verdict in verdicts:
         cell = template.graded_cell(verdict.exercise)
         if cell:
-            said.setdefault(cell.grade_id, []).append(as_text(replace(verdict, facts=(), picture=None)))
+            texts.setdefault(cell.grade_id, []).append(as_text(replace(verdict, facts=(), picture=None)))
     cells = []
     notes = [submission.problem.message] if submission.problem else []
     if notes + submission.repairs:
         text = "\n".join(f"    {sentence}" for sentence in notes + submission.repairs)  # indented: shown as it is
         cells.append({"cell_type": "markdown", "metadata": {}, "source": f"**Read by the autograder**\n\n{text}"})
-    cells += [_cell(cell, submission, said.get(cell.grade_id, [])) for cell in template.cells]
+    for cell in template.cells:
+        answer = submission.answers.get(cell.grade_id) if cell.role == "answer" else None
+        released, source, metadata = cell.cell, answer.source if answer else cell.cell.source, {}
+        if answer and released.kind != "code":
+            source = inert_markdown(source)
+        if cell.grade_id is not None:
+            graded = {
+                "schema_version": 3, "grade_id": cell.grade_id, "cell_type": released.kind, "grade": released.graded,
+                "solution": released.solution, "locked": released.locked, "task": False,
+            }  # fmt: skip
+            metadata = {"nbgrader": graded | ({"points": released.points} if released.graded else {})}
+        written = {"cell_type": released.kind, "metadata": metadata, "source": source}
+        if released.kind == "code":
+            text = "\n".join(texts.get(cell.grade_id, []))
+            outputs = [{"output_type": "stream", "name": "stdout", "text": f"{text}\n"}] if text else []
+            written |= {"execution_count": None, "outputs": outputs}
+        cells.append(written)
+    cells += _module_cells(submission, modules or {})
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     return {"cells": cells, "metadata": {"kernelspec": kernel}, "nbformat": 4, "nbformat_minor": 4}
 
 
-def _cell(cell: TemplateCell, submission: Submission, said: list[str]) -> dict:
-    answer = submission.answers.get(cell.grade_id) if cell.role == "answer" else None
-    source = answer.source if answer else cell.cell.source
-    if answer and cell.cell.kind != "code":
-        source = inert_markdown(source)
-    written = {"cell_type": cell.cell.kind, "metadata": _metadata(cell), "source": source}
-    if cell.cell.kind == "code":
-        text = "\n".join(said)
-        outputs = [{"output_type": "stream", "name": "stdout", "text": f"{text}\n"}] if text else []
-        written |= {"execution_count": None, "outputs": outputs}
-    return written
+def _module_cells(submission: ReadSubmission, modules: Mapping[str, str]) -> list[dict]:
+    """The own modules whose names occur in the notebook's code, or in a module that is shown, each below its name."""
+    used, waiting = [], [cell.source for cell in submission.program if PACKAGE in cell.source]
+    while waiting:
+        words = set(_WORD.findall(waiting.pop()))
+        new = sorted((words & modules.keys()) - set(used))
+        used, waiting = used + new, waiting + [modules[name] for name in new]
+    cells = []
+    for name in used:
+        title = f"**{PACKAGE}/{name}.py**, handed in beside the notebook"
+        cells.append({"cell_type": "markdown", "metadata": {}, "source": title})
+        shown = {"execution_count": None, "outputs": [], "source": modules[name][:_LARGEST_MODULE]}
+        cells.append({"cell_type": "code", "metadata": {}} | shown)
+    return cells
 
 
 def inert_markdown(text: str) -> str:
     """Markdown without HTML, links under another text, pictures and active formulas; emphasis and lists stay."""
     text = _ENTITY.sub("&amp;", text).replace("<", "&lt;").replace("[", "&#91;")
     return _ACTIVE_FORMULA.sub(r"\\text{\1}", text)
-
-
-def _metadata(cell: TemplateCell) -> dict:
-    if cell.grade_id is None:
-        return {}
-    source = cell.cell
-    graded = {
-        "schema_version": 3, "grade_id": cell.grade_id, "cell_type": source.kind, "grade": source.graded,
-        "solution": source.solution, "locked": source.locked, "task": False,
-    }  # fmt: skip
-    return {"nbgrader": graded | ({"points": source.points} if source.graded else {})}

@@ -17,7 +17,7 @@ from pathlib import Path
 from autograde.common.errors import AutogradeError
 from autograde.exercises import catalogue
 from autograde.exercises.spec import Exercise
-from autograde.grader.grading.grade import Assignment, Handed, Report, grade_by, grade_submission, upstream_sources
+from autograde.grader.grading.grade import Assignment, Report, Submission, grade_by, grade_submission, upstream_sources
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded, grade_notebook
 from autograde.grader.grading.regrade import file_behind
@@ -57,14 +57,14 @@ def grade(pool: Executor, slots: int, assignment: Assignment, students, again: b
     """As `grade.grade`, with a cluster's executor."""
     bare = replace(assignment, course=Path(), released=())  # a worker has no course
 
-    def send(item: Handed):
+    def send(item: Submission):
         weights = [file for path in item.files for file in beside(path) if file.exists()]
         files = dict(_content(path) for path in (*item.files, *weights))
         sources = upstream_sources(assignment, item)
         sources = replace(sources, earlier=tuple(map(_portable, sources.earlier)))
         return pool.submit(_graded_here, bare, replace(item, files=()), files, sources)
 
-    def receive(item: Handed, texts: list[str]) -> list[Graded]:
+    def receive(item: Submission, texts: list[str]) -> list[Graded]:
         results = [Result.from_json(text) for text in texts]
         templates = [assignment.templates[one.notebook].edition(one.variant) for one in results]
         submissions = [read_submission(path, template) for path, template in zip(item.files, templates)]
@@ -99,13 +99,13 @@ def _content(path: Path) -> tuple[str, bytes | None]:
         return path.name, None
 
 
-def _portable(one: EarlierNotebook) -> EarlierNotebook:
+def _portable(earlier: EarlierNotebook) -> EarlierNotebook:
     """With the file's bytes where it is still to be read."""
-    return replace(one, source=_content(one.source)[1] or b"")
+    return replace(earlier, source=_content(earlier.source)[1] or b"")
 
 
 def _graded_here(
-    assignment: Assignment, item: Handed, files: dict[str, bytes | None], sources: UpstreamSources
+    assignment: Assignment, item: Submission, files: dict[str, bytes | None], sources: UpstreamSources
 ) -> list[str]:
     """On a worker: grades one submission in sandboxes of this process; its records as JSON texts."""
     with tempfile.TemporaryDirectory(prefix="autograde-") as folder:
@@ -114,7 +114,7 @@ def _graded_here(
                 Path(folder, name).write_bytes(content)
         paths = tuple(Path(folder, name) for name in files if name.endswith(".ipynb"))
         graded = grade_submission(assignment, replace(item, files=paths), _shared_launcher(), sources)
-    return [one.result.to_json() for one in graded]
+    return [record.result.to_json() for record in graded]
 
 
 def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, content: bytes) -> str:

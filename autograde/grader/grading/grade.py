@@ -18,10 +18,12 @@ from pathlib import Path
 from autograde.common.errors import AutogradeError
 from autograde.exercises import catalogue
 from autograde.grader.book import variants
+from autograde.grader.book.all_tables import TABLES
 from autograde.grader.book.course import read_secret, use_exercises_of
-from autograde.grader.book.gradebook import Course, configured_penalty
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies, follow, spread
-from autograde.grader.book.late import hand_in_time
+from autograde.grader.book.late import hand_in_time, penalty_to_take
+from autograde.grader.book.store import damaged
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.launcher import SharedLauncher
@@ -50,7 +52,7 @@ class GradeError(AutogradeError):
 
 
 @dataclass(frozen=True)
-class Handed:
+class Submission:
     """One student's submission: the files of an assignment's notebooks that are there.
 
     variants: notebook → the number of the variant that it is graded as, for notebooks that have variants (see
@@ -68,13 +70,14 @@ class Handed:
 @dataclass
 class Report:
     """The outcome of a run. failures: (student, reason), for submissions that have no grade yet; regrouped: what
-    changed groups have undone, sentences."""
+    changed groups have undone, sentences; damaged: files of the course that cannot be read, sentences."""
 
     graded: int = 0
     up_to_date: int = 0
     technical: int = 0
     failures: list[tuple[str, str]] = field(default_factory=list)
     regrouped: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -131,21 +134,21 @@ def assignments(course: str | Path) -> list[str]:
     return sorted(first, key=lambda name: (first[name], name))
 
 
-def handed_in(assignment: Assignment, students: Iterable[str] = ()) -> list[Handed]:
+def find_submissions(assignment: Assignment, students: Iterable[str] = ()) -> list[Submission]:
     """All submissions, or those of some students, by student."""
     chosen = set(students)
-    found = []
+    submissions = []
     for folder in sorted(assignment.course.glob(f"submitted/*/{assignment.name}")):
         student = folder.parent.name
         files = tuple(path for path in sorted(folder.glob("*.ipynb")) if path.stem in assignment.templates)
         if (not chosen or student in chosen) and folder.is_dir():
             numbers = variants.of_hand_in(assignment.course, assignment.name, student, assignment.templates)
-            time, said = _timestamp(folder)
-            found.append(Handed(assignment.name, student, files, time, numbers, said))
-    missing = chosen - {item.student for item in found}
+            time, notes = _timestamp(folder)
+            submissions.append(Submission(assignment.name, student, files, time, numbers, notes))
+    missing = chosen - {item.student for item in submissions}
     if missing:
         raise GradeError(f"{assignment.course / 'submitted'}: no submission of {', '.join(sorted(missing))}")
-    return found
+    return submissions
 
 
 def _timestamp(folder: Path) -> tuple[str, tuple[str, ...]]:
@@ -156,10 +159,10 @@ def _timestamp(folder: Path) -> tuple[str, tuple[str, ...]]:
     return time, () if time or not text else (_NO_TIME,)
 
 
-def current_results(assignment: Assignment, item: Handed, files: Iterable[Path]) -> list[Result]:
+def current_results(assignment: Assignment, item: Submission, files: Iterable[Path]) -> list[Result]:
     """The records of those files that have been graded as they are now."""
-    found = [_current(assignment.course, item.assignment, item.student, path) for path in files]
-    return [result for result in found if result and result.variant == item.variants.get(result.notebook, 0)]
+    results = [_current(assignment.course, item.assignment, item.student, path) for path in files]
+    return [result for result in results if result and result.variant == item.variants.get(result.notebook, 0)]
 
 
 def _current(course: Path, assignment: str, student: str, path: Path) -> Result | None:
@@ -169,7 +172,7 @@ def _current(course: Path, assignment: str, student: str, path: Path) -> Result 
     return result if same else None
 
 
-def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
+def is_up_to_date(assignment: Assignment, item: Submission) -> bool:
     """Whether this very submission has been graded: each of its files has a record that names it, and in none was a
     sandbox killed from outside."""
     results = current_results(assignment, item, item.files)
@@ -179,11 +182,11 @@ def is_up_to_date(assignment: Assignment, item: Handed) -> bool:
 def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
     """Whether `grade` would have to run anything."""
     copied = copies(assignment.course, assignment.name)
-    chosen = handed_in(assignment, [copied.get(student, student) for student in students])
+    chosen = find_submissions(assignment, [copied.get(student, student) for student in students])
     return any(item.files and item.student not in copied and not is_up_to_date(assignment, item) for item in chosen)
 
 
-def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
+def upstream_sources(assignment: Assignment, item: Submission) -> UpstreamSources:
     """The upstream sources of a submission: the student's earlier notebooks, and modules handed in with these files."""
     earlier = []
     for name, template in assignment.released:
@@ -196,12 +199,12 @@ def upstream_sources(assignment: Assignment, item: Handed) -> UpstreamSources:
             result = _current(assignment.course, name, item.student, path)
             earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
     recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
-    beside, said = submitted_modules(item.files[0].parent) if item.files else ({}, ())
-    return UpstreamSources(in_notebook_order(earlier), beside, recorded, said)
+    beside, notes = submitted_modules(item.files[0].parent) if item.files else ({}, ())
+    return UpstreamSources(in_notebook_order(earlier), beside, recorded, notes)
 
 
 def grade_submission(
-    assignment: Assignment, item: Handed, launcher: SharedLauncher, sources: UpstreamSources | None = None
+    assignment: Assignment, item: Submission, launcher: SharedLauncher, sources: UpstreamSources | None = None
 ) -> list[Graded]:
     """Grades each notebook of one submission. Writes no file of the course: `record` writes the results.
 
@@ -222,8 +225,8 @@ def grade_submission(
 
 
 def grade_file(
-    assignment: Assignment, item: Handed, path: Path, launcher: SharedLauncher, sources: UpstreamSources | None = None,
-    budget: Budget | None = None,
+    assignment: Assignment, item: Submission, path: Path, launcher: SharedLauncher,
+    sources: UpstreamSources | None = None, budget: Budget | None = None,
 ) -> Graded:  # fmt: skip
     """Grades one notebook. Raises SandboxError if no sandbox can be made; never for anything in the file.
 
@@ -233,11 +236,18 @@ def grade_file(
     budget = budget or Budget.of(assignment.limits)
     for_earlier = budget.part(0.5)
 
-    def grade_earlier(one: EarlierNotebook, upstream: dict[str, str]) -> Result:
-        exercises = catalogue.of_notebook(one.notebook, one.template.values)
-        blank = replace(one.blank, upstream=upstream)
+    def grade_earlier(notebook: EarlierNotebook, upstream: dict[str, str]) -> Result:
+        exercises = catalogue.of_notebook(notebook.notebook, notebook.template.values)
+        blank = replace(notebook.blank, upstream=upstream)
         return grade_notebook(
-            one.source, one.template, exercises, launcher, blank, assignment.secret, assignment.limits, for_earlier
+            notebook.source,
+            notebook.template,
+            exercises,
+            launcher,
+            blank,
+            assignment.secret,
+            assignment.limits,
+            for_earlier,
         ).result
 
     modules = upstream_modules(path.stem, sources, grade_earlier)
@@ -248,18 +258,18 @@ def grade_file(
     )  # fmt: skip
     template = assignment.templates[path.stem].edition(blank.variant)
     exercises = catalogue.of_notebook(path.stem, template.values)
-    graded = grade_notebook(
-        path, template, exercises, launcher, blank, assignment.secret, assignment.limits, budget
-    ).with_repairs((*item.said, *sources.said))
+    graded = grade_notebook(path, template, exercises, launcher, blank, assignment.secret, assignment.limits, budget)
+    repairs = (*graded.result.repairs, *item.said, *sources.said)
     doubt = variants.another(path, blank.variant) if blank.variant else ""
-    return graded.with_doubt(doubt) if doubt else graded
+    doubts = (*graded.result.doubts, doubt) if doubt else graded.result.doubts
+    return replace(graded, result=replace(graded.result, repairs=repairs, doubts=doubts))
 
 
 def record(
     assignment: Assignment,
-    item: Handed,
+    item: Submission,
     graded: list[Graded],
-    book: Course,
+    book: Gradebook,
     penalty=None,
     others: Iterable[Result] = (),
 ) -> None:
@@ -292,10 +302,10 @@ def counted(course: Path, result: Result) -> Result:
     tries = 1 + (before.tries if same else 0)
     if tries < MAX_TRIES:
         return replace(result, tries=tries)
-    said = (
+    sentence = (
         f"tried {tries} times and not again; `autograde grade {result.assignment} --student {result.student} --again`"
     )
-    return replace(result, tries=tries, again=False, technical=f"{result.technical}; {said} tries once more")
+    return replace(result, tries=tries, again=False, technical=f"{result.technical}; {sentence} tries once more")
 
 
 def grade(
@@ -324,8 +334,8 @@ def grade(
 
 
 def grade_by(
-    send: Callable[[Handed], Future],
-    receive: Callable[[Handed, object], list[Graded]],
+    send: Callable[[Submission], Future],
+    receive: Callable[[Submission, object], list[Graded]],
     assignment: Assignment,
     students: Iterable[str],
     slots: int,
@@ -333,37 +343,33 @@ def grade_by(
     progress: Callable[[str, int, int], None],
 ) -> Report:
     """`grade` on any machine: `send` starts a submission, `receive` turns the future's result into records."""
-    report = Report(regrouped=spread(assignment.course, assignment.name))
+    report = Report(regrouped=spread(assignment.course, assignment.name), damaged=damaged(assignment.course, TABLES))
     copied = copies(assignment.course, assignment.name)
     chosen = [copied.get(student, student) for student in students]  # of a group, the member who handed in
-    waiting = [item for item in handed_in(assignment, chosen) if _has_files(assignment, item, report)]
-    waiting = [item for item in waiting if item.student not in copied]
+    submissions = find_submissions(assignment, chosen)
+    names = ", ".join(f"{name}.ipynb" for name in assignment.templates)  # a file may only have the wrong name
+    report.failures += [
+        (item.student, f"expected {names} among the submitted files") for item in submissions if not item.files
+    ]
+    waiting = [item for item in submissions if item.files and item.student not in copied]
     todo = [item for item in waiting if again or not is_up_to_date(assignment, item)]
     report.up_to_date = len(waiting) - len(todo)
-    penalty = configured_penalty(assignment.course)
-    with Course(assignment.course) as book:
+    penalty = penalty_to_take(assignment.course)
+    with Gradebook(assignment.course) as book:
         book.assignment(assignment.name)  # before the work of grading
         for done, (item, future) in enumerate(_as_completed(send, todo, slots + 1), start=1):
             _finish(assignment, item, lambda: receive(item, future.result()), book, penalty, report)  # noqa: B023
             progress(item.student, done, len(todo))
         follow(assignment.course, assignment.name, assignment.templates, book, penalty)
-        if report.up_to_date:
+        if report.up_to_date and penalty:
             book.write_late_penalties(penalty)
     return report
 
 
-def _has_files(assignment: Assignment, item: Handed, report: Report) -> bool:
-    """Whether there is a file to grade; adds a failure if not, since a file may only have the wrong name."""
-    if not item.files:
-        names = ", ".join(f"{name}.ipynb" for name in assignment.templates)
-        report.failures.append((item.student, f"expected {names} among the submitted files"))
-    return bool(item.files)
-
-
-def _as_completed(send, todo: list[Handed], max_running: int) -> Iterator[tuple[Handed, Future]]:
+def _as_completed(send, todo: list[Submission], max_running: int) -> Iterator[tuple[Submission, Future]]:
     """Yields finished submissions. Only a few are in progress at a time: memory does not grow with the class."""
     rest = iter(todo)
-    running: dict[Future, Handed] = {}
+    running: dict[Future, Submission] = {}
     while True:
         for item in islice(rest, max_running - len(running)):
             running[send(item)] = item
@@ -373,7 +379,7 @@ def _as_completed(send, todo: list[Handed], max_running: int) -> Iterator[tuple[
             yield running.pop(future), future
 
 
-def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: Course, penalty, report) -> None:
+def _finish(assignment, item: Submission, result: Callable[[], list[Graded]], book: Gradebook, penalty, report) -> None:
     try:
         graded = result()
         record(assignment, item, graded, book, penalty)
@@ -383,10 +389,10 @@ def _finish(assignment, item: Handed, result: Callable[[], list[Graded]], book: 
         path = assignment.course / "results" / assignment.name / "faults" / f"{item.student}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         write_text(path, "".join(traceback.format_exception(fault)))
-        said = (
+        sentence = (
             f"a fault of the grader, {type(fault).__name__}; {path} has its traceback, which may quote the submission"
         )
-        report.failures.append((item.student, said))
+        report.failures.append((item.student, sentence))
     else:
         report.graded += 1
         report.technical += any(one.result.failed_technically for one in graded)

@@ -18,9 +18,9 @@ from autograde.grader.grading.reasons import with_reasons
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.run_cells import run_program
 from autograde.grader.grading.stand_in_notes import add_stand_in_notes
-from autograde.grader.grading.submission import Outcome, Task, plan_task, unread
+from autograde.grader.grading.submission import plan_task, unread
 from autograde.grader.grading.training_runs import add_runs
-from autograde.grader.reading.repair import Submission, read_submission
+from autograde.grader.reading.repair import ReadSubmission, read_submission
 from autograde.grader.reading.template import Template
 from autograde.sandbox.limits import Limits
 
@@ -32,14 +32,7 @@ class Graded:
     """A record, and the submission it is about (for the notebook that formgrader shows)."""
 
     result: Result
-    submission: Submission
-
-    def with_repairs(self, sentences: tuple[str, ...]) -> "Graded":
-        return replace(self, result=replace(self.result, repairs=self.result.repairs + sentences))
-
-    def with_doubt(self, sentence: str) -> "Graded":
-        """With one more reason why the instructor should look at the hand-in."""
-        return replace(self, result=replace(self.result, doubts=(*self.result.doubts, sentence)))
+    submission: ReadSubmission
 
 
 def grade_notebook(
@@ -55,7 +48,10 @@ def grade_notebook(
     with budget.thinking():
         submission = read_submission(source, template)
         if submission.problem:
-            return Graded(_unreadable(blank, submission, exercises), submission)
+            message = submission.problem.message
+            verdicts = tuple(unread(exercise, message) for exercise in exercises)
+            result = replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
+            return Graded(result, submission)
         task = plan_task(submission, template, exercises, blank, secret, limits)
     first = budget.part(FOR_THE_PROGRAM)
     outcome = run_program(task, launcher, first)
@@ -63,28 +59,16 @@ def grade_notebook(
     budget.take(first)
     outcome = without_forbidden(task, outcome, launcher, budget)
     outcome = name_mistakes(task, outcome, launcher, budget)
-    outcome = with_reasons(task, outcome)
-    outcome = add_stand_in_notes(task, outcome)
+    with budget.thinking():
+        outcome = with_reasons(task, outcome)
+    outcome = add_stand_in_notes(task, outcome, budget)
     if isinstance(source, Path):
         runs = [run for run in runs_of(blank.notebook) if template.graded_cell(run.id)]
         outcome = add_runs(task, outcome, runs, source.parent, launcher, budget)
-    return Graded(_record(blank, task, outcome, time.monotonic() - began), submission)
-
-
-def _unreadable(blank: Result, submission: Submission, exercises: tuple[Exercise, ...]) -> Result:
-    message = submission.problem.message
-    verdicts = tuple(unread(exercise, message) for exercise in exercises)
-    return replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
-
-
-def _record(blank: Result, task: Task, outcome: Outcome, seconds: float) -> Result:
-    return replace(
-        blank,
-        verdicts=(*(outcome.verdict(exercise) for exercise in task.exercises), *outcome.runs),
-        repairs=tuple(task.submission.repairs),
-        technical="; ".join(outcome.technical) or None,
-        untested=outcome.untested,
-        doubts=outcome.doubts,
-        again=outcome.again,
-        seconds=round(seconds, 2),
-    )
+    verdicts = (*(outcome.verdict(exercise) for exercise in task.exercises), *outcome.runs)
+    technical = "; ".join(outcome.technical) or None
+    result = replace(
+        blank, verdicts=verdicts, repairs=tuple(submission.repairs), technical=technical, untested=outcome.untested,
+        doubts=outcome.doubts, again=outcome.again, seconds=round(time.monotonic() - began, 2),
+    )  # fmt: skip
+    return Graded(result, submission)

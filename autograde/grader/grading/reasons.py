@@ -45,7 +45,8 @@ def with_reasons(task: Task, outcome: Outcome) -> Outcome:
 def _difference(plan: dict, judged: Judged) -> list[str]:
     """The answers' first difference from what is expected; empty where an error or another sentence tells it already.
 
-    Answers on the course's own earlier answers are preferred: in them only this exercise is wrong.
+    Answers on the course's own earlier answers are preferred: in them only this exercise is wrong. Of these no place is
+    told: the program could read the course's solutions there, and spell them by the places that it chooses.
     """
     if judged.verdict.status not in ("wrong", "partly") or _says_more_than_credit(judged):
         return []
@@ -61,8 +62,9 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
             if difference and judge.fails_only_together(plan, claim, answers, strict=False):
                 return [ONLY_TOGETHER]
             if difference:
+                told = not (judged.on_course or judged.credited)
                 where = "" if part is plan["parts"][0] else f"{_sentence_case(title_of_part(part['name']))}: "
-                return [where + _in_words(claim, difference)]
+                return [where + _in_words(claim, difference, told)]
     return []
 
 
@@ -74,15 +76,16 @@ def _says_more_than_credit(judged: Judged) -> bool:
     return any(sentence not in (judged.credited, NOT_REACHED) for sentence in judged.verdict.advice)
 
 
-def _in_words(claim: dict, difference: Difference) -> str:
+def _in_words(claim: dict, difference: Difference, with_place: bool) -> str:
     """One of few sentences: nothing of the inputs, the expected values or the student's own values."""
     if claim["kind"] == "raises":
         return _RAISES
     if difference.kind == "raised":
         return "A call raised an error."
     if difference.kind == "values":
-        return f"The shape is right and values differ; {_location(difference)}." if _is_array(difference) else (
-            "A value differs from the expected one.")  # fmt: skip
+        if not _is_array(difference):
+            return "A value differs from the expected one."
+        return f"The shape is right and values differ{f'; {_location(difference)}' if with_place else ''}."
     return _KINDS.get(difference.kind, _OTHERWISE)
 
 

@@ -12,8 +12,9 @@ from pathlib import Path
 from autograde.common.errors import AutogradeError
 from autograde.exercises.catalogue import of_notebook
 from autograde.exercises.spec import Exercise
-from autograde.grader.book.gradebook import Course, configured_penalty
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies, follow
+from autograde.grader.book.late import penalty_to_take
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.grade import Assignment, GradeError
 from autograde.grader.grading.launcher import SharedLauncher
@@ -73,8 +74,8 @@ def regrade(
     ]
     report.outdated = [result.student for result in before if digest(file_behind(assignment, result)) != result.sha256]
     todo = [result for result in before if result.student not in report.outdated]
-    penalty = configured_penalty(assignment.course)
-    with Course(assignment.course) as book:
+    penalty = penalty_to_take(assignment.course)
+    with Gradebook(assignment.course) as book:
         every = of_notebook(exercise.notebook)
         wanted = every[: [one.id for one in every].index(exercise.id) + 1]  # earlier answers may carry it
         pairs = again(assignment, wanted, todo) if again else _again(assignment, wanted, todo, launcher, workers)
@@ -112,7 +113,7 @@ def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result
         yield from zip(todo, pool.map(grade_one, todo))
 
 
-def _take(assignment, exercise, result: Result, graded: Graded, book: Course, penalty, report: Regraded) -> None:
+def _take(assignment, exercise, result: Result, graded: Graded, book: Gradebook, penalty, report: Regraded) -> None:
     new = next(verdict for verdict in graded.result.verdicts if verdict.exercise == exercise.id)
     old = next((verdict for verdict in result.verdicts if verdict.exercise == exercise.id), None)
     if new == old:
@@ -122,8 +123,10 @@ def _take(assignment, exercise, result: Result, graded: Graded, book: Course, pe
         report.failures.append((result.student, "a sandbox was killed from outside; run it again"))
         return
     verdicts = {verdict.exercise: verdict for verdict in result.verdicts} | {exercise.id: new}
-    known = [one.id for one in of_notebook(exercise.notebook)]
-    order = [name for name in known if name in verdicts] + [name for name in verdicts if name not in known]  # runs last
+    order_now = [each.id for each in of_notebook(exercise.notebook)]
+    order = [name for name in order_now if name in verdicts] + [
+        name for name in verdicts if name not in order_now
+    ]  # runs last
     changed = replace(result, verdicts=tuple(verdicts[name] for name in order))
     others = [
         other

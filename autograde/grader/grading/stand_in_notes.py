@@ -10,36 +10,45 @@ each own module. The sandbox is not asked.
 
 import ast
 import functools
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 
 from autograde.boundary.mybert_importer import PACKAGE, STAND_INS
 from autograde.common import syntax
-from autograde.common.dependencies import CodeCell, cells_for, statements
+from autograde.common.dependencies import ParsedCell, Program, cells_for
+from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.submission import Outcome, Task
 from autograde.grader.grading.upstream import STUDENT, modules_before
 
+_MENTIONED = rf"{re.escape(PACKAGE)}|{re.escape(STAND_INS)}"  # what a statement that imports from them has
 _ANSWERED = ("passed", "partly", "wrong", "raised")
 
 
-def add_stand_in_notes(task: Task, outcome: Outcome) -> Outcome:
-    """Adds a note to each verdict on answers that used library versions, unless it has one (see upstream.py)."""
-    program = [statement for cell in task.submission.program for statement in statements(cell.source)]
+def add_stand_in_notes(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
+    """Adds a note to each verdict on answers that used library versions, unless it has one (see upstream.py), as far as
+    the budget reaches: a note changes no points."""
+    with budget.thinking():
+        program = Program(statement for cell in task.submission.program for statement in cell.parsed.statements)
+        modules = {module: ParsedCell(text).statements for module, text in task.upstream.items()}
     for exercise in task.exercises:
+        if budget.spent_on:
+            break
         judged = outcome.judged[exercise.id]
         if judged.verdict.status in _ANSWERED and not judged.credited:
-            names = stand_ins_used(program, set(exercise.names), exercise.notebook, task.upstream)
+            with budget.thinking():
+                names = stand_ins_used(program, set(exercise.names), exercise.notebook, modules)
             if names:
                 notes = (*judged.verdict.notes, _sentence(names))
                 outcome = outcome.with_verdict(exercise, replace(judged.verdict, notes=notes))
     return outcome
 
 
-def stand_ins_used(program: Sequence[CodeCell], names: set[str], notebook: str, upstream: dict[str, str]) -> list[str]:
+def stand_ins_used(program: Program, names: set[str], notebook: str, modules: dict[str, Program]) -> list[str]:
     """The names "mybert.module.name" that these names of a program need, directly or through own modules, and that are
-    not the student's own. upstream: module → text of the own ones."""
+    not the student's own. modules: the own ones, as statements."""
     allowed = set(modules_before(notebook))
-    found: set[str] = set()
+    stand_ins: set[str] = set()
     seen: set[tuple[str, str, str]] = set()
     waiting = list(_imports(program, names))
     while waiting:
@@ -47,12 +56,12 @@ def stand_ins_used(program: Sequence[CodeCell], names: set[str], notebook: str, 
         if asked in seen or module not in allowed or name not in _stand_in_names(module):
             continue
         seen.add(asked)
-        own = statements(upstream.get(module, ""))
-        if package == PACKAGE and any(name in {*statement.defines, *statement.imports} for statement in own):
-            waiting += _imports(own, {name})
+        module_program = modules.get(module, Program())
+        if package == PACKAGE and name in module_program.last_with:
+            waiting += _imports(module_program, {name})
         else:
-            found.add(f"{PACKAGE}.{module}.{name}")
-    return sorted(found)
+            stand_ins.add(f"{PACKAGE}.{module}.{name}")
+    return sorted(stand_ins)
 
 
 def _sentence(names: list[str]) -> str:
@@ -61,12 +70,13 @@ def _sentence(names: list[str]) -> str:
     return f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
 
 
-def _imports(program: Sequence[CodeCell], names: set[str]) -> Iterator[tuple[str, str, str]]:
+def _imports(program: Program, names: set[str]) -> Iterator[tuple[str, str, str]]:
     """(package, module, name) of what these names need of `mybert` or of the stand-ins."""
     chosen = cells_for(names, program)
     used = names.union(*(statement.reads for statement in chosen.cells))
-    for text in (*chosen.imports.values(), *(statement.source for statement in chosen.cells)):
-        for node in ast.walk(syntax.parse(text)):
+    importing = [statement.tree for statement in chosen.cells if re.search(_MENTIONED, statement.source)]
+    for tree in (*map(syntax.parse, chosen.imports.values()), *importing):
+        for node in ast.walk(tree):
             package, _, module = (getattr(node, "module", None) or "").rpartition(".")
             if isinstance(node, ast.ImportFrom) and package in (PACKAGE, STAND_INS):
                 wanted = [alias.name for alias in node.names if (alias.asname or alias.name) in used]

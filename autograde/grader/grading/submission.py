@@ -1,19 +1,21 @@
 """The values that the steps of grading hand on: the work (`Task`), and the knowledge so far (`Outcome`).
 
-    read ─▶ Submission ─▶ plan ─▶ Task ─▶ run ─▶ carry forward ─▶ name ─▶ explain ─▶ record ─▶ Result
+    read ─▶ ReadSubmission ─▶ plan ─▶ Task ─▶ run ─▶ carry forward ─▶ name ─▶ explain ─▶ record ─▶ Result
                                           └────────────── Outcome ──────────────┘
 
 No step changes a value: each makes a new `Outcome` (see `notebook_grading.grade_notebook` for the order).
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+from autograde.common.dependencies import ParsedCell, Program
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Exercise
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.prerequisites import cells_to_run
-from autograde.grader.reading.repair import Submission
+from autograde.grader.reading.repair import ReadSubmission
 from autograde.grader.reading.template import Template
 from autograde.judging.answers import Answer
 from autograde.judging.verdict import Verdict
@@ -25,16 +27,36 @@ LIMITS = Limits(cell_seconds=30.0, wall_seconds=300.0, cpu_seconds=300.0)  # all
 
 @dataclass(frozen=True)
 class Step:
-    """One step: run a cell (source, number) or, if `exercise` is given, test it."""
+    """One step in a sandbox: run a cell or, if `exercise` is given, test it.
+
+    number: of the student's cell; 0 for other code, whose outcome is not noted. when: the occasion on which an exercise
+    is tested, where an outcome is to remember that it was. alone: without the questions in which it meets other
+    answers.
+    """
 
     number: int = 0
-    source: str = ""
+    cell: ParsedCell = ParsedCell("")
     exercise: Exercise | None = None
+    when: str = ""
+    alone: bool = False
+
+    @property
+    def is_the_students(self) -> bool:
+        return bool(self.number or self.exercise)
 
     @property
     def key(self) -> int | str:
         """The key by which an outcome remembers this step."""
         return self.exercise.id if self.exercise else self.number
+
+
+@dataclass
+class Questions:
+    """A step that puts questions of which no verdict is made; it has the answers when it was taken."""
+
+    questions: list[dict]
+    seconds: float
+    answers: Sequence[Answer] = ()
 
 
 @dataclass(frozen=True)
@@ -43,7 +65,7 @@ class Task:
     hidden inputs; upstream: the student's own modules from earlier notebooks (see upstream.py); attempt: the digest of
     what was handed in."""
 
-    submission: Submission
+    submission: ReadSubmission
     exercises: tuple[Exercise, ...]
     steps: tuple[Step, ...]
     plans: Mapping[str, dict]
@@ -57,9 +79,15 @@ class Task:
     def notebook(self) -> str:
         return self.exercises[0].notebook
 
-    def source_of(self, exercise: Exercise) -> str:
+    @cached_property
+    def cells(self) -> Program:
+        """The program's cells without imports and calls, and the index of their names, made once."""
+        return Program(cell.parsed.core for cell in self.submission.program)
+
+    def answer_to(self, exercise: Exercise) -> ParsedCell:
+        """The student's text for an exercise; an empty one if there is none."""
         answer = self.submission.answers.get(exercise.id)
-        return answer.source if answer else ""
+        return answer.parsed if answer else ParsedCell("")
 
     def numbers_of(self, exercise: Exercise) -> tuple[int, ...]:
         """The numbers of the cells that answer an exercise."""
@@ -85,8 +113,8 @@ class Outcome:
 
     judged: by exercise id; technical: what ended sandboxes, sentences; errors: number of a cell → how it failed, for
     the student; ended, late: numbers of cells that ended a sandbox or ran out of time, which are skipped from then on;
-    asked_twice, on_course: ids of exercises that were asked again, at the end or on the course's own answers; spared:
-    keys of steps at which a sandbox was killed from outside once; again: whether the next `grade` shall try again;
+    asked: (exercise, occasion) of those that were asked again, at the end or on the course's own answers; spared: keys
+    of steps at which a sandbox was killed from outside once; again: whether the next `grade` shall try again;
     untested: sentences about tests that are missing, for the instructor; doubts: about results that are too good;
     runs: verdicts on training runs.
     """
@@ -96,9 +124,8 @@ class Outcome:
     errors: Mapping[int, str] = field(default_factory=dict)
     ended: frozenset[int] = frozenset()
     late: frozenset[int] = frozenset()
-    asked_twice: frozenset[str] = frozenset()
-    on_course: frozenset[str] = frozenset()
-    spared: frozenset[int | str] = frozenset()
+    asked: frozenset[tuple[str, str]] = frozenset()
+    spared: frozenset = frozenset()
     again: bool = False
     untested: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
@@ -109,8 +136,14 @@ class Outcome:
 
     def with_verdict(self, exercise: Exercise, verdict: Verdict) -> "Outcome":
         """The same answers with another verdict, or a verdict without answers."""
-        known = self.judged.get(exercise.id, Judged(verdict))
-        return self.with_judged(exercise, replace(known, verdict=verdict))
+        judged = self.judged.get(exercise.id, Judged(verdict))
+        return self.with_judged(exercise, replace(judged, verdict=verdict))
+
+    def with_asked(self, step: Step) -> "Outcome":
+        return replace(self, asked=self.asked | {(step.exercise.id, step.when)}) if step.when else self
+
+    def was_asked(self, exercise: Exercise, when: str) -> bool:
+        return (exercise.id, when) in self.asked
 
     def with_error(self, number: int, words: str) -> "Outcome":
         return replace(self, errors={**self.errors, number: words})
@@ -123,19 +156,21 @@ class Outcome:
 
 
 def plan_task(
-    submission: Submission, template: Template, exercises: tuple[Exercise, ...], blank: Result, secret: bytes,
+    submission: ReadSubmission, template: Template, exercises: tuple[Exercise, ...], blank: Result, secret: bytes,
     limits: Limits,
 ) -> Task:  # fmt: skip
     """The task of grading a submission; `blank` is the record to be filled in."""
-    seeds = {one.id: planner.hidden_seed(secret, blank.student, one, blank.sha256) for one in exercises}
-    plans = {one.id: planner.make_plan(one, seeds[one.id], misconceptions=False) for one in exercises}
+    plans = {}
+    for exercise in exercises:
+        seed = planner.hidden_seed(secret, blank.student, exercise, blank.sha256)
+        plans[exercise.id] = planner.make_plan(exercise, seed, misconceptions=False)
     steps = tuple(steps_of(submission, template, exercises))
     return Task(
         submission, exercises, steps, plans, blank.student, secret, blank.sha256, limits, dict(blank.upstream)
     )  # fmt: skip
 
 
-def steps_of(submission: Submission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
+def steps_of(submission: ReadSubmission, template: Template, exercises: tuple[Exercise, ...]) -> list[Step]:
     """Cells in their order; each exercise after its last cell, one without cells before the next exercise's first."""
     cells = cells_to_run(submission.program, template)
     last = {}  # exercise id → index of its last cell
@@ -153,7 +188,7 @@ def steps_of(submission: Submission, template: Template, exercises: tuple[Exerci
         index = index if exercise.id not in last else max(index - 1, -1)
     steps = [Step(exercise=exercise) for exercise in after.get(-1, [])]
     for index, cell in enumerate(cells):
-        steps.append(Step(cell.position + 1, cell.source))
+        steps.append(Step(cell.position + 1, cell.parsed))
         steps += [Step(exercise=exercise) for exercise in after.get(index, [])]
     return steps
 

@@ -10,6 +10,7 @@ fit the student's model, the course's own answers are used instead: a mistake co
 import functools
 import hashlib
 import hmac
+import math
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -19,17 +20,17 @@ import numpy as np
 
 from autograde.boundary.roles import model_roles
 from autograde.boundary.weights_file import Weights, WeightsError, read_weights
-from autograde.common.errors import SandboxEnded
-from autograde.exercises import cells
 from autograde.exercises.runs import TrainingRun
 from autograde.exercises.spec import layer, named
-from autograde.grader.grading.budget import Budget, BudgetSpent
-from autograde.grader.grading.run_cells import entered, run_cell
-from autograde.grader.grading.submission import MAX_TRIES, Outcome, Task
+from autograde.grader.grading.budget import Budget
+from autograde.grader.grading.carry_forward import course_step
+from autograde.grader.grading.run_cells import run_steps
+from autograde.grader.grading.submission import MAX_TRIES, Outcome, Questions, Step, Task
+from autograde.grader.grading.whose_weights import are_packaged
 from autograde.judging.answers import Answer
 from autograde.judging.verdict import PartResult, Verdict
-from autograde.sandbox import limits as names_of_ends
 from autograde.student.training_run import VOCABULARY, documents_of
+from bertlab.checkpoints.packaged import MINI
 
 SECONDS = 60.0  # for all predictions
 HIGHEST_LOSS = 10.0  # that is shown; an untrained model's is near 8.3
@@ -39,11 +40,11 @@ _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
 def add_runs(
-    task: Task, outcome: Outcome, found: Iterable[TrainingRun], folder: Path, launcher, budget: Budget
+    task: Task, outcome: Outcome, runs: Iterable[TrainingRun], folder: Path, launcher, budget: Budget
 ) -> Outcome:
     """The verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError where no sandbox can be
     made."""
-    for run in found:
+    for run in runs:
         graded = grade_run(run, folder, task, outcome, launcher, budget)
         outcome = replace(
             outcome, runs=(*outcome.runs, graded.verdict), doubts=(*outcome.doubts, *graded.doubts),
@@ -70,39 +71,38 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
         _check_fit(run, weights)
     except WeightsError as reason:
         missing = not (folder / run.file).exists()
-        said = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
-        status = "missing" if missing else "refused"
-        return GradedRun(Verdict(run.id, run.label, status, 0.0, run.points, advice=(said,)))
+        sentence = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
+        return _refused(run, sentence, "missing" if missing else "refused")
+    if are_packaged(weights):
+        sentence = f"{run.file} has the rows of the packaged model {MINI}, not those of a run of your own."
+        return replace(_refused(run, sentence), doubts=(f"{run.label}: {sentence}",))
     rows = hidden_rows(run, task.secret, task.student, task.attempt)
     question = _question(run, weights, rows)
     ends: list[str] = []
     killed, tries = False, [True, False]  # whose answers: the student's own, then the course's
     while tries:
-        own = tries.pop(0)
-        try:
-            with entered(task, launcher, task.upstream if own else {}, budget) as sandbox:
-                _walk(task, outcome, sandbox, own)
-                answer = sandbox.ask([question], SECONDS)[0]
-        except BudgetSpent:
+        with_own_model = tries.pop(0)
+        asked = Questions([question], SECONDS)
+        steps = [*_program(task, with_own_model), asked]
+        _, stop = run_steps(task, outcome, steps, launcher, budget, task.upstream if with_own_model else {})
+        if stop and stop.end is None:
             return GradedRun(_not_reached(run, budget), tuple(ends))
-        except SandboxEnded as ended:
-            from_outside = ended.reason.reason in names_of_ends.FROM_OUTSIDE
-            if from_outside and not killed:
-                tries.insert(0, own)  # once more
+        if stop:
+            if stop.from_outside and not killed:
+                tries.insert(0, with_own_model)  # once more
             else:
-                ends.append(f"{run.id}: {ended.reason.reason}")  # the name only: solutions are beside the program
-            killed = killed or from_outside
+                ends.append(f"{run.id}: {stop.end.reason}")  # the name only: solutions are beside the program
+            killed = killed or stop.from_outside
             continue
-        logits = _logits(answer, rows)
+        logits = _logits(asked.answers[0], rows)
         if logits is not None:
-            loss, accuracy, context = figures(logits, rows)
-            return GradedRun(
-                _verdict(run, loss, accuracy, context, own), tuple(ends), doubts_about(run, loss, accuracy)
-            )
+            loss, accuracy, context = metrics(logits, rows)
+            verdict = _verdict(run, loss, accuracy, context, baseline(rows), with_own_model)
+            return GradedRun(verdict, tuple(ends), doubts_about(run, loss, accuracy))
     if killed and ends:
         return GradedRun(_technical(run, KILLED), tuple(ends), again=True)
-    said = f"Neither your {run.model} nor the course's own version made predictions with these weights."
-    verdict = Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(said,))
+    sentence = f"Neither your {run.model} nor the course's own version made predictions with these weights."
+    verdict = Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(sentence,))
     return GradedRun(verdict, tuple(ends))
 
 
@@ -115,6 +115,10 @@ def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, .
         f"any honest model of this size (loss {run.honest_loss:g}, accuracy {run.honest_accuracy:.0%}). The model may "
         "contain the text: ask the student how it was trained.",
     )
+
+
+def _refused(run: TrainingRun, sentence: str, status: str = "refused") -> GradedRun:
+    return GradedRun(Verdict(run.id, run.label, status, 0.0, run.points, advice=(sentence,)))
 
 
 def _not_reached(run: TrainingRun, budget: Budget) -> Verdict:
@@ -163,15 +167,35 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = ""
     return rows
 
 
+def baseline(rows: dict[str, np.ndarray]) -> float:
+    """The loss on these rows that a model has to be below: that of the frequencies of the training text's tokens, or of
+    an untrained model, for which all tokens are equally likely."""
+    from bertlab.training.runs.baselines import unigram_baseline
+
+    with _GATHERING:
+        training = _training_tokens()
+    labels = rows["masked_lm_ids"][rows["masked_lm_weights"] > 0]
+    return min(unigram_baseline(labels, training, len(_pieces()))["unigram_loss"], math.log(len(_pieces())))
+
+
 @functools.cache
 def _hidden_tokens():
     """Vocabulary and tokens of the documents that no student's run is trained on."""
+    return _tokens(held_out=True)
+
+
+@functools.cache
+def _training_tokens() -> np.ndarray:
+    return _tokens(held_out=False)[1].values
+
+
+def _tokens(held_out: bool):
     from bertlab.data.documents import is_validation
     from bertlab.data.pretraining.examples import tokenize_documents
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
-    chosen = (document for document in documents_of("python") if is_validation(document.id))
+    chosen = (document for document in documents_of("python") if is_validation(document.id) == held_out)
     return tokenizer.vocabulary, tokenize_documents(chosen, tokenizer)
 
 
@@ -189,13 +213,10 @@ def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
     return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
 
 
-def _walk(task: Task, outcome: Outcome, sandbox, own: bool) -> None:
-    """Runs the notebook's cells; on the second try the course's own answer after each exercise's."""
-    for step in task.steps:
-        if step.exercise is None:
-            outcome = run_cell(task, outcome, sandbox, step)
-        elif not own:
-            sandbox.run_cell(cells.answer_cell(step.exercise), task.limits.cell_seconds)
+def _program(task: Task, with_own_model: bool) -> list[Step]:
+    """The notebook's cells; on the second try the course's own answer after each exercise's."""
+    steps = [step if step.exercise is None else course_step(step.exercise) for step in task.steps]
+    return [step for step in steps if step.number] if with_own_model else steps
 
 
 def _logits(answer: Answer, rows: dict) -> np.ndarray | None:
@@ -212,7 +233,7 @@ def _logits(answer: Answer, rows: dict) -> np.ndarray | None:
 # --- the points ---
 
 
-def figures(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
+def metrics(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
     """Mean loss, accuracy and gain from the context over the masked positions, in float64.
 
     The gain is the mean loss of each prediction at all masked positions, minus its loss at its own; no token counts
@@ -223,21 +244,24 @@ def figures(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
     chosen -= chosen.max(axis=1, keepdims=True)
     log_sums = np.log(np.exp(chosen).sum(axis=1))
     losses = log_sums[:, None] - chosen  # (n, V)
-    own = losses[np.arange(len(labels)), labels]  # (n,)
+    losses_at_own = losses[np.arange(len(labels)), labels]  # (n,)
     frequencies = np.bincount(labels, minlength=chosen.shape[1]) / len(labels)
-    gain = (np.minimum(losses, MAX_LOSS) @ frequencies - np.minimum(own, MAX_LOSS)).mean()
-    return float(own.mean()), float((chosen.argmax(axis=1) == labels).mean()), float(gain)
+    gain = (np.minimum(losses, MAX_LOSS) @ frequencies - np.minimum(losses_at_own, MAX_LOSS)).mean()
+    return float(losses_at_own.mean()), float((chosen.argmax(axis=1) == labels).mean()), float(gain)
 
 
-def _verdict(run: TrainingRun, loss: float, accuracy: float, context: float, own: bool) -> Verdict:
+def _verdict(
+    run: TrainingRun, loss: float, accuracy: float, context: float, baseline_loss: float, with_own_model: bool
+) -> Verdict:
+    earned = [mark.earned(loss, accuracy, context, baseline_loss) for mark in run.marks]
     parts = tuple(
-        PartResult(mark.name, mark.points if mark.earned(loss, accuracy, context) else 0.0, mark.points, _wanted(mark))
-        for mark in run.marks
+        PartResult(mark.name, mark.points if is_earned else 0.0, mark.points, _wanted(mark, baseline_loss))
+        for mark, is_earned in zip(run.marks, earned)
     )
     points = sum(part.points for part in parts)
     status = "passed" if points == run.points else "partly" if points else "wrong"
     facts = (("metrics", f"loss {_shown(loss)}, accuracy {accuracy:.0%} at masked positions of hidden text"),)
-    notes = () if own else (f"Graded with the course's own {run.model}: the weights do not fit yours.",)
+    notes = () if with_own_model else (f"Graded with the course's own {run.model}: the weights do not fit yours.",)
     return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=facts, notes=notes)
 
 
@@ -246,7 +270,12 @@ def _shown(loss: float) -> str:
     return f"{loss:.1f}" if loss <= HIGHEST_LOSS else f"more than {HIGHEST_LOSS:g}"
 
 
-def _wanted(mark) -> str:
+def _wanted(mark, baseline_loss: float) -> str:
+    loss = (
+        f"of at most {mark.loss:g}"
+        if mark.loss < baseline_loss
+        else f"below {baseline_loss:.1f}, that of the token frequencies"
+    )
     share = f" and an accuracy of at least {mark.accuracy:.0%}" if mark.accuracy else ""
     gain = f" and a gain from the context of at least {mark.context:g}" if np.isfinite(mark.context) else ""
-    return f"needs a loss of at most {mark.loss:g}{share}{gain}"
+    return f"needs a loss {loss}{share}{gain}"

@@ -27,12 +27,14 @@ from pathlib import Path
 
 from autograde import student as student_package
 from autograde.boundary import mybert_importer
-from autograde.common.dependencies import CodeCell, cells_for, read_cell
-from autograde.exercises import catalogue
+from autograde.common.caches import cached
+from autograde.common.dependencies import Program, cells_for
+from autograde.exercises import catalogue, notebooks
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
 
+_MENTIONED = re.compile(rf"\b{mybert_importer.PACKAGE}\.(\w+)")
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _LARGEST = 200_000  # bytes of one module
 _MAX_FILES = 40
@@ -83,12 +85,12 @@ def upstream_modules(
     """The student's own modules for a notebook, name → text. grade: grades an earlier notebook that has no record."""
     if notebook in sources.recorded:
         return sources.recorded[notebook]
-    found: dict[str, str] = {}
-    for one in sources.earlier:
-        if one.notebook < notebook:
-            result = one.result or grade(one, _allowed(one.notebook, found | one.beside))
-            found |= modules_from_answers(one, result)
-    return _allowed(notebook, found | sources.beside)
+    modules: dict[str, str] = {}
+    for earlier in sources.earlier:
+        if earlier.notebook < notebook:
+            result = earlier.result or grade(earlier, _allowed(earlier.notebook, modules | earlier.beside))
+            modules |= modules_from_answers(earlier, result)
+    return _allowed(notebook, modules | sources.beside)
 
 
 def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
@@ -97,23 +99,23 @@ def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
     return {name: modules[name] for name in sorted(modules) if name in allowed or name not in mybert_importer.MODULES}
 
 
-def modules_from_answers(one: EarlierNotebook, result: Result) -> dict[str, str]:
+def modules_from_answers(earlier: EarlierNotebook, result: Result) -> dict[str, str]:
     """Module → text, of the passed answers of one notebook and what they need of it.
 
     Names that they need of a failed answer come from the library's version, if it has them.
     """
-    program = [read_cell(cell.source) for cell in read_submission(one.source, one.template).program]
+    program = Program(cell.parsed.core for cell in read_submission(earlier.source, earlier.template).program)
     passed = {verdict.exercise for verdict in result.verdicts if verdict.passed}
     wanted: dict[str, set[str]] = {}
     failed: dict[str, set[str]] = {}
-    for exercise in catalogue.of_notebook(one.notebook):
+    for exercise in catalogue.of_notebook(earlier.notebook):
         if exercise.kept_in:
             names = wanted if exercise.id in passed else failed
             names.setdefault(exercise.kept_in, set()).update(exercise.names)
     return {module: _module_text(module, program, names, failed.get(module, set())) for module, names in wanted.items()}
 
 
-def _module_text(module: str, program: list[CodeCell], names: set[str], failed: set[str]) -> str:
+def _module_text(module: str, program: Program, names: set[str], failed: set[str]) -> str:
     chosen = cells_for(names, program)
     replaced = sorted(failed & set().union(*(cell.defines for cell in chosen.cells)))
     stand_ins = [
@@ -134,13 +136,26 @@ def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
     return files | {f"mybert/{module}.py": text.encode("utf-8", "replace") for module, text in upstream.items()}
 
 
+@cached
+def stand_ins_of(notebook: str) -> tuple[str, ...]:
+    """The modules of `mybert` that a notebook uses, and those that these were built on."""
+    used: set[str] = set()
+    waiting = [notebook]
+    while waiting:
+        text = "\n".join(cell.source for cell in notebooks.cells_of(waiting.pop()) if cell.is_code)
+        new = set(_MENTIONED.findall(text)) & set(modules_before(notebook)) - used
+        used |= new
+        waiting += [exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in in new]
+    return tuple(sorted(used))
+
+
 # --- modules handed in beside a notebook ---
 
 
 def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """(module → text, sentences about refused files), from a submission's folder. Follows no link."""
-    found: dict[str, str] = {}
-    said: list[str] = []
+    modules: dict[str, str] = {}
+    sentences: list[str] = []
     package = folder / mybert_importer.PACKAGE
     flat = [folder / f"{module}.py" for module in mybert_importer.MODULES]
     within = sorted(package.iterdir()) if package.is_dir() and not package.is_symlink() else []
@@ -149,15 +164,17 @@ def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
         if not path.is_symlink() and not path.exists():
             continue
         name = path.name if path.parent == folder else f"{mybert_importer.PACKAGE}/{path.name}"
-        if len(found) == _MAX_FILES:
-            said.append(f"More than {_MAX_FILES} modules were handed in; the rest was not used.")
+        if len(modules) == _MAX_FILES:
+            sentences.append(f"More than {_MAX_FILES} modules were handed in; the rest was not used.")
             break
         content = _ordinary_file(path) if _MODULE.fullmatch(path.stem) else None
         if content is None:
-            said.append(f"{name[:80]!r} was not used: not an ordinary Python file of at most {_LARGEST // 1000} kB.")
+            sentences.append(
+                f"{name[:80]!r} was not used: not an ordinary Python file of at most {_LARGEST // 1000} kB."
+            )
         else:
-            found[path.stem] = content
-    return found, tuple(said)
+            modules[path.stem] = content
+    return modules, tuple(sentences)
 
 
 def _ordinary_file(path: Path) -> str | None:
@@ -182,6 +199,6 @@ def digest_of(modules: dict[str, str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if modules else ""
 
 
-def in_notebook_order(found: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
-    """Sorts by notebook; if one was handed in several times, the last of `found` counts."""
-    return tuple(one for _, one in sorted({one.notebook: one for one in found}.items()))
+def in_notebook_order(notebooks: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
+    """Sorts by notebook; if one was handed in several times, the last of `notebooks` counts."""
+    return tuple(notebook for _, notebook in sorted({notebook.notebook: notebook for notebook in notebooks}.items()))

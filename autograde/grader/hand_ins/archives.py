@@ -36,7 +36,7 @@ class CollectError(AutogradeError, ValueError):
 
 
 @dataclass(frozen=True)
-class Limits:
+class DownloadLimits:
     """Caps on one collection: on a file, on all files of a student, and, as the last resort, on the download."""
 
     file: int = LARGEST_FILE  # bytes
@@ -86,14 +86,14 @@ class _Spent:
 class _Reading:
     """The state of one pass over a download. owner: outermost path → the student whose budget it is."""
 
-    limits: Limits
+    limits: DownloadLimits
     zone: tzinfo
     owner: Callable[[str], Hashable]
     spent: dict[Hashable, _Spent] = field(default_factory=lambda: defaultdict(_Spent))
     all: _Spent = field(default_factory=_Spent)
 
 
-def outermost(source: Path, limits: Limits = Limits(), zone: tzinfo = UTC) -> Iterator[Entry]:
+def outermost(source: Path, limits: DownloadLimits = DownloadLimits(), zone: tzinfo = UTC) -> Iterator[Entry]:
     """The entries of a folder or of a download's own archive; students' archives stay closed. Raises CollectError."""
     with _found(Path(source), limits, zone) as found:
         yield from found
@@ -101,7 +101,7 @@ def outermost(source: Path, limits: Limits = Limits(), zone: tzinfo = UTC) -> It
 
 def entries(
     source: Path,
-    limits: Limits = Limits(),
+    limits: DownloadLimits = DownloadLimits(),
     zone: tzinfo = UTC,
     owner: Callable[[str], Hashable] = lambda outer: outer,
 ) -> Iterator[Entry]:
@@ -116,7 +116,7 @@ def entries(
 
 
 @contextlib.contextmanager
-def _found(source: Path, limits: Limits, zone: tzinfo) -> Iterator[Iterator[Entry]]:
+def _found(source: Path, limits: DownloadLimits, zone: tzinfo) -> Iterator[Iterator[Entry]]:
     """The outermost entries, those of the system left out; the download's archive stays open."""
     if source.is_dir():
         found = _folder(source)
@@ -131,7 +131,7 @@ def _found(source: Path, limits: Limits, zone: tzinfo) -> Iterator[Iterator[Entr
     yield (_named(entry, limits) for entry in found if not _is_system_file(entry.path))
 
 
-def _named(entry: Entry, limits: Limits) -> Entry:
+def _named(entry: Entry, limits: DownloadLimits) -> Entry:
     reason = entry.refused or _bad_name(entry.path, limits)
     return replace(entry, refused=reason, outer=entry.outer or entry.path)
 
@@ -238,7 +238,12 @@ def _archive(entry: Entry, reading: _Reading, depth: int) -> Iterator[Entry]:
 
 
 def _members(
-    file: BinaryIO, archive: Entry, prefix: str | None, limits: Limits, zone: tzinfo, directory: int | None = None
+    file: BinaryIO,
+    archive: Entry,
+    prefix: str | None,
+    limits: DownloadLimits,
+    zone: tzinfo,
+    directory: int | None = None,
 ) -> Iterator[Entry]:
     """The members of an archive, notebooks first; one refused entry if it cannot be read."""
     try:

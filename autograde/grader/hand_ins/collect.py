@@ -18,14 +18,23 @@ from pathlib import Path
 
 from autograde.grader.book import variants
 from autograde.grader.book.group_hand_ins import spread
-from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.people import People
 from autograde.grader.hand_ins import platforms
-from autograde.grader.hand_ins.archives import CollectError, Limits, copy_out, entries, outermost
+from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, copy_out, entries, outermost
 from autograde.grader.hand_ins.filenames import notebook_of, safe_name
-from autograde.grader.hand_ins.hand_in import TIME, Folder, HandIn, hand_ins, hash_of
+from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Folder, HandIn, hash_of
 from autograde.grader.hand_ins.hand_in_times import Times
-from autograde.grader.hand_ins.identity import ALSO_TAKEN, IN_A_CSV, ONLY, Found, Manifest, Row, by_student, undisputed
+from autograde.grader.hand_ins.identity import (
+    ALSO_TAKEN,
+    IN_A_CSV,
+    ONLY,
+    Found,
+    Manifest,
+    ManifestRow,
+    by_student,
+    undisputed,
+)
 from autograde.grader.hand_ins.platforms import Reader, Upload
 from autograde.grader.hand_ins.roster import Roster
 from autograde.grader.hand_ins.script_hand_ins import exercise_names, take_scripts
@@ -42,7 +51,7 @@ def collect(
     notebooks: Sequence[str],
     roster: Roster | None = None,
     zone: tzinfo = UTC,
-    limits: Limits = Limits(),  # noqa: B008 (frozen)
+    limits: DownloadLimits = DownloadLimits(),  # noqa: B008 (frozen)
     progress: Callable[[Iterable], Iterable] = iter,
     platform: str | None = None,
     times: Times | None = None,
@@ -64,7 +73,7 @@ def collect(
         staging.mkdir(parents=True)
         found = progress(entries(source, limits, zone, lambda outer: _owner(reader, outer)))
         found = _copy_all(found, manifest, staging, reader, roster)
-        people, groups = People(course), read_groups(course, assignment)
+        people, groups = People(course), GROUPS.load(course, assignment)
         students = by_student(found, course, reader, roster, people, groups)
         names = exercise_names(course, assignment)
         for student, files in sorted(students.items()):
@@ -79,6 +88,7 @@ def collect(
         manifest.notes += [
             *_notes(manifest, reader, course, people),
             *_namesakes(students),
+            *_other_accents(students, roster),
             *_like_groups(students, groups),
         ]
         manifest.notes += _left_behind(students, course, assignment)
@@ -149,7 +159,7 @@ def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[
     """Copies every file that is a submission into the staging folder; the others become rows."""
     taken = []
     for number, entry in enumerate(found):
-        row = Row(entry.path, "refused", size=entry.size, reason=entry.refused or "")
+        row = ManifestRow(entry.path, "refused", size=entry.size, reason=entry.refused or "")
         manifest.rows.append(row)
         upload = reader.read(entry.outer)
         named = roster.by_file(entry.outer, reader.relative(entry.outer))
@@ -340,6 +350,21 @@ def _namesakes(students: dict[str, list[Found]]) -> list[str]:
     ]
 
 
+def _other_accents(students: dict[str, list[Found]], roster: Roster) -> list[str]:
+    """Names that lack, or add, accents of a name in the instructor's table, by which alone they were found there."""
+    return sorted(
+        {
+            f"{student}: the system says {file.upload.student!r}, your table {listed!r}; check that this is one "
+            f"person, else {IN_A_CSV}"
+            for student, files in students.items()
+            for file in files
+            if not file.by_hand
+            and roster.by_number(file.upload.number) != student
+            and (listed := roster.other_accents(student, file.upload.student))
+        }
+    )
+
+
 def _like_groups(students: dict[str, list[Found]], groups: Groups) -> list[str]:
     """Students who have the name of a group that they are not in."""
     return sorted(
@@ -357,7 +382,7 @@ def _left_behind(students: dict[str, list[Found]], course: Path, assignment: str
     """Hand-ins of an earlier collection whose files are another student's by now, for example by a new table."""
     owner = {file.entry.outer: student for student, files in students.items() for file in files}
     notes = []
-    for student, record in sorted(hand_ins(course, assignment).items()):
+    for student, record in sorted(HAND_INS.load_all(course, assignment).items()):
         now = {owner[entry] for entry in record.entries.values() if entry in owner}
         if now and student not in students and not record.by and not record.group:
             notes.append(

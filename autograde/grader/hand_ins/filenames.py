@@ -7,9 +7,21 @@ from pathlib import PurePosixPath
 
 from autograde.boundary import mybert_importer
 
-_COPY = re.compile(
-    r"(?i)^(?:(?:copy|kopie|copie|copia|cópia)\s+(?:of|von|de|di)\s+)+|\s*\(\d+\)$|-(?:copy)?\d{1,2}$|\s+-\s+copy$"
+# "Copy" and "of" in the languages in which file managers and Colab name a copy.
+_NOUN = (
+    "copy|copie|c[oóò]pia|kopi[aeo]?|kopija|kópia|kopyası|kopya|másolata?|salinan|bản sao|"
+    "копи[яе]|копія|копија|αντίγραφο|αντιγραφή|نسخة|עותק"
 )
+_NOUN_BETWEEN_NO_SPACES = "コピー|副本|複本|複製|拷贝|사본|복사본"
+_OF = "of|von|van|de|di|da|do|del|av|af|a|pliku|souboru|súboru|od|от|του|dari|của|من|של"
+_ORDINAL = r"another|weitere|otra|autre|altra|outra|\d+(?:st|nd|rd|th|\.)"
+_COPY = re.compile(
+    rf"(?i)^(?:(?:{_NOUN}|{_NOUN_BETWEEN_NO_SPACES})(?:\s*\(\d+\))?(?:\s+(?:{_OF})|\s*[:–—-])?\s+)+"  # Kopie (2) von X
+    rf"|(?:\s*[-–—(_]\s*|\s+)(?:(?:{_ORDINAL})\s+)?(?:{_NOUN})(?:\s*\d{{1,2}})?\s*\)?$"  # X - Kopie, X (another copy)
+    rf"|\s*[-–—(（]?\s*[の的의]?\s*(?:{_NOUN_BETWEEN_NO_SPACES})(?:\s*\d{{1,2}})?\s*[)）]?$"  # Xのコピー
+    r"|\s*[(（]\d+[)）]$|-\d{1,2}$"  # X (1), X-1
+)
+_QUOTES = " «»“”„「」『』"  # “X”的副本, «X»
 _FILE_ENDS = (".ipynb.txt", ".ipynb.json", ".ipynb")
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|+]+")
 _LONGEST, _MAX_BYTES = 100, 200  # of one name: a file system takes 255 bytes, and ".json" or a digest is added
@@ -17,14 +29,14 @@ _LONGEST, _MAX_BYTES = 100, 200  # of one name: a file system takes 255 bytes, a
 
 def own_stem(file: str) -> str:
     """A file's name without ends and what copying adds: "Copy of 03_attention (1).ipynb" → "03_attention"."""
-    stem = file
+    stem = composed(file)
     for end in _FILE_ENDS:
         if stem.lower().endswith(end):
             stem = stem[: -len(end)]
             break
     else:
         stem = PurePosixPath(stem).stem
-    while (shorter := _COPY.sub("", stem).strip()) != stem:
+    while (shorter := _COPY.sub("", stem).strip(_QUOTES)) not in (stem, ""):
         stem = shorter
     return stem
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.filenames import composed
 from bertlab.common.files import write_text
 
@@ -53,35 +54,22 @@ class HandIn:
         return self.platform, self.number or self.name
 
 
-def record_path(course: str | Path, assignment: str, student: str) -> Path:
-    return Path(course, "collected", assignment, "hand_ins", f"{student}.json")
-
-
-def hand_in(course: str | Path, assignment: str, student: str) -> HandIn | None:
-    """The record of a student's hand-in; None where it came another way, for example through nbgrader's exchange."""
-    path = record_path(course, assignment, student)
-    return _read(path) if path.is_file() else None
-
-
-def _read(path: Path) -> HandIn:
+def _parsed(text: str) -> HandIn:
     """A record; one of an earlier version, which did not keep the group, is a group's if it has no user's number, and
     its name may have accents apart."""
-    values = json.loads(path.read_text(encoding="utf-8"))
+    values = json.loads(text)
     if "group" not in values:
         of_group = values.get("by") or (values["platform"] in _NUMBERED and not values.get("number"))
         values["group"] = values.get("name", "") if of_group else ""
     return HandIn(**values | {"name": composed(values.get("name", ""))})
 
 
-def save_record(path: Path, about: HandIn) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n")
-
-
-def hand_ins(course: str | Path, assignment: str) -> dict[str, HandIn]:
-    """All records of an assignment, by student."""
-    paths = sorted(Path(course, "collected", assignment, "hand_ins").glob("*.json"))
-    return {path.stem: _read(path) for path in paths}
+# The record of a student's hand-in; None where it came another way, for example through nbgrader's exchange.
+HAND_INS = Table(
+    "collected/{}/hand_ins/{}.json", "the record of a hand-in", "delete it and collect the download again",
+    parse=_parsed, empty=lambda: None,
+    text=lambda about: json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -104,8 +92,7 @@ class Folder:
 
     def __init__(self, course: Path, assignment: str, student: str):
         self.course, self.assignment, self.student = course, assignment, student
-        self.record = record_path(course, assignment, student)
-        self.before = hand_in(course, assignment, student)
+        self.before = HAND_INS.load_or_empty(course, assignment, student)
         self.target = course / "submitted" / student / assignment
         self.partial = self.target.with_name(f".{assignment}.partial")
         self.earlier = course / "collected" / assignment / "earlier" / student
@@ -178,7 +165,7 @@ class Folder:
 
     def save(self, about: HandIn) -> None:
         """Writes the record."""
-        save_record(self.record, about)
+        HAND_INS.save(about, self.course, self.assignment, self.student)
 
     def replaced(self) -> dict | None:
         """The student's own hand-in that a group's takes the place of, as in `HandIn.replaced`."""
@@ -205,7 +192,7 @@ class Folder:
         if back and replaced["record"]:
             self.save(HandIn(**replaced["record"]))
         else:
-            self.record.unlink()
+            HAND_INS.path(self.course, self.assignment, self.student).unlink()
         return back
 
     def _next_earlier(self) -> str:

@@ -13,7 +13,7 @@ from autograde.grader.book.groups import Groups
 from autograde.grader.book.people import People
 from autograde.grader.hand_ins.archives import Entry
 from autograde.grader.hand_ins.filenames import own_stem, safe_name
-from autograde.grader.hand_ins.hand_in import TIME, Arrived, Folder, HandIn, hand_ins
+from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Arrived, Folder, HandIn
 from autograde.grader.hand_ins.platforms import Reader, Upload
 from autograde.grader.hand_ins.roster import Roster
 
@@ -23,7 +23,7 @@ ONLY = f"only notebooks, {' and '.join(ALSO_TAKEN)} files are collected"
 
 
 @dataclass
-class Row:
+class ManifestRow:
     """One file of a download.
 
     action: "new", "replaced", "unchanged", "kept aside", "disputed", "ignored" or "refused"; system: which named the
@@ -50,7 +50,7 @@ class Manifest:
     assignment: str
     source: str
     system: str = ""
-    rows: list[Row] = field(default_factory=list)
+    rows: list[ManifestRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     variants: dict[str, dict[str, int]] = field(default_factory=dict)
 
@@ -70,7 +70,7 @@ class Manifest:
 class Found:
     """A file that was copied out, with what the system said about its entry. by_hand: the roster names the file."""
 
-    row: Row
+    row: ManifestRow
     entry: Entry
     upload: Upload
     staged: Path
@@ -104,7 +104,7 @@ def by_student(
     group's first member."""
     records = {
         student: record.number
-        for student, record in hand_ins(course, reader.assignment).items()
+        for student, record in HAND_INS.load_all(course, reader.assignment).items()
         if record.platform == reader.platform
     }
     keys, spellings, students = defaultdict(set), defaultdict(set), defaultdict(list)

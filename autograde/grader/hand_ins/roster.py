@@ -47,6 +47,8 @@ class Roster:
             self._found["login", login.strip().casefold()].add(person.student)
         for name in (*spellings(person.student), *spellings(person.name)):
             self._found["name", name].add(person.student)
+        for name in (*_with_accents(person.student), *_with_accents(person.name)):
+            self._found["accents", name].add(person.student)
 
     def by_file(self, *paths: str) -> str | None:
         return next((self.files[plain_path(path)] for path in paths if plain_path(path) in self.files), None)
@@ -62,7 +64,17 @@ class Roster:
         return self._one("login", login.casefold())
 
     def by_name(self, name: str) -> str | None:
-        return next((found for one in spellings(name) if (found := self._one("name", one))), None)
+        """The student of this name, with its accents or else without: systems leave them out."""
+        ways = [("accents", one) for one in _with_accents(name)] + [("name", one) for one in spellings(name)]
+        return next((found for way in ways if (found := self._one(*way))), None)
+
+    def other_accents(self, student: str, name: str) -> str:
+        """The name in the table, where a name differs from it in accents only; else ""."""
+        person = self.people.get(student, Person(""))
+        alike, same = (
+            set(form(name)) & {*form(person.student), *form(person.name)} for form in (spellings, _with_accents)
+        )
+        return (person.name or person.student) if alike and not same else ""
 
     def _one(self, kind: str, key: str) -> str | None:
         found = self._found.get((kind, key.strip()), set()) if key.strip() else set()
@@ -102,7 +114,16 @@ def plain_path(path: str) -> str:
 
 def spellings(name: str) -> list[str]:
     """The ways in which systems write a person's name, best first: words in any order, and Canvas's "doejane"."""
-    words = re.findall(r"\w+", _plain(name))
+    return _ways(_plain(name))
+
+
+def _with_accents(name: str) -> list[str]:
+    """The same with accents."""
+    return _ways(unicodedata.normalize("NFC", name).casefold())
+
+
+def _ways(name: str) -> list[str]:
+    words = re.findall(r"\w+", name)
     if not words:
         return []
     joined = ["".join(words), "".join(words[-1:] + words[:-1])]

@@ -13,7 +13,6 @@ from autograde.grader.hand_ins.filenames import is_own_module, nearness, noteboo
 from autograde.grader.hand_ins.hand_in import Folder
 from autograde.grader.hand_ins.identity import Found
 from autograde.grader.reading.notebook import read_notebook
-from autograde.grader.reading.source import defined_names
 
 
 def take_scripts(
@@ -75,4 +74,4 @@ def exercise_names(course: Path, assignment: str) -> dict[str, frozenset[str]]:
 
 def _defined(path: Path, only_answers: bool = False) -> frozenset[str]:
     cells = [cell for cell in read_notebook(path).cells if cell.kind == "code" and (cell.solution or not only_answers)]
-    return frozenset().union(*(defined_names(cell.source) for cell in cells))
+    return frozenset().union(*(cell.parsed.declares for cell in cells))

@@ -11,7 +11,7 @@ from importlib.machinery import PathFinder
 from itertools import groupby
 
 from autograde.boundary import mybert_importer
-from autograde.common.syntax import is_program, parsed
+from autograde.common.dependencies import ParsedCell
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
 _OURS = ("autograde", "bertlab", mybert_importer.PACKAGE)
@@ -19,22 +19,25 @@ _COLABS = "google.colab"  # other packages have `google`, too
 _SUPPRESSED = "with __import__('contextlib').suppress(ImportError, NameError): "
 
 
-def without_lacking_modules(source: str) -> tuple[str, list[str]]:
+def without_lacking_modules(cell: ParsedCell) -> tuple[ParsedCell, list[str]]:
     """A cell in which a statement that needs a module that is not installed here ends only itself, and those modules.
 
     The line stays, in a `with` that suppresses the error; lines keep their numbers. Of several statements on one line
     (`import seaborn; import numpy`) those that need such a module are left out. Of several modules in one statement
     (`import seaborn, numpy`) those that are here come first.
     """
-    tree = parsed(source) if "import" in source else None
-    lines, lacking, names = source.split("\n"), [], set()
+    tree = cell.tree if "import" in cell.source else None
+    lines, lacking, names = cell.source.split("\n"), [], set()
     for number, group in groupby(tree.body if tree else [], key=lambda statement: statement.lineno):
         statements, needing = list(group), []
         for statement in statements:
-            found = _lacking_in(statement)
-            lacking += found
-            names |= _bound_by(statement) if found else set()
-            if found or (isinstance(statement, _SIMPLE) and names & _read_in(statement)):
+            modules = _lacking_in(statement)
+            lacking += modules
+            names |= _bound_by(statement) if modules else set()
+            if modules or (
+                isinstance(statement, _SIMPLE)
+                and names & {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+            ):
                 needing.append(statement)
         alone = len(statements) == 1
         for statement in reversed(needing):  # the last first: the others keep their places in the line
@@ -42,8 +45,8 @@ def without_lacking_modules(source: str) -> tuple[str, list[str]]:
                 lines[number - 1] = _replaced(lines[number - 1], statement, _without_lacking(statement, alone))
         if needing and alone and not statements[0].col_offset:
             lines[number - 1] = _SUPPRESSED + lines[number - 1]
-    changed = "\n".join(lines)
-    return (changed, lacking) if lacking and is_program(changed) else (source, [])
+    changed = ParsedCell("\n".join(lines)) if lacking else cell
+    return (changed, lacking) if changed.is_program else (cell, [])
 
 
 def _without_lacking(statement: ast.stmt, alone: bool) -> str | None:
@@ -79,10 +82,6 @@ def _bound_by(statement: ast.Import | ast.ImportFrom) -> set[str]:
     if isinstance(statement, ast.Import):
         aliases = [alias for alias in aliases if _is_lacking(alias.name)]
     return {alias.asname or alias.name.partition(".")[0] for alias in aliases}
-
-
-def _read_in(statement: ast.stmt) -> set[str]:
-    return {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
 
 
 @functools.lru_cache(maxsize=1000)

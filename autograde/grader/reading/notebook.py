@@ -12,8 +12,10 @@ import os
 import re
 import stat
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
+from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
 from autograde.grader.reading.scan import LARGEST_TEXT, TooLarge, without_outputs
 from autograde.grader.reading.scripts import has_statements, split_script, what_it_is, without_calls
@@ -47,9 +49,14 @@ class Cell:
     points: float = 0.0
     tags: tuple[str, ...] = ()
 
+    @cached_property
+    def parsed(self) -> ParsedCell:
+        """Its text with its tree and its names."""
+        return ParsedCell(self.source)
+
 
 @dataclass(frozen=True)
-class Problem:
+class DamagedFile:
     """Why a file could not be read. kind: a word for lists; message: for the student."""
 
     kind: str
@@ -62,7 +69,7 @@ class Reading:
 
     cells: list[Cell] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
-    problem: Problem | None = None
+    problem: DamagedFile | None = None
 
 
 def read_notebook(source: bytes | str | Path) -> Reading:
@@ -72,17 +79,19 @@ def read_notebook(source: bytes | str | Path) -> Reading:
         data = source if isinstance(source, bytes) else _map(Path(source))
         _read(data, reading)
     except TooLarge as reason:
-        reading.problem = Problem("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
+        reading.problem = DamagedFile("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
     except OSError as reason:
-        reading.problem = Problem("unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}")
+        reading.problem = DamagedFile(
+            "unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}"
+        )
     if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
         reading.cells = []
-        reading.problem = Problem(
+        reading.problem = DamagedFile(
             "too large", f"Your notebook holds too much code: more than {MAX_CODE // 1000} kB, where the released one "
             f"has about 40. Put data into files, delete the cells that hold it, and hand it in again. {HAND_IN_AGAIN}"
         )  # fmt: skip
     if reading.problem is None and not reading.cells:
-        reading.problem = Problem("no cells", f"Your notebook has no cells. {HAND_IN_AGAIN}")
+        reading.problem = DamagedFile("no cells", f"Your notebook has no cells. {HAND_IN_AGAIN}")
     return reading
 
 
@@ -99,11 +108,11 @@ def _map(path: Path):
 def _read(data, reading: Reading) -> None:
     start = bytes(data[:4096]).lstrip()
     if not start:
-        reading.problem = Problem("empty", f"Your file is empty. {HAND_IN_AGAIN}")
+        reading.problem = DamagedFile("empty", f"Your file is empty. {HAND_IN_AGAIN}")
         return
     for mark, name in _KINDS_OF_FILE:
         if start.startswith(mark):
-            reading.problem = Problem("not a notebook", f"Your file is {name}, not a notebook. {HAND_IN_AGAIN}")
+            reading.problem = DamagedFile("not a notebook", f"Your file is {name}, not a notebook. {HAND_IN_AGAIN}")
             return
     text = _text(data, reading)
     content = _json(text, reading)
@@ -112,7 +121,7 @@ def _read(data, reading: Reading) -> None:
     elif text.lstrip()[:1] in ("{", "["):
         _salvage(text, reading)
     elif text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
-        reading.problem = Problem("not a notebook", f"Your file is a web page, not a notebook. {HAND_IN_AGAIN}")
+        reading.problem = DamagedFile("not a notebook", f"Your file is a web page, not a notebook. {HAND_IN_AGAIN}")
     else:
         _take_script(text, reading)
 
@@ -153,7 +162,7 @@ def _json(text: str, reading) -> object | None:
 
 def _one_side(text: str, side: str) -> str:
     """A file with merge conflicts as the side before (<) or after (>) each line of ======= has it."""
-    kept, inside = [], ""
+    lines, inside = [], ""
     for line in text.split("\n"):
         mark = line[:7]
         if mark == "<" * 7:
@@ -165,8 +174,8 @@ def _one_side(text: str, side: str) -> str:
         elif inside and mark == ">" * 7:
             inside = ""
         elif inside in ("", side):
-            kept.append(line)
-    return "\n".join(kept)
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def _loads(text: str):
@@ -178,23 +187,25 @@ def _loads(text: str):
 
 def _take_cells(content, reading) -> None:
     """Cells of a notebook of any format: 4 has `cells`, 2 and 3 have `worksheets`, and the text changed its name."""
-    found, known = [], False
+    items, is_notebook = [], False
     if isinstance(content, dict):
         sheets = content["worksheets"] if isinstance(content.get("worksheets"), list) else []
         for holder in (content, *sheets):
             if isinstance(holder, dict) and isinstance(holder.get("cells"), list):
-                known = True
-                found += holder["cells"]
+                is_notebook = True
+                items += holder["cells"]
         if sheets:
             reading.repairs.append("The notebook has an old format (nbformat 3 or older); its cells were read.")
     elif isinstance(content, list) and any(isinstance(item, dict) and "cell_type" in item for item in content):
-        known, found = True, content
+        is_notebook, items = True, content
         reading.repairs.append("The file contains only a list of cells; it was read as a notebook.")
-    if not known:
-        reading.problem = Problem("not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}")
+    if not is_notebook:
+        reading.problem = DamagedFile(
+            "not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}"
+        )
         return
-    _note_too_many(found, reading)
-    for item in found[:MAX_CELLS]:
+    _note_too_many(items, reading)
+    for item in items[:MAX_CELLS]:
         _take_cell(item, reading)
 
 
@@ -277,7 +288,7 @@ def _salvage(text: str, reading) -> None:
             f"readable and were graded. If work is missing: {HAND_IN_AGAIN}"
         )
     else:
-        reading.problem = Problem(
+        reading.problem = DamagedFile(
             "damaged", f"Your file is damaged: it is not valid JSON ({_damage(text)}). {HAND_IN_AGAIN}"
         )
 
@@ -304,7 +315,7 @@ def _take_script(text: str, reading) -> None:
     if _code_size(parts) <= MAX_CODE:
         parts = [without_calls(part) for part in parts]
         if not any(map(has_statements, [*parts, text])):
-            reading.problem = Problem("not a notebook", f"Your file is {what_it_is(text)}. {HAND_IN_AGAIN}")
+            reading.problem = DamagedFile("not a notebook", f"Your file is {what_it_is(text)}. {HAND_IN_AGAIN}")
             return
     reading.cells += [Cell(part.strip("\n"), "code", position) for position, part in enumerate(parts)]
     reading.repairs.append("The file is a Python script, not a notebook; its code was graded.")

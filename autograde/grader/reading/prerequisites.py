@@ -8,9 +8,8 @@ used do, such as `from collections import Counter`: in the notebook they have ru
 import sys
 from dataclasses import replace
 
-from autograde.common.dependencies import names_of, read_cell
 from autograde.grader.reading.notebook import Cell
-from autograde.grader.reading.source import defined_names, significant
+from autograde.grader.reading.source import significant
 from autograde.grader.reading.template import Template
 
 # Packages whose imports run; those of the library and of the course are not for answers.
@@ -24,8 +23,8 @@ def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
     new = set(range(len(program))) - optional
     wanted: set[str] = set()
     while new:
-        wanted |= set().union(*(names_of(program[index].source)[1] for index in new))
-        new = {index for index in optional if defined_names(program[index].source) & wanted}
+        wanted |= set().union(*(program[index].parsed.reads for index in new))
+        new = {index for index in optional if program[index].parsed.declares & wanted}
         optional -= new
     chosen = (_imports_of(cell, wanted) if index in optional else cell for index, cell in enumerate(program))
     return [cell for cell in chosen if cell is not None]
@@ -33,6 +32,6 @@ def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
 
 def _imports_of(cell: Cell, wanted: set[str]) -> Cell | None:
     """The cell with nothing but its imports of wanted names; None without any."""
-    imports = read_cell(cell.source).imports
+    imports = cell.parsed.core.imports
     lines = [line for name, line in imports.items() if name in wanted and line.split()[1].split(".")[0] in _FOR_ANSWERS]
     return replace(cell, source="\n".join(lines)) if lines else None

@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
+from functools import cached_property
 
-from autograde.common.dependencies import names_of
-from autograde.common.syntax import is_program
+from autograde.common.dependencies import ParsedCell
 from autograde.grader.reading.lacking_modules import without_lacking_modules
-from autograde.grader.reading.notebook import Cell, Problem, read_notebook
-from autograde.grader.reading.source import alike, called_names, defined_names, significant, without_commands
+from autograde.grader.reading.notebook import Cell, DamagedFile, read_notebook
+from autograde.grader.reading.source import alike, significant, without_commands
 from autograde.grader.reading.template import CHECK, SETUP, Template, TemplateCell
 
 _ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
@@ -29,7 +29,7 @@ _LONGEST_JOINED = 20_000  # characters: what people split is a function
 
 
 @dataclass(frozen=True)
-class Answer:
+class WrittenAnswer:
     """A student's answer to one exercise: text of one or more cells. attempted: it differs from the release."""
 
     exercise: str
@@ -37,28 +37,33 @@ class Answer:
     positions: tuple[int, ...]
     attempted: bool
 
+    @cached_property
+    def parsed(self) -> ParsedCell:
+        """Its text with its tree and its names."""
+        return ParsedCell(self.source)
+
 
 @dataclass
-class Submission:
+class ReadSubmission:
     """A notebook ready for grading.
 
     answers: by exercise, for each exercise that was found; program: the code cells to run, in order, without tests;
     repairs: sentences about repairs; problem: why nothing could be read, for the student.
     """
 
-    answers: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, WrittenAnswer] = field(default_factory=dict)
     program: list[Cell] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
-    problem: Problem | None = None
+    problem: DamagedFile | None = None
 
 
-def read_submission(source, template: Template) -> Submission:
+def read_submission(source, template: Template) -> ReadSubmission:
     """Reads and repairs a submission (bytes or path). Never raises for anything in the file."""
     reading = read_notebook(source)
     if reading.problem:
         exercises = [cell.grade_id for cell in template.answers]
-        return Submission(missing=exercises, repairs=reading.repairs, problem=reading.problem)
+        return ReadSubmission(missing=exercises, repairs=reading.repairs, problem=reading.problem)
     return _Matching(template, reading.cells, reading.repairs).submission()
 
 
@@ -76,18 +81,32 @@ class _Matching:
         self.tests: set[int] = set()
         self.dropped: set[int] = set()
 
-    def submission(self) -> Submission:
+    def submission(self) -> ReadSubmission:
         self._find_tests()
-        for find in (self._by_grade_id, self._by_names, self._by_text, self._by_position):
+        for answer in self.template.answers:
+            indices = [index for index, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
+            if indices:
+                self.claims[answer.grade_id] = indices
+        for find in (self._by_names, self._by_text, self._by_position):
             for answer in self.template.answers:
                 find(answer)
         self._drop_untouched_copies()
-        answers = {cell.grade_id: self._answer(cell) for cell in self.template.answers if cell.grade_id in self.claims}
-        missing = [cell.grade_id for cell in self.template.answers if cell.grade_id not in self.claims]
-        for exercise in missing:
-            self._say(f"The cell of {exercise} was deleted; no answer was found in other cells.")
-        self._note_order()
-        return Submission(answers, self._program(), missing, self.repairs)
+        answers, missing = {}, []
+        for cell in self.template.answers:
+            exercise = cell.grade_id
+            if exercise in self.claims:
+                indices = self.claims[exercise]
+                source = "\n\n".join(self.cells[index].source for index in indices)
+                positions = tuple(self.cells[index].position for index in indices)
+                attempted = any(self._written(index, cell) for index in indices)
+                answers[exercise] = WrittenAnswer(exercise, source, positions, attempted)
+            else:
+                missing.append(exercise)
+                self._say(f"The cell of {exercise} was deleted; no answer was found in other cells.")
+        order = [self.claims[name][0] for name in answers]
+        if order != sorted(order):
+            self._say("The answers have a different order than in the released notebook; they were run in your order.")
+        return ReadSubmission(answers, self._program(), missing, self.repairs)
 
     def _say(self, sentence: str) -> None:
         if sentence not in self.repairs:
@@ -114,38 +133,29 @@ class _Matching:
     def _find_tests(self) -> None:
         """Marks test cells: by id, by text, or because they do nothing but call check."""
         texts = {self.released[test]: test for test in self.template.tests}
-        found = set()
+        seen = set()
         for index, cell in enumerate(self.cells):
-            known = self.by_id.get(cell.grade_id)
-            test = known if known and known.role == "test" else None
+            released = self.by_id.get(cell.grade_id)
+            test = released if released and released.role == "test" else None
             test = test or (texts.get(self.texts[index]) if cell.kind == "code" else None)
             if test is None:
-                if cell.kind == "code" and called_names(cell.source, CHECK):
+                if cell.kind == "code" and cell.parsed.called_with(CHECK):
                     self.tests.add(index)
                 continue
-            if self._holds_code(index, test):
+            own_names = self.names[index] | cell.parsed.defines
+            if own_names - (test.cell.parsed.defines | {CHECK}):  # somebody wrote, or merged, code into a test cell
                 continue
             self.tests.add(index)
             if self.texts[index] != self.released[test]:
                 self._say(f"The test cell {test.grade_id} was changed; the released one was used.")
-            elif test.grade_id in found:
+            elif test.grade_id in seen:
                 self._say(f"The test cell {test.grade_id} occurs twice.")
-            found.add(test.grade_id)
+            seen.add(test.grade_id)
         for test in self.template.tests:
-            if test.grade_id not in found:
+            if test.grade_id not in seen:
                 self._say(f"The test cell {test.grade_id} was deleted; the released one was used.")
 
-    def _holds_code(self, index: int, test: TemplateCell) -> bool:
-        """Whether somebody wrote (or merged) an answer or a function for it into a test cell, or a copy of one."""
-        given = names_of(test.cell.source)[0] | {CHECK}
-        return bool((self.names[index] | names_of(self.cells[index].source)[0]) - given)
-
     # --- evidence ---
-
-    def _by_grade_id(self, answer: TemplateCell) -> None:
-        indices = [index for index, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
-        if indices:
-            self.claims[answer.grade_id] = indices
 
     def _by_names(self, answer: TemplateCell) -> None:
         """Cells that define names of the answer that the claimed cells do not define."""
@@ -236,18 +246,6 @@ class _Matching:
             if sum(self.cells[index].grade_id == answer.grade_id for index in owners) > 1:
                 self._say(f"{answer.grade_id}: the cell occurs more than once; all were run, the last one counts.")
 
-    def _answer(self, cell: TemplateCell) -> Answer:
-        indices = self.claims[cell.grade_id]
-        source = "\n\n".join(self.cells[index].source for index in indices)
-        positions = tuple(self.cells[index].position for index in indices)
-        attempted = any(self._written(index, cell) for index in indices)
-        return Answer(cell.grade_id, source, positions, attempted)
-
-    def _note_order(self) -> None:
-        order = [self.claims[cell.grade_id][0] for cell in self.template.answers if cell.grade_id in self.claims]
-        if order != sorted(order):
-            self._say("The answers have a different order than in the released notebook; they were run in your order.")
-
     def _program(self) -> list[Cell]:
         """The code cells to run: commands made comments, locked cells as released, answers among text made code."""
         answered = {
@@ -262,29 +260,28 @@ class _Matching:
                 if index not in answered:
                     continue
                 self._say(f"Cell {self._number(index)} was turned into text; it was read as code again.")
-            program += self._runnable(index, cell)
+            released = self.by_id.get(cell.grade_id)
+            if not (released and released.role == "given" and self.texts[index] != self.released[released]):
+                program.append(self._tolerant(index, cell))
+                continue
+            self._say(f"The locked cell {cell.grade_id} was changed; the released one was run after it.")
+            if _runs(cell):  # imports, or an answer, that somebody put there; an error in it leaves the released cell
+                program.append(self._tolerant(index, cell))
+            program.append(replace(cell, source=released.cell.source, kind="code"))
         return self._with_given_cells(program)
 
-    def _runnable(self, index: int, cell: Cell) -> list[Cell]:
-        """The cell to run; for a changed locked cell two, so that an error in the one leaves the other."""
-        released = self.by_id.get(cell.grade_id)
-        if released and released.role == "given" and self.texts[index] != self.released[released]:
-            self._say(f"The locked cell {cell.grade_id} was changed; the released one was run after it.")
-            own = [self._tolerant(index, cell)] if _runs(cell) else []  # imports, or an answer, that somebody put there
-            return [*own, replace(cell, source=released.cell.source, kind="code")]
-        return [self._tolerant(index, cell)]
-
     def _tolerant(self, index: int, cell: Cell) -> Cell:
-        source, commands = without_commands(cell.source)
+        parsed, commands = without_commands(cell.parsed)
         if commands:
             self._say(f"Cell {self._number(index)}: {commands[0][:60]!r} is a notebook command; it was not run.")
-        source, lacking = without_lacking_modules(source)
+        parsed, lacking = without_lacking_modules(parsed)
         if lacking:
             self._say(
                 f"Cell {self._number(index)}: the grader does not have the module {lacking[0][:60]!r}; lines that need "
                 "it were left out."
             )
-        return replace(cell, source=source, kind="code")
+        unchanged = parsed is cell.parsed and cell.kind == "code"
+        return cell if unchanged else replace(cell, source=parsed.source, kind="code")
 
     def _with_given_cells(self, program: list[Cell]) -> list[Cell]:
         """Puts deleted locked cells back: before the first cell that came after them in the release. The released
@@ -294,7 +291,9 @@ class _Matching:
                 continue
             if (changed := self._changed_copy(given, program)) is not None:
                 program.insert(changed, replace(given.cell, position=program[changed].position))
-            if self._is_there(given, program):
+            by_id = given.grade_id and any(cell.grade_id == given.grade_id for cell in program)
+            shares = (alike(self.released[given], significant(cell.source)) for cell in program)
+            if by_id or any(share >= _ALIKE for share in shares):  # it is there; people add imports to it
                 continue
             later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
             positions = [position for cell in later for position in self._positions(cell, program)]
@@ -302,12 +301,6 @@ class _Matching:
             program.insert(start, replace(given.cell, position=program[start].position if program else 0))
             self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was restored.")
         return program
-
-    def _is_there(self, given: TemplateCell, program: list[Cell]) -> bool:
-        """Whether a given cell is in the program: by id, or with most of its lines (people add imports)."""
-        if given.grade_id and any(cell.grade_id == given.grade_id for cell in program):
-            return True
-        return any(alike(self.released[given], significant(cell.source)) >= _ALIKE for cell in program)
 
     def _changed_copy(self, given: TemplateCell, program: list[Cell]) -> int | None:
         """The index of a given cell without a name that was edited; None if it is there word for word, or not."""
@@ -334,19 +327,17 @@ def _once(texts: list[str]) -> list:
 
 def _names(cell: Cell) -> frozenset[str]:
     """The names a cell defines; a text cell counts if it is a program (code that was turned into text)."""
-    if cell.kind == "code" or is_program(cell.source):
-        return defined_names(cell.source)
-    return frozenset()
+    return cell.parsed.declares if cell.kind == "code" or cell.parsed.is_program else frozenset()
 
 
 def _runs(cell: Cell) -> bool:
-    return is_program(without_commands(cell.source)[0])
+    return without_commands(cell.parsed)[0].is_program
 
 
 def _continues(first: Cell, second: Cell) -> bool:
     """Whether two cells, of which one is not a complete program, are a program together."""
     joined = f"{first.source}\n{second.source}"
-    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and is_program(joined)
+    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and ParsedCell(joined).is_program
 
 
 def _numbers(positions: Iterable[int]) -> str:

@@ -29,16 +29,16 @@ def without_outputs(data) -> bytes:
     """
     if len(data) > LARGEST_FILE:
         raise TooLarge(f"it has {len(data) >> 20} MB; the largest size allowed is {LARGEST_FILE >> 20} MB")
-    kept, size, start = [], 0, 0
+    parts, size, start = [], 0, 0
     for begin, end in _values_left_out(data):
-        kept += [data[start:begin], b" null"]
+        parts += [data[start:begin], b" null"]
         size += begin - start
         if size > LARGEST_TEXT:
             break
         start = end
     if size + len(data) - start > LARGEST_TEXT:
         raise TooLarge(f"it has more than {LARGEST_TEXT >> 20} MB even without its outputs")
-    return b"".join([*kept, data[start:]])
+    return b"".join([*parts, data[start:]])
 
 
 def _values_left_out(data):
@@ -62,12 +62,11 @@ def _values_left_out(data):
                 skipped_from = None
         elif depth > DEEPEST:
             raise TooLarge(f"its brackets are nested more than {DEEPEST} deep")
-        elif token[1] is not None and _is_left_out(data, token):
+        elif (
+            token[1] is not None
+            and token.start(1) - token.start() <= _LONGEST_KEY  # long keys are not copied to find out
+            and data[token.start() : token.start(1)] in _LEFT_OUT
+        ):
             value = _SPACE.match(data, token.end()).end()
             if data[value : value + 1] in (b"[", b"{", b'"'):
                 skipped_from, skipped_depth = token.end(), depth
-
-
-def _is_left_out(data, key) -> bool:
-    """Whether a key is one whose value goes; long keys are not copied to find out."""
-    return key.start(1) - key.start() <= _LONGEST_KEY and data[key.start() : key.start(1)] in _LEFT_OUT

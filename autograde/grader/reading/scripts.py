@@ -7,7 +7,8 @@ in one does not end the others. Only syntax is looked at; nothing is run.
 import ast
 import re
 
-from autograde.common.syntax import LARGEST, is_bounded, parse, parsed
+from autograde.common.dependencies import ParsedCell
+from autograde.common.syntax import LARGEST, is_bounded, parse
 from autograde.grader.reading.source import KEEP_BODY, without_commands
 
 _MARK = re.compile(r"^# (?:%%(?=[ \t]|$)[^\n]*|In ?\[[ \d]*\]:?)[ \t]*$", re.MULTILINE)  # not Colab's `# %%time`
@@ -28,9 +29,8 @@ def split_script(text: str) -> list[str]:
         parts = _MARK.split(text)
     else:
         text = _COMMENTED_OUT.sub(_restored, text) if len(text) <= _MAX_RESTORED else text
-        program = without_commands(text)[0]
-        tree = parsed(program)
-        parts = _paragraphs(program, tree) if tree else _NEW_PARAGRAPH.split(_without_texts(text))
+        program = without_commands(ParsedCell(text))[0]
+        parts = _paragraphs(program) if program.is_program else _NEW_PARAGRAPH.split(_without_texts(text))
     return [part for part in parts if part.strip()]
 
 
@@ -40,10 +40,10 @@ def _restored(match: re.Match) -> str:
     return cell if has_statements(cell) else match[0]
 
 
-def _paragraphs(text: str, tree: ast.Module) -> list[str]:
+def _paragraphs(program: ParsedCell) -> list[str]:
     """A program in parts that run alone. Lone strings are left out: Colab writes text cells as strings."""
-    lines, starts, has_code, end = text.split("\n"), [], [], 0
-    for part in tree.body:
+    lines, starts, has_code, end = program.source.split("\n"), [], [], 0
+    for part in program.tree.body:
         start = min([part.lineno, *(mark.lineno for mark in getattr(part, "decorator_list", ()))]) - 1
         if not starts or not all(line.strip() for line in lines[end:start]):
             starts.append(end)  # comments above a statement belong to it
@@ -56,15 +56,15 @@ def _paragraphs(text: str, tree: ast.Module) -> list[str]:
 
 def _without_texts(text: str) -> str:
     """A script that does not parse, without the strings in which Colab writes text cells."""
-    kept, string = [], []
+    lines, string = [], []
     for line in text.split("\n"):
         if not string and not line.startswith('"""'):
-            kept.append(line)
+            lines.append(line)
             continue
         string.append(line)
         if line.rstrip().endswith('"""') and (len(string) > 1 or len(line.rstrip()) >= 6):
             string = []
-    return "\n".join(kept + string)  # what a string that never ends contains can be code
+    return "\n".join(lines + string)  # what a string that never ends contains can be code
 
 
 def without_calls(cell: str) -> str:
@@ -77,7 +77,7 @@ def without_calls(cell: str) -> str:
 
 def _undone(match: re.Match) -> str:
     indent, call, method = match.groups()
-    tree = parsed(call)
+    tree = ParsedCell(call).tree
     if tree is None:
         return match[0]
     values = [value.value for value in tree.body[0].value.args if isinstance(value, ast.Constant)]
@@ -88,7 +88,7 @@ def _undone(match: re.Match) -> str:
 
 def has_statements(cell: str) -> bool:
     """Whether a cell is a program that defines, imports or assigns something: prose can be an expression."""
-    tree = parsed(without_commands(cell)[0])
+    tree = without_commands(ParsedCell(cell))[0].tree
     return tree is not None and any(isinstance(part, _STATEMENTS) for part in tree.body)
 
 

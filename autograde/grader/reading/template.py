@@ -8,7 +8,6 @@ from autograde.common.errors import AutogradeError
 from autograde.exercises import variants
 from autograde.exercises.variants import Values
 from autograde.grader.reading.notebook import Cell, read_notebook
-from autograde.grader.reading.source import called_names, defined_names
 
 CHECK = "check"  # the function whose call is the locked cell of an exercise
 SETUP = "setup"  # the tag of cells with imports that every answer needs
@@ -79,8 +78,8 @@ class Template:
         """Its first heading, such as "03 · Attention"; its file's name if it has none."""
         texts = (cell.cell.source for cell in self.cells if cell.cell.kind == "markdown")
         headings = (re.search(r"^# +(\S.*)$", text, re.MULTILINE) for text in texts)
-        found = next(filter(None, headings), None)
-        return found[1].strip() if found else self.name
+        heading = next(filter(None, headings), None)
+        return heading[1].strip() if heading else self.name
 
     @property
     def answers(self) -> list[TemplateCell]:
@@ -109,8 +108,8 @@ def _template_cell(cell: Cell) -> TemplateCell:
     if cell.grade_id is None:
         return TemplateCell(cell, "other")
     if cell.solution:
-        names = defined_names(cell.source) if cell.kind == "code" else frozenset()
+        names = cell.parsed.declares if cell.kind == "code" else frozenset()
         return TemplateCell(cell, "answer", names)
     if cell.graded and cell.kind == "code":
-        return TemplateCell(cell, "test", frozenset(called_names(cell.source, CHECK)))
+        return TemplateCell(cell, "test", frozenset(cell.parsed.called_with(CHECK)))
     return TemplateCell(cell, "other")

@@ -20,10 +20,10 @@ from functools import cached_property
 
 import numpy as np
 
-from autograde.grader.similarity.hand_ins import Answer
+from autograde.grader.similarity.hand_ins import ComparedAnswer
 from autograde.grader.similarity.programs import hidden_ways
 
-Class = Mapping[str, Mapping[str, Answer]]  # student → exercise → answer
+Class = Mapping[str, Mapping[str, ComparedAnswer]]  # student → exercise → answer
 
 INNOCENT = 0.5  # innocent pairs that may be expected in the list
 _FEWEST_PAIRS = 28  # from which the class's own spread is used: eight students
@@ -90,7 +90,17 @@ class Comparison:
     @cached_property
     def identical(self) -> list[Identical]:
         """Answers that are the same, longest first, without those that are short or that much of the class wrote."""
-        found = []
+        return self._same_programs[0]
+
+    @cached_property
+    def shared(self) -> list[Identical]:
+        """Programs that more than a tenth of the class wrote, and more than two students: obvious, or of one source."""
+        return self._same_programs[1]
+
+    @cached_property
+    def _same_programs(self) -> tuple[list[Identical], list[Identical]]:
+        """(of few, of many), without short ones"""
+        few, many = [], []
         for exercise in sorted({name for answers in self.students.values() for name in answers}):
             writers = defaultdict(list)
             for student, answers in sorted(self.students.items()):
@@ -98,14 +108,16 @@ class Comparison:
                     writers[answers[exercise].program].append(student)
             tried = sum(exercise in answers for answers in self.students.values())
             for those in writers.values():
-                if 2 <= len(those) <= max(2, _COMMON * tried):
-                    found += self._same(exercise, those)
-        return sorted(found, key=lambda one: (-one.passages, one.exercise, one.students))
+                if len(those) >= 2:
+                    (few if len(those) <= max(2, _COMMON * tried) else many).append(self._same(exercise, those))
+        return tuple(
+            sorted(found, key=lambda one: (-one.passages, one.exercise, one.students)) for found in (few, many)
+        )
 
-    def _same(self, exercise: str, those: list[str]) -> list[Identical]:
+    def _same(self, exercise: str, those: list[str]) -> Identical:
         texts = Counter(self.students[student][exercise].source.strip() for student in those)
         size = len(self.students[those[0]][exercise].own)
-        return [Identical(exercise, tuple(those), len(texts) == 1, size)]
+        return Identical(exercise, tuple(those), len(texts) == 1, size)
 
     @cached_property
     def hiding(self) -> list[tuple[str, str, list[str]]]:
@@ -142,7 +154,7 @@ def compare(students: Class, innocent: float = INNOCENT) -> Comparison:
     return Comparison(students, sorted(pairs, key=lambda pair: (pair.expected, pair.first, pair.second)), innocent)
 
 
-def _alike(answers: list[Answer | None]) -> tuple[np.ndarray, np.ndarray]:
+def _alike(answers: list[ComparedAnswer | None]) -> tuple[np.ndarray, np.ndarray]:
     """(how much alike, shared fraction of the smaller answer), each (students, students); NaN where one is lacking."""
     owners = Counter(passage for answer in answers if answer for passage in answer.own)
     tried = sum(answer is not None and bool(answer.own) for answer in answers)

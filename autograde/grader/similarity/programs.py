@@ -4,7 +4,8 @@
     # ["def", "arg", "Return", "BinOp", "2", "Mult", "name"]
 
 Comments, docstrings, formatting, type hints, imports and the names that the program defines itself are gone; names that
-it uses from elsewhere (`ops.matmul`), numbers and the structure stay.
+it uses from elsewhere (`ops.matmul`), numbers and the structure stay. A detour is read as the plain way (`_plain`):
+`x if 1 else y`, `[x][0]`, `getattr(ops, "exp")`. Functions that nothing calls are left out, and code below a `return`.
 """
 
 import ast
@@ -12,6 +13,7 @@ import hashlib
 import io
 import re
 import tokenize
+from collections.abc import Set
 from dataclasses import dataclass
 
 from autograde.common import syntax
@@ -21,6 +23,8 @@ MAX_TOKENS = 20_000  # of one answer that are compared: the longest answer of th
 K = 6  # tokens of a passage: the shortest part of a program that two answers can share
 _LONG_STRING = 40  # characters from which a string is compared by its text
 _SKIPPED = (ast.Import, ast.ImportFrom, ast.Pass, ast.expr_context, ast.type_ignore)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _ANNOTATIONS = ("annotation", "returns", "type_comment")
 _HIDING = frozenset({"exec", "eval", "compile", "__import__", "base64", "marshal", "pickle", "zlib", "codecs"})
 _WORD = re.compile(r"#[^\n]*|\w+|[^\w\s]")
@@ -35,11 +39,14 @@ class Token:
     line: int
 
 
-def tokens_of(source: str) -> list[Token]:
-    """The program's tokens, at most MOST_TOKENS; words and signs of a text that does not parse. Never raises."""
+def tokens_of(source: str, called: Set[str] | None = None) -> list[Token]:
+    """The program's tokens, at most MAX_TOKENS; words and signs of a text that does not parse. Never raises.
+
+    called: the names by which the program is called; by default each of its functions may be.
+    """
     plain = without_comments(source[:LARGEST])
     tree = syntax.parsed(plain)
-    found = _words(plain) if tree is None else _nodes(tree)
+    found = _words(plain) if tree is None else _nodes(tree, called)
     return found[:MAX_TOKENS]
 
 
@@ -108,14 +115,20 @@ def _words(source: str) -> list[Token]:
     return found
 
 
-def _nodes(tree: ast.Module) -> list[Token]:
+def _nodes(tree: ast.Module, called: Set[str] | None) -> list[Token]:
     """The nodes in the order of the text's structure: each before its parts."""
     own = _own_names(tree)
+    never = _never_called(tree, called) if called else set()
     found, waiting = [], [(node, 1) for node in reversed(tree.body)]
     while waiting and len(found) < MAX_TOKENS:
         node, line = waiting.pop()
         line = getattr(node, "lineno", line)
-        if isinstance(node, _SKIPPED) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+        node = _plain(node)
+        if (
+            node in never
+            or isinstance(node, _SKIPPED)
+            or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+        ):
             continue
         text = _text_of(node, own)
         if text:
@@ -127,9 +140,105 @@ def _nodes(tree: ast.Module) -> list[Token]:
 def _parts(node: ast.AST) -> list[ast.AST]:
     parts = []
     for name, value in ast.iter_fields(node):
-        if name not in _ANNOTATIONS:
-            parts += [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, ast.AST)]
+        if name in _ANNOTATIONS:
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST):
+                parts.append(part)
+            if isinstance(part, _LEAVING):
+                break  # what is below it never runs
     return parts
+
+
+def _plain(node: ast.AST) -> ast.AST:
+    """The node that does the same without a detour; several detours, one in the other, are undone one by one."""
+    while (plainer := _plainer(node)) is not None:
+        node = plainer
+    return node
+
+
+def _plainer(node: ast.AST) -> ast.AST | None:
+    match node:
+        case ast.IfExp(test=test) if (known := _truth(test)) is not None:
+            return node.body if known else node.orelse
+        case ast.If(test=test) if (known := _truth(test)) is not None:
+            return ast.Module(node.body if known else node.orelse, [])
+        case ast.While(test=test) if _truth(test) is False:
+            return ast.Module(node.orelse, [])
+        case ast.BoolOp(op=op, values=[first, second]) if (known := _truth(first)) is not None:
+            return second if known == isinstance(op, ast.And) else first
+        case ast.Subscript(value=ast.List(elts=parts) | ast.Tuple(elts=parts), slice=place):
+            number = _number(place)
+            is_in_it = number is not None and -len(parts) <= number < len(parts)
+            return parts[number] if is_in_it and not any(isinstance(part, ast.Starred) for part in parts) else None
+        case ast.Call(func=ast.Name(id="getattr"), args=[thing, name], keywords=[]):
+            text = _text(name)
+            return ast.Attribute(thing, text, ast.Load()) if text and text.isidentifier() else None
+    return None
+
+
+def _truth(test: ast.AST) -> bool | None:
+    """Whether a condition holds, where its text tells it."""
+    match test:
+        case ast.Constant(value=value):
+            return bool(value)
+        case ast.UnaryOp(op=ast.Not(), operand=ast.Constant(value=value)):
+            return not value
+    return None
+
+
+def _number(node: ast.AST) -> int | None:
+    """The whole number of a literal."""
+    match node:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            return -value
+    return None
+
+
+def _text(node: ast.AST) -> str | None:
+    """The text of a literal, or of a few that are put together: "so" + "ft" + "max"."""
+    parts: list[str] = []
+    while isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add) and isinstance(node.right, ast.Constant):
+        parts.insert(0, node.right.value)
+        node = node.left
+    parts.insert(0, node.value if isinstance(node, ast.Constant) else None)
+    return "".join(parts) if all(isinstance(part, str) for part in parts) else None
+
+
+def _never_called(tree: ast.Module, called: Set[str]) -> set[ast.AST]:
+    """The functions and classes that nothing in the program uses, directly or through others. Methods count as used."""
+    methods = {part for node in ast.walk(tree) if isinstance(node, ast.ClassDef) for part in node.body}
+    defined = [node for node in ast.walk(tree) if isinstance(node, _DEFINITIONS) and node not in methods]
+    uses: dict[str, set[str]] = {}
+    for node in defined:
+        uses.setdefault(node.name, set()).update(_names_in(node))
+    outside = ast.Module([node for node in tree.body if not isinstance(node, _DEFINITIONS)], [])
+    waiting, used = sorted(called | _names_in(outside)), set()
+    while waiting:
+        name = waiting.pop()
+        if name not in used:
+            used.add(name)
+            waiting += uses.get(name, ())
+    never = {node for node in defined if node.name not in used}
+    return never if len(never) < len(defined) else set()  # else it is called by a name that we do not see
+
+
+def _names_in(tree: ast.AST) -> set[str]:
+    """The names that a part of a program reads, but for those that only a function in it reads."""
+    found, waiting = set(), list(ast.iter_child_nodes(tree))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not isinstance(tree, ast.ClassDef):
+            waiting += node.decorator_list
+            continue
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+        waiting += ast.iter_child_nodes(node)
+    return found
 
 
 def _text_of(node: ast.AST, own: set[str]) -> str:
@@ -146,7 +255,7 @@ def _text_of(node: ast.AST, own: set[str]) -> str:
             return "def"
         case ast.AnnAssign():
             return "Assign" if node.value else ""
-        case ast.Expr() | ast.arguments():
+        case ast.Expr() | ast.arguments() | ast.Module():
             return ""
     return type(node).__name__
 

@@ -89,6 +89,18 @@ def test_headers_that_are_not_plain_json_objects_are_refused(text):
         parse_header(text)
 
 
+def test_what_came_before_the_deadline_counts_however_late_it_is_looked_at():
+    near, far, channel = _pair()
+    with near, far:
+        far.sendall(_frame({"a": 1, "sizes": [2]}, b"xy"))
+        assert channel.receive(time.monotonic() - 19) == ({"a": 1}, [b"xy"])
+        assert not channel.has_begun
+        far.sendall(_frame({"a": 1, "sizes": [2]}, b"x"))
+        with pytest.raises(DeadlinePassed):
+            channel.receive(time.monotonic() - 19)
+        assert channel.has_begun
+
+
 def test_an_announced_length_sets_no_memory_aside():
     with pytest.raises(ProtocolError, match="4294967295 bytes was announced"):
         _receive(b"\xff\xff\xff\xff")

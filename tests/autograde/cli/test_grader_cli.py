@@ -16,7 +16,7 @@ from grader_course import ANSWERS, STUBS, as_bytes, make_gradebook, notebook, re
 from autograde.cli import COMMANDS, cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.course import make_course
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
@@ -51,7 +51,7 @@ def course(tmp_path_factory):
 def grade(folder, student, verdict, **more):
     result = Result("ps3", student, "03_attention", (verdict,), seconds=1.0, **more)
     result.save(folder)
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         book.write("ps3", student, [result], TEMPLATES)
 
 
@@ -79,7 +79,7 @@ def test_status_counts_what_is_in_graded_and_outdated(course):
 
 
 def test_feedback_pages_hold_what_a_human_gave(course):
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.book.find_grade("check_scores", "03_attention", "ps3", "mark").manual_score = 1.5
         book.book.find_comment("scores", "03_attention", "ps3", "mark").manual_comment = "Half of it."
         book.book.db.commit()
@@ -95,7 +95,7 @@ def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
     folder = tmp_path / "course"
     shutil.copytree(course, folder)
     make_course(folder)
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         book.book.find_comment("scores", "03_attention", "ps3", "mark").manual_comment = "Nearly."
         book.book.db.commit()
     template = TEMPLATES["03_attention"]

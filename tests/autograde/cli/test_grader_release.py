@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
@@ -32,7 +32,7 @@ def course(tmp_path_factory):
     notebook = jupytext.read(SOLUTION)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
     nbformat.write(notebook, folder / "source/ps3/03_attention.ipynb")
-    with Course(folder):  # creates gradebook.db without starting `alembic`
+    with Gradebook(folder):  # creates gradebook.db without starting `alembic`
         pass
     api = NbGraderAPI(CourseDirectory(root=str(folder)))
     made = api.generate_assignment("ps3")
@@ -64,7 +64,7 @@ def test_a_solution_from_colab_goes_all_the_way_to_formgrader(course):
     verdicts = tuple(Verdict(name, name, "passed", most, most) for name, most in points.items())
     stamp = path.with_name("timestamp.txt").read_text()
     result = Result("ps3", "Jane Doe", "03_attention", verdicts, handed_in=stamp)
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         book.write("ps3", "Jane Doe", [result], {"03_attention": template})
         (row,) = book.grades()
     assert row["score"] == row["max_score"] == sum(points.values())

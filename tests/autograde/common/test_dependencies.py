@@ -2,11 +2,11 @@
 
 import pytest
 
-from autograde.common.dependencies import cells_for, names_of, read_cell
+from autograde.common.dependencies import ParsedCell, Program, cells_for
 
 
 def _chosen(names, *program):
-    chosen = cells_for(set(names), [read_cell(cell) for cell in program])
+    chosen = cells_for(set(names), Program(ParsedCell(cell).core for cell in program))
     return [cell.source for cell in chosen.cells], chosen.imports, chosen.missing
 
 
@@ -28,12 +28,13 @@ def _chosen(names, *program):
     ],
 )
 def test_the_names_that_a_text_defines_and_reads(source, defines, reads):
-    assert names_of(source) == (defines, reads)
+    cell = ParsedCell(source)
+    assert (cell.defines, cell.reads) == (defines, reads)
 
 
 def test_a_cell_is_read_without_its_imports_and_bare_expressions():
     imports = "import a.b, c as d\nfrom e import (\n    f,\n    g as h,\n)\n"
-    cell = read_cell(f"# why\n{imports}x = 1; print(x)\n\nshow(\n    x)\ny = 2  # two")
+    cell = ParsedCell(f"# why\n{imports}x = 1; print(x)\n\nshow(\n    x)\ny = 2  # two").core
     assert cell.source == "# why\nx = 1; print(x)\n\ny = 2  # two"  # what shares a line with a statement stays
     assert cell.imports == {
         "a": "import a.b",
@@ -41,7 +42,7 @@ def test_a_cell_is_read_without_its_imports_and_bare_expressions():
         "f": "from e import f",
         "h": "from e import g as h",
     }
-    assert "print(x)" in read_cell("print(x)", with_expressions=True).source
+    assert "print(x)" in ParsedCell("print(x)").without_imports.source
 
 
 def test_the_last_cell_that_defines_a_name_counts():

@@ -18,10 +18,10 @@ from autograde.boundary import fingerprints
 from autograde.cli import cli
 from autograde.exercises import catalogue, cells, folders, notebooks, proofs
 from autograde.exercises.notebooks import SolutionError
-from autograde.grader.grading import forbidden
-from autograde.grader.grading.forbidden import stand_ins_of
+from autograde.grader.grading import upstream
 from autograde.grader.grading.grade import grade, open_assignment
 from autograde.grader.grading.results import load_results
+from autograde.grader.grading.upstream import stand_ins_of
 from autograde.release import editions, sources
 from autograde.student import plans
 
@@ -144,7 +144,7 @@ def test_nothing_of_one_folder_is_used_after_another(own, tmp_path, monkeypatch)
 
 def test_every_cache_of_the_folder_is_cleared_with_it():
     """A function in these modules that is cached for ever takes all it depends on as arguments, or is `cached`."""
-    for module in (cells, notebooks, sources, proofs, forbidden, plans):
+    for module in (cells, notebooks, sources, proofs, upstream, plans):
         text = Path(module.__file__).read_text(encoding="utf-8")
         for name in re.findall(r"@functools\.(?:lru_)?cache[^\n]*\ndef (\w+)", text):
             assert name == "_digest", f"{module.__name__}.{name}: use `autograde.common.caches.cached`"

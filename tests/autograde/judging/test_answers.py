@@ -119,11 +119,7 @@ def test_the_grader_reads_no_text_of_a_sandbox(path):
     imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
     if {"SandboxEnded", "cell_outcome", "Answer"} & imported:
         assert not read_here & (NOT_FOR_THE_GRADER - {"message"} | {"failure.message"})
-    assert (
-        "run_cell" not in read_here
-        or {"cell_outcome"} <= imported
-        or path.stem in ("carry_forward", "forbidden", "mistakes", "training_runs")
-    )
+    assert "run_cell" not in read_here or {"cell_outcome"} <= imported
 
 
 # --- decided outside ---

@@ -8,7 +8,8 @@ from autograde.boundary import call_answer
 from autograde.exercises import catalogue
 from autograde.exercises.planning import planner
 from autograde.judging.answers import Answer
-from autograde.judging.drawn_numbers import drawn_together, initial
+from autograde.judging.claims import Initial
+from autograde.judging.drawn_numbers import drawn_together
 from autograde.judging.judge import judge
 
 RNG = np.random.default_rng(5)
@@ -70,7 +71,7 @@ def test_tables_with_the_same_numbers_or_another_spread_are_found():
     one, other = (table / table.std() for table in drawn)
 
     def found(**weights):
-        difference = initial(claim, [Answer("ok", value=weights)])
+        difference = Initial.difference(claim, [Answer("ok", value=weights)])
         return difference.message if difference else ""
 
     assert found(a=one, b=other) == ""

@@ -14,7 +14,7 @@ from nbgrader.utils import notebook_hash
 
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
@@ -39,7 +39,7 @@ def course(tmp_path):
     (work / "timestamp.txt").write_text("2026-01-30 12:00:00.000000 UTC")
     (work / "submission_secret.txt").write_text("5ec2e7")
     result = Result("ps3", "jane", NOTEBOOK, (Verdict("scores", "3.1 scores", "passed", 3, 3),))
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         book.write("ps3", "jane", [result], {NOTEBOOK: TEMPLATE})
     submission = read_submission(work / f"{NOTEBOOK}.ipynb", TEMPLATE)
     write_autograded(folder, "ps3", "jane", TEMPLATE, submission, result.verdicts, "2026-01-30 12:00:00 UTC")

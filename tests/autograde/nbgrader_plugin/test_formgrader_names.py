@@ -18,8 +18,8 @@ from grader_course import make_gradebook, released
 
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
-from autograde.grader.book.gradebook import Course
-from autograde.grader.book.manual_points.graders import read_shares
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.manual_points.graders import SHARES
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
@@ -38,7 +38,7 @@ def course(tmp_path):
     make_gradebook(folder)
     make_course(folder)
     verdicts = [Verdict(name, f"3.1 {name}", "passed", most, most) for name, most in (("scores", 3), ("why", 2))]
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         for student in ("ada", "ben"):
             result = Result("ps3", student, NOTEBOOK, tuple(verdicts))
             book.write("ps3", student, [result], {NOTEBOOK: TEMPLATE})
@@ -64,7 +64,7 @@ class Formgrader:
             return json.loads(answer.read())
 
     def _id(self, course: Path, kind: str, student: str, cell: str) -> str:
-        with Course(course) as book:
+        with Gradebook(course) as book:
             notebook = book.book.find_submission_notebook(NOTEBOOK, "ps3", student).id
         return next(one["id"] for one in self.ask(f"{kind}s?submission_id={notebook}") if one["name"] == cell)
 
@@ -164,7 +164,7 @@ def test_points_that_are_taken_back_and_points_outside_the_part(course):
     said = run(course, "points", "ps3")
     assert given(course)["ann"] == "1"
     assert "look at: ben, scores: 99 points by hand; the part has 0 to 3" in said
-    assert [one.points for one in read_shares(course, "ps3").given] == [2, None, 99]
+    assert [one.points for one in SHARES.load(course, "ps3").given] == [2, None, 99]
 
 
 @pytest.mark.slow

@@ -1,12 +1,14 @@
 """A sandbox from the grader's side: what honest code gets, how sandboxes end, and that they share nothing."""
 # ruff: noqa: F811 (fixtures of another file)
 
+import contextlib
 import os
 import re
 import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +16,7 @@ import pytest
 from sandbox_case import QUICK, SMALL, sandbox, zygote  # noqa: F401 (fixtures)
 
 from autograde.common.errors import SandboxEnded
+from autograde.grader.grading.budget import Budget
 from autograde.sandbox import bubblewrap, seccomp
 
 ROOT = Path(__file__).parents[3]
@@ -98,6 +101,42 @@ def test_time_spent_waiting_for_a_processor_does_not_count(zygote):
     assert result.seconds > 1.0  # it took longer than it was given: by the crowd's part
 
 
+# --- a grader that stands still ---
+
+
+@contextlib.contextmanager
+def _stopped(after: float, seconds: float):
+    """This process is stopped meanwhile, as by a laptop that is suspended; the sandbox continues."""
+    me = os.getpid()
+    with subprocess.Popen(["sh", "-c", f"sleep {after}; kill -STOP {me}; sleep {seconds}; kill -CONT {me}"]):
+        yield
+
+
+def test_a_pause_of_the_grader_makes_no_cell_late(sandbox):
+    """It stood still for 19 s, and half of the quick answers were called late."""
+    with _stopped(after=0.3, seconds=3):
+        result = sandbox.run_cell("import time\ntime.sleep(0.8)\nprint('done')", seconds=1.5)
+    assert (result.stdout, result.limit, result.error) == ("done\n", None, None)
+
+
+def test_a_pause_of_the_grader_interrupts_no_answer(sandbox):
+    """Numbers that fill the socket: the agent is in the middle of writing when the grader looks again."""
+    sandbox.run_cell("import time\nimport numpy as np\ndef large(n):\n    time.sleep(0.6)\n    return np.arange(n)")
+    with _stopped(after=0.3, seconds=3):
+        [answer] = sandbox.ask([_function("large", 1_000_000)], 1.5)
+    assert answer.status == "ok" and answer.value[-1] == 999_999
+    assert sandbox.run_cell("print('alive')").stdout == "alive\n"
+
+
+def test_a_pause_of_the_grader_is_not_time_of_the_sandbox_or_the_budget(zygote):
+    budget = Budget(wall_seconds=4.0, cpu_seconds=10)
+    with budget.sandbox(zygote, QUICK) as sandbox:
+        with _stopped(after=0.2, seconds=5):
+            assert sandbox.run_cell("import time\ntime.sleep(0.7)").ok
+        assert sandbox.run_cell("print(1)").ok
+    assert budget.wall < 3 and budget.spent_on is None
+
+
 # --- questions ---
 
 
@@ -135,17 +174,34 @@ def test_a_question_that_takes_too_long_does_not_cost_the_answers_before_it(sand
     ],
 )
 def test_answers_that_are_not_answers_end_the_sandbox(sandbox, forged):
-    sandbox.run_cell(
-        f"import autograde.boundary.call_answer as call_answer\ncall_answer.answer = lambda *a, **k: {forged}"
-    )
+    sandbox.run_cell(f"from autograde.boundary import call_answer\ncall_answer.answer = lambda *a, **k: {forged}")
     with pytest.raises(SandboxEnded, match="protocol"):
         sandbox.ask([_function("anything")])
+
+
+@pytest.mark.parametrize(
+    ("code", "fitting"),
+    [
+        ("return np.zeros(n)", 4),  # 15 MiB each: 64 together
+        ("return ['\u00e9' * 100_000] * 5", 1),  # in JSON each is six characters
+        ("return [[float(i)] for i in range(5000)]", 5),
+        ("return [np.zeros(1)] * 1000", 4),
+    ],
+)
+def test_several_large_answers_do_not_end_the_agent(sandbox, code, fitting):
+    """Each for itself was small enough, and all together cost the answers and the sandbox."""
+    sandbox.run_cell(f"import numpy as np\ndef large(n): {code}\ndef small(n): return n")
+    questions = [_function("large", 2_000_000)] * 8 + [_function("small", 1)]
+    *large, small = sandbox.ask(questions)
+    assert [answer.status for answer in large] == ["ok"] * fitting + ["refused"] * (8 - fitting)
+    assert large[-1].failure.reason == "too large" and small.value == 1
+    assert sandbox.run_cell("print('alive')").stdout == "alive\n"
 
 
 def test_object_arrays_cannot_come_out(sandbox):
     sandbox.run_cell(
         "import autograde.boundary.values as v\n"
-        "v.encode = lambda *a: (['array', {'dtype': 'object', 'shape': [1], 'buffer': 0}], [b'12345678'])"
+        "v.encode_items = lambda *a: (['array', {'dtype': 'object', 'shape': [1], 'buffer': 0}], [b'12345678'])"
     )
     with pytest.raises(SandboxEnded, match="protocol"):
         sandbox.ask([_function("anything")])
@@ -300,6 +356,36 @@ def test_of_our_own_package_a_sandbox_holds_only_what_it_needs(sandbox):
         assert sandbox.run_cell(f"print(sorted(os.listdir('/sandbox/lib/autograde/{room}')))").stdout == f"{held}\n"
     code = "import os\nprint([sorted(names) for *_, names in os.walk('/sandbox/lib/autograde/student')])"
     assert sandbox.run_cell(code).stdout == "[['__init__.py', 'quiet.py'], ['__init__.py']]\n"
+
+
+READ = """
+import os
+import email, ipaddress
+names = [ipaddress.__file__, os.path.join(os.path.dirname(email.__file__), "message.py")]
+def texts(name):
+    folder, last = os.path.split(name)
+    yield lambda: open(name).read()
+    yield lambda: os.read(os.open(last, os.O_RDONLY, dir_fd=os.open(folder, os.O_RDONLY)), 100)
+    os.symlink(name, f"/tmp/{last}")
+    yield lambda: open(f"/tmp/{last}").read()
+    yield lambda: open(f"/proc/self/root{name}").read()
+    yield lambda: __import__("subprocess").run(["cat", name], capture_output=True).stdout
+for name in names:
+    for text in texts(name):
+        try:
+            print(len(text()))
+        except FileNotFoundError:
+            print(0)
+"""
+
+
+def test_the_files_of_covered_modules_are_gone_by_every_way_to_them(zygote):
+    for covered, wanted in ((("email", "ipaddress", "no_such_module", "email.no.such"), [0]), ((), range(1, 200_000))):
+        with zygote.start(replace(QUICK, covered=covered)) as sandbox:
+            result = sandbox.run_cell(READ)
+            assert result.ok and all(int(size) in wanted for size in result.stdout.split()), result
+            umount = "import ctypes, email\nprint(ctypes.CDLL(None).umount2(email.__path__[0].encode(), 2))"
+            assert sandbox.run_cell(umount).stdout == "-1\n"
 
 
 def test_checks_and_drawings_do_nothing_in_a_sandbox_under_any_name(sandbox):

@@ -29,6 +29,21 @@ def test_without_a_zygote_a_sandbox_has_the_same_protections(zygote, monkeypatch
         assert sandbox.run_cell("print(open('/proc/1/environ').read())").error.name == "PermissionError"
 
 
+def test_another_installed_copy_of_the_course_is_found_and_covered(zygote, monkeypatch, tmp_path):
+    """A course in the environment, and the grader run from a checkout: its references were shown to every sandbox."""
+    folder = tmp_path / "env/lib/python3.12/site-packages/autograde"
+    (folder / "exercises").mkdir(parents=True)
+    (folder / "exercises/references.py").write_text("ANSWER = 42")
+    monkeypatch.setattr(
+        bubblewrap, "python_folders", lambda real=bubblewrap.python_folders: [*real(), tmp_path / "env"]
+    )
+    (finding,) = doctor._other_copies()
+    assert finding.ok and str(folder) in finding.detail
+    with launchers.Zygote(packages={}, preload=SMALL) as launcher, launcher.start(QUICK) as sandbox:
+        code = f"import os\nprint(os.path.isdir({str(folder.parent)!r}), os.path.isdir({str(folder)!r} + '/exercises'))"
+        assert sandbox.run_cell(code).stdout == "True False\n"
+
+
 def test_trusting_submissions_says_what_that_means():
     lines = []
     with launchers.open_launcher(trust=True, tell=lines.append) as launcher, launcher.start(QUICK) as sandbox:

@@ -18,7 +18,7 @@ from autograde.boundary import fingerprints
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.grader.book.course import make_course
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.student import drawings_data, pictures, plans, progress_file
@@ -231,7 +231,7 @@ def test_progress_notebooks_and_gradebook_agree_on_the_points(tmp_path, monkeypa
     course = tmp_path / "course"
     make_course(course)
     write_assignment(course, "all", [editions.make(name) for name in names])
-    with Course(course) as book:
+    with Gradebook(course) as book:
         graded = {one.name: one.max_score for one in book.book.find_assignment("all").notebooks}
     cells_of = {name: json.loads(editions.make(name).student)["cells"] for name in names}
     released = {

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from autograde.grader.book.comments import filled_in, read_comments
+from autograde.grader.book.comments import COMMENTS, filled_in
 from autograde.grader.book.course import local_time, zone_of
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.people import namer
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.template import Template
@@ -22,10 +22,10 @@ def given_by_people(
     """
     folder, by_hand, penalties = Path(folder), {}, {}
     if (folder / "gradebook.db").is_file():
-        with Course(folder) as book:
+        with Gradebook(folder) as book:
             book.write_late_penalties()
             by_hand, penalties = book.by_hand(assignment, templates), book.late_penalties(assignment)
-    comments = read_comments(folder)
+    comments = COMMENTS.load(folder)
     name, zone = namer(folder), zone_of(folder)
 
     def of(result: Result) -> dict[str, object]:

@@ -6,9 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from autograde.common.errors import AutogradeError
-from bertlab.common.files import write_text
-
-FOLDER = Path(".autograde", "by_hand")
+from autograde.grader.book.store import Table
 
 
 class SheetError(AutogradeError, ValueError):
@@ -60,25 +58,20 @@ class Shares:
             [one for one in self.given if one.key.split("/")[0] != student],
         )
 
-    def save(self, course: str | Path, assignment: str) -> None:
-        path = Path(course, FOLDER, f"{assignment}.json")
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_text(path, json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+
+def _parsed(text: str) -> Shares:
+    content = json.loads(text)
+    return Shares(content["grader_of"], [Given(**one) for one in content["given"]])
 
 
-def read_shares(course: str | Path, assignment: str) -> Shares:
-    """The split of an assignment; an empty one if there is none. Raises SheetError."""
-    path = Path(course, FOLDER, f"{assignment}.json")
-    if not path.is_file():
-        return Shares()
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        return Shares(content["grader_of"], [Given(**one) for one in content["given"]])
-    except (OSError, ValueError, KeyError, TypeError) as reason:
-        raise SheetError(f"{path}: expected a split among graders ({reason}); put a copy of it back") from None
+SHARES = Table(
+    ".autograde/by_hand/{}.json", "a split among graders", "put a copy of it back",
+    parse=_parsed, empty=Shares, text=lambda shares: json.dumps(asdict(shares), indent=1, ensure_ascii=False) + "\n",
+    without=lambda shares, student: shares.without(student),
+)  # fmt: skip
 
 
 def record(course: str | Path, assignment: str, given: Iterable[Given]) -> None:
     """Appends to what graders gave. Only for the one writer of the gradebook: others may have entered meanwhile."""
-    shares = read_shares(course, assignment)
-    Shares(shares.grader_of, [*shares.given, *given]).save(course, assignment)
+    shares = SHARES.load(course, assignment)
+    SHARES.save(Shares(shares.grader_of, [*shares.given, *given]), course, assignment)

@@ -7,19 +7,16 @@ points somebody has changed has a part of their own.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from autograde.grader.book.groups import Groups, read_groups
-from autograde.grader.book.manual_points.graders import read_shares
+from autograde.grader.book.database import Database
+from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.manual_points.graders import SHARES
 from autograde.grader.grading.results import Result, graded_file
 from autograde.grader.reading.template import Template
 
-if TYPE_CHECKING:
-    from autograde.grader.book.gradebook import Course
-
 
 @dataclass(frozen=True)
-class Part:
+class ManualPart:
     """One exercise of one submission.
 
     cell: name of the cell with its points; max_points: how many these are; automatic: the autograder's points, None
@@ -50,7 +47,9 @@ class Part:
         return f"{self.student}, {self.exercise}"
 
 
-def parts_of(book: "Course", assignment: str, templates: Mapping[str, Template], merged: bool = True) -> list[Part]:
+def parts_of(
+    book: Database, assignment: str, templates: Mapping[str, Template], merged: bool = True
+) -> list[ManualPart]:
     """All parts of an assignment, by student. merged: one part for all members of a group who have the same points."""
     found = [
         part
@@ -58,10 +57,10 @@ def parts_of(book: "Course", assignment: str, templates: Mapping[str, Template],
         for notebook in submission.notebooks
         for part in parts_of_notebook(notebook, templates.get(notebook.name))
     ]
-    return _merged(found, read_groups(book.folder, assignment)) if merged else found
+    return _merged(found, GROUPS.load(book.folder, assignment)) if merged else found
 
 
-def parts_of_notebook(notebook, template: Template | None) -> list[Part]:
+def parts_of_notebook(notebook, template: Template | None) -> list[ManualPart]:
     """The parts of one student's notebook. notebook: nbgrader's `SubmittedNotebook`."""
     exercises, assignment, student = _exercises(template), notebook.assignment.assignment.name, _student(notebook)
     comments = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
@@ -70,8 +69,8 @@ def parts_of_notebook(notebook, template: Template | None) -> list[Part]:
         exercise = exercises.get(grade.cell.name, grade.cell.name)
         by_hand = grade.manual_score, comments.get(exercise, ""), bool(grade.needs_manual_grade)
         found.append(
-            Part(assignment, student, notebook.name, exercise, grade.cell.name, grade.cell.max_score, grade.auto_score,
-                 *by_hand, (student,), grade.extra_credit or 0.0)
+            ManualPart(assignment, student, notebook.name, exercise, grade.cell.name, grade.cell.max_score,
+                       grade.auto_score, *by_hand, (student,), grade.extra_credit or 0.0)
         )  # fmt: skip
     return found
 
@@ -83,15 +82,15 @@ def _exercises(template: Template | None) -> dict[str, str]:
     return dict(reversed(pairs))  # of several answers the first
 
 
-def _merged(parts: list[Part], groups: Groups) -> list[Part]:
-    alike: dict[tuple, list[Part]] = {}
+def _merged(parts: list[ManualPart], groups: Groups) -> list[ManualPart]:
+    alike: dict[tuple, list[ManualPart]] = {}
     for part in parts:
         whose = groups.of(part.student) or f"/{part.student}"
         alike.setdefault((whose, part.notebook, part.exercise, part.points, part.comment), []).append(part)
     return [replace(those[0], members=tuple(part.student for part in those)) for those in alike.values()]
 
 
-def give(book: "Course", part: Part, points: float | None, comment: str, record: Callable[[], None]) -> bool:
+def give(book: Database, part: ManualPart, points: float | None, comment: str, record: Callable[[], None]) -> bool:
     """Writes points and comment by hand for all members of a part; False if it is not as it was read.
 
     points: None takes back those by hand; record: called when they are written, before anybody else can write.
@@ -118,15 +117,15 @@ def give(book: "Course", part: Part, points: float | None, comment: str, record:
     return book.transaction(work, record)
 
 
-def _notebook(book, part: Part, student: str):
+def _notebook(book, part: ManualPart, student: str):
     return book.find_submission_notebook(part.notebook, part.assignment, student)
 
 
-def _grade(book, part: Part, student: str):
+def _grade(book, part: ManualPart, student: str):
     return next(grade for grade in _notebook(book, part, student).grades if grade.cell.name == part.cell)
 
 
-def _comment(book, part: Part, student: str):
+def _comment(book, part: ManualPart, student: str):
     found = [one for one in _notebook(book, part, student).comments if one.cell.name == part.exercise]
     return found[0] if found else None
 
@@ -139,8 +138,8 @@ def share_in_groups(book, folder: str | Path) -> None:
     """
     changed = False
     for assignment in book.assignments:
-        alone = read_shares(folder, assignment.name).alone()
-        for members in read_groups(folder, assignment.name).members.values():
+        alone = SHARES.load(folder, assignment.name).alone()
+        for members in GROUPS.load(folder, assignment.name).members.values():
             submissions = [one for one in assignment.submissions if one.student_id in members]
             for name in {notebook.name for one in submissions for notebook in one.notebooks}:
                 notebooks = [one for each in submissions for one in each.notebooks if one.name == name]

@@ -20,10 +20,10 @@ from functools import partial
 from pathlib import Path
 
 from autograde.common.delimited import TableError, read_table
-from autograde.grader.book.gradebook import Course
-from autograde.grader.book.groups import read_groups
-from autograde.grader.book.manual_points.graders import Given, Shares, SheetError, read_shares, record
-from autograde.grader.book.manual_points.parts import Part, give, parts_of
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.manual_points.graders import SHARES, Given, Shares, SheetError, record
+from autograde.grader.book.manual_points.parts import ManualPart, give, parts_of
 from autograde.grader.exports.tables import cell, plain, written
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.reading.template import Template
@@ -41,7 +41,7 @@ FORMGRADER = "formgrader"
 # --- split ---
 
 
-def split(parts: Iterable[Part], graders: Sequence[str], shares: Shares, by: str = "student") -> Shares:
+def split(parts: Iterable[ManualPart], graders: Sequence[str], shares: Shares, by: str = "student") -> Shares:
     """Gives each part without one of these graders to the grader with the fewest; parts that have one stay theirs.
 
     by: "student": all parts of a student go to one grader; "exercise": all answers to an exercise. Raises SheetError.
@@ -52,7 +52,7 @@ def split(parts: Iterable[Part], graders: Sequence[str], shares: Shares, by: str
     if len({name.casefold() for name in graders}) < len(graders) or not graders:
         raise SheetError(f"expected graders with different names, got {', '.join(graders) or 'none'}")
     grader_of = dict(shares.grader_of)
-    free: dict[tuple, list[Part]] = {}
+    free: dict[tuple, list[ManualPart]] = {}
     for part in parts:
         if grader_of.get(part.key) not in graders:
             free.setdefault((part.student,) if by == "student" else (part.notebook, part.exercise), []).append(part)
@@ -71,7 +71,7 @@ def _mixed(group: tuple) -> str:
 
 
 def sheet(
-    grader: str, parts: Iterable[Part], templates: Mapping[str, Template], course: Path, names: Mapping[str, str]
+    grader: str, parts: Iterable[ManualPart], templates: Mapping[str, Template], course: Path, names: Mapping[str, str]
 ) -> str:
     """The CSV of one grader: a row for each part, with the answer, to be filled in. names: of students."""
     rows = [_COLUMNS]
@@ -83,12 +83,12 @@ def sheet(
     return written([cell(value) for value in row] for row in rows)
 
 
-def _cell_index(templates: Mapping[str, Template], part: Part) -> int:
+def _cell_index(templates: Mapping[str, Template], part: ManualPart) -> int:
     order = [answer.grade_id for answer in templates[part.notebook].answers] if part.notebook in templates else []
     return order.index(part.exercise) if part.exercise in order else len(order)
 
 
-def _answer(course: Path, part: Part) -> str:
+def _answer(course: Path, part: ManualPart) -> str:
     """The student's text, from the graded notebook that formgrader shows."""
     path = course / "autograded" / part.student / part.assignment / f"{part.notebook}.ipynb"
     if not path.is_file():
@@ -110,14 +110,14 @@ def points_text(points: float | None) -> str:
 class Entered:
     """The outcome of entering a sheet. conflicts, unread: sentences."""
 
-    entered: list[Part] = field(default_factory=list)
+    entered: list[ManualPart] = field(default_factory=list)
     same: int = 0
     conflicts: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class Row:
+class SheetRow:
     """One row of a sheet. points, before: as text; members: of a group, whose answer it is."""
 
     grader: str
@@ -131,7 +131,7 @@ class Row:
     members: tuple[str, ...] = ()
 
 
-def read_sheet(text: str, where: str) -> list[Row]:
+def read_sheet(text: str, where: str) -> list[SheetRow]:
     """The rows of a filled sheet. Raises SheetError."""
     try:
         lines, _ = read_table(text)
@@ -149,7 +149,7 @@ def read_sheet(text: str, where: str) -> list[Row]:
     filled = [line + [""] * (len(header) - len(line)) for line in lines[1:] if any(line)]
     column = header.index("members") if "members" in header else None
     return [
-        Row(*(plain(line[one]) for one in wanted), _members(plain(line[column])) if column is not None else ())
+        SheetRow(*(plain(line[one]) for one in wanted), _members(plain(line[column])) if column is not None else ())
         for line in filled
     ]
 
@@ -159,15 +159,15 @@ def _members(text: str) -> tuple[str, ...]:
 
 
 def enter(
-    book: Course, assignment: str, templates: Mapping[str, Template], rows: Iterable[Row], replace: bool = False,
-    alone: bool = False,
+    book: Gradebook, assignment: str, templates: Mapping[str, Template], rows: Iterable[SheetRow],
+    replace: bool = False, alone: bool = False,
 ) -> Entered:  # fmt: skip
     """Writes the points and comments of a sheet into the gradebook, and who gave them into the list of graders.
 
     replace: also where the gradebook has changed since the sheet was written. alone: for the named student only, not
     for the other members of a group.
     """
-    done, groups = Entered(), read_groups(book.folder, assignment)
+    done, groups = Entered(), GROUPS.load(book.folder, assignment)
     parts = parts_of(book, assignment, templates, merged=not alone)
     known = {(student, part.notebook, part.exercise): part for part in parts for student in part.members}
     for row in rows:
@@ -184,7 +184,7 @@ def enter(
     return done
 
 
-def _enter(done: Entered, book: Course, part: Part, row: Row, replace: bool, alone: bool) -> None:
+def _enter(done: Entered, book: Gradebook, part: ManualPart, row: SheetRow, replace: bool, alone: bool) -> None:
     """Writes a row to one part; a group's row is for several parts once one member's points were changed."""
     points = _points(row, part)
     if isinstance(points, str):
@@ -196,19 +196,19 @@ def _enter(done: Entered, book: Course, part: Part, row: Row, replace: bool, alo
     if new in (now, before) and not confirmed:
         done.same += 1
     elif now != before and not replace:
-        done.conflicts.append(_conflict(part, read_shares(book.folder, part.assignment), new))
+        done.conflicts.append(_conflict(part, SHARES.load(book.folder, part.assignment), new))
     elif not give(book, part, *new, partial(record, book.folder, part.assignment, _given(part, row, points, alone))):
         done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
     else:
         done.entered.append(part)
 
 
-def _given(part: Part, row: Row, points: float | None, alone: bool) -> list[Given]:
+def _given(part: ManualPart, row: SheetRow, points: float | None, alone: bool) -> list[Given]:
     """An entry for each member of a part."""
     return [Given(key, row.grader, _now(), points, row.comment, part.cell, alone) for key in _keys(part)]
 
 
-def _keys(part: Part) -> list[str]:
+def _keys(part: ManualPart) -> list[str]:
     return [dataclasses.replace(part, student=student).key for student in part.members]
 
 
@@ -216,9 +216,9 @@ def _now() -> str:
     return f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def record_formgrader(course: Path, assignment: str, parts: Iterable[Part], grader: str) -> None:
+def record_formgrader(course: Path, assignment: str, parts: Iterable[ManualPart], grader: str) -> None:
     """Records what a grader wrote in formgrader. parts: as they are since. Only for the one writer of the gradebook."""
-    last, given = read_shares(course, assignment).last(), []
+    last, given = SHARES.load(course, assignment).last(), []
     for part in parts:
         before, value = last.get(part.key), (part.points, plain(part.comment))
         if value != (before.value if before else (None, "")) or part.extra:
@@ -234,7 +234,7 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _points(row: Row, part: Part) -> float | None | str:
+def _points(row: SheetRow, part: ManualPart) -> float | None | str:
     """The points of a row, or a sentence about what is wrong with them."""
     if row.points in ("", _EMPTY):
         forgotten = row.points == "" and row.points_before != ""
@@ -247,7 +247,7 @@ def _points(row: Row, part: Part) -> float | None | str:
     return points
 
 
-def _conflict(part: Part, shares: Shares, new: tuple) -> str:
+def _conflict(part: ManualPart, shares: Shares, new: tuple) -> str:
     last = _last(part, shares.last())
     who = last.grader if last and last.value == (part.points, plain(part.comment)) else FORMGRADER
     return (f"{part.title}: since the sheet was written {who} gave {said(part.points, part.comment)}; "
@@ -274,7 +274,7 @@ class Progress:
     waiting: int
 
 
-def progress(parts: Sequence[Part], shares: Shares) -> tuple[list[Progress], list[str]]:
+def progress(parts: Sequence[ManualPart], shares: Shares) -> tuple[list[Progress], list[str]]:
     """Each grader's progress, and sentences about points to look at: those that replaced another grader's unseen, and
     those that the part does not have."""
     last, known = shares.last(), {part.key: part for part in parts}
@@ -298,21 +298,21 @@ def progress(parts: Sequence[Part], shares: Shares) -> tuple[list[Progress], lis
     return [Progress(name, share[name], given[name], waiting[name]) for name in names], look
 
 
-def _last(part: Part, last: Mapping[str, Given]) -> Given | None:
+def _last(part: ManualPart, last: Mapping[str, Given]) -> Given | None:
     """The last entry about a part: of a group's members, one that fits the points they have now."""
     entries = [last[key] for key in _keys(part) if key in last]
     fitting = [entry for entry in entries if entry.value == (part.points, plain(part.comment))]
     return next(iter(fitting or entries), None)
 
 
-def _changed(part: Part, entry: Given | None) -> list[str]:
+def _changed(part: ManualPart, entry: Given | None) -> list[str]:
     """A sentence where a part has other points than its last entry."""
     if entry is None:
         return []
     return [f"{part.title}: {entry.grader} gave {said(*entry.value)}; now {said(part.points, part.comment)}"]
 
 
-def _unseen(part: Part, history: Sequence[Given]) -> list[str]:
+def _unseen(part: ManualPart, history: Sequence[Given]) -> list[str]:
     """A sentence where a grader has replaced another's points in formgrader, which does not ask. history: of the part,
     oldest first."""
     now = history[-1]

@@ -5,9 +5,10 @@ from click.testing import CliRunner
 from grader_course import make_gradebook, released
 
 from autograde.cli import cli
-from autograde.grader.book.comments import CommentsError, filled_in, read_comments
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.comments import COMMENTS, filled_in
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.store import StoreError
 from autograde.grader.exports.feedback_texts import feedback_html
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.pages.feedback import feedback_page
@@ -25,7 +26,7 @@ def course(tmp_path):
     verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
     result = Result("ps3", "jane", "03_attention", (verdict,))
     result.save(tmp_path)
-    with Course(tmp_path) as book:
+    with Gradebook(tmp_path) as book:
         book.write("ps3", "jane", [result], TEMPLATES)
         comment = book.book.find_comment("scores", "03_attention", "ps3", "jane")
         comment.manual_comment = "Good. #shape #no-loop, please; #later"
@@ -66,5 +67,5 @@ def test_only_an_id_that_is_a_word_alone_is_one(text):
 @pytest.mark.parametrize("text", ["shape", 'Shape = "x"', "shape = 3", 'shape = ""', "[shape]\ntext = 'x'", "\xff"])
 def test_a_file_that_cannot_be_used_is_named(tmp_path, text):
     (tmp_path / "comments.toml").write_bytes(text.encode("latin-1"))
-    with pytest.raises(CommentsError, match="comments.toml: .*correct it"):
-        read_comments(tmp_path)
+    with pytest.raises(StoreError, match="comments.toml: .*correct it"):
+        COMMENTS.load(tmp_path)

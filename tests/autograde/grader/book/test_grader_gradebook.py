@@ -1,6 +1,7 @@
 """The gradebook: a plain nbgrader course, written safely, read by stock nbgrader."""
 
 import html
+import json
 import multiprocessing
 import os
 import re
@@ -15,7 +16,7 @@ from pathlib import Path
 import pytest
 from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 
-from autograde.grader.book.gradebook import Course, GradebookError, configured_penalty
+from autograde.grader.book.gradebook import Gradebook, GradebookError, configured_penalty
 from autograde.grader.grading.autograded import inert_markdown, write_autograded
 from autograde.grader.grading.results import Result, ResultError, load_results
 from autograde.grader.reading.repair import read_submission
@@ -58,13 +59,13 @@ def folder(empty_course, tmp_path):
 
 
 def write(folder, *results, **more):
-    with Course(folder, patience=more.pop("patience", 10)) as course:
+    with Gradebook(folder, patience=more.pop("patience", 10)) as course:
         for one in results:
             course.write("ps3", one.student, [one], TEMPLATES, **more)
 
 
 def scores(folder, student="jane"):
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         submission = course.book.find_submission("ps3", student)
         return {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade) for g in submission.notebooks[0].grades}
 
@@ -82,7 +83,7 @@ def test_an_empty_gradebook_is_the_one_that_nbgrader_makes(tmp_path, monkeypatch
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # nbgrader starts `alembic`
     Gradebook(f"sqlite:///{tmp_path / 'stock' / 'gradebook.db'}").close()
     monkeypatch.setenv("PATH", "")
-    with Course(tmp_path):
+    with Gradebook(tmp_path):
         pass
     assert dump(tmp_path) == dump(tmp_path / "stock")
     assert any("alembic_version" in line for line in dump(tmp_path))
@@ -96,7 +97,7 @@ def test_points_land_in_the_cells_that_carry_them(folder):
         "check_head": (0, None, False),
         "why": (None, None, True),  # a text is for a human to read
     }
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         (row,) = course.grades()
         assert (row["student"], row["score"], row["max_score"]) == ("jane", 4, 11)
         assert row["needs_manual_grade"]
@@ -116,7 +117,7 @@ def test_writing_twice_is_writing_once(folder):
 
 def test_what_a_human_gave_survives_every_regrade(folder):
     write(folder, result())
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         grade = course.book.find_grade("check_head", "03_attention", "ps3", "jane")
         grade.manual_score, grade.extra_credit, grade.needs_manual_grade = 3.5, 0.5, False
         course.book.find_comment("head", "03_attention", "ps3", "jane").manual_comment = "Well argued."
@@ -127,7 +128,7 @@ def test_what_a_human_gave_survives_every_regrade(folder):
     better = result(verdicts=(verdict("head", 4, 4),))
     write(folder, better)
     assert scores(folder)["check_head"] == (4, 3.5, True)
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         submission = course.book.find_submission("ps3", "jane")
         assert submission.extension == timedelta(days=3)
         assert submission.notebooks[0].grades[0].assignment is submission
@@ -142,7 +143,7 @@ def test_points_by_hand_for_another_file_are_kept_and_marked(folder):
         one.save(folder)
 
     grade("a")
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         for name, points in (("why", 2), ("check_head", 3.5)):
             mark = course.book.find_grade(name, "03_attention", "ps3", "jane")
             mark.manual_score, mark.needs_manual_grade = points, False
@@ -160,7 +161,7 @@ def test_no_score_exceeds_its_cell_or_falls_below_nothing(folder):
 
 
 def test_points_follow_a_release_that_changed_them(folder):
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         course.book.find_grade_cell("check_weights", "03_attention", "ps3").max_score = 10
         course.book.db.commit()
     write(folder, result())
@@ -170,7 +171,7 @@ def test_points_follow_a_release_that_changed_them(folder):
 def test_an_unreadable_notebook_has_zero_points_and_says_why(folder):
     write(folder, result(verdicts=(), problem="Your file is <empty>."))
     assert {score for score, _, _ in scores(folder).values()} == {0}
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         assert course.book.find_comment("head", "03_attention", "ps3", "jane").comment == "Your file is ‹empty›."
 
 
@@ -182,12 +183,12 @@ def test_a_technical_failure_asks_for_a_human(folder):
 def test_an_extension_counts_before_a_late_penalty(folder):
     penalty = lambda student, score, seconds: seconds / 3600 * 100  # noqa: E731
     write(folder, result(handed_in=LATE), late_penalty=penalty)
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         assert course.grades()[0]["late_penalty"] == 4  # never more than the score
         course.book.find_submission("ps3", "jane").extension = timedelta(days=1)
         course.book.db.commit()
     write(folder, result(handed_in=LATE), late_penalty=penalty)
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         assert course.grades()[0]["late_penalty"] == 0
 
 
@@ -201,7 +202,7 @@ def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extensi
     late = [15 * 60, 16 * 60, day, day + 1, 100 * day]
     assert [penalty("jane", 4, seconds) for seconds in late] == [None, 0.4, 0.4, 0.8, 2.0]
     write(folder, result(handed_in=LATE), late_penalty=penalty)
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         assert course.grades()[0]["late_penalty"] == pytest.approx(0.4)
         course.book.grant_extension("ps3", "jane", days=2)
         course.write_late_penalties(penalty)
@@ -221,12 +222,12 @@ def test_the_courses_own_late_plugin_is_used(folder):
         "get_config().AssignLatePenalties.plugin_class = Half\n"
     )
     write(folder, result(handed_in=LATE), late_penalty=configured_penalty(folder))
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         assert course.grades()[0]["late_penalty"] == 2
 
 
 def test_an_assignment_that_is_not_there_is_named(folder):
-    with Course(folder) as course, pytest.raises(GradebookError, match="nbgrader generate_assignment ps9"):
+    with Gradebook(folder) as course, pytest.raises(GradebookError, match="nbgrader generate_assignment ps9"):
         course.write("ps9", "jane", [], {})
 
 
@@ -240,7 +241,7 @@ def test_a_locked_database_is_waited_for(folder):
 
 def test_a_database_locked_for_good_is_reported_and_nothing_is_half_written(folder):
     before = dump(folder)
-    with Course(folder, patience=0.1) as course:
+    with Gradebook(folder, patience=0.1) as course:
         blocker = sqlite3.connect(folder / "gradebook.db")
         blocker.execute("BEGIN EXCLUSIVE")
         with pytest.raises(GradebookError, match="locked by another program"):
@@ -257,7 +258,7 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_submission(folder):
     def broken(*_):
         raise RuntimeError("killed")
 
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         with pytest.raises(RuntimeError):
             course.write("ps3", "jane", [result(handed_in=LATE)], TEMPLATES, late_penalty=broken)
     assert dump(folder) == before
@@ -276,7 +277,7 @@ def test_two_graders_at_once_lose_nothing(folder):
         worker.start()
     for worker in workers:
         worker.join(120)
-    with Course(folder) as course:
+    with Gradebook(folder) as course:
         assert [row["score"] for row in course.grades()] == [4] * 20
 
 
@@ -307,6 +308,23 @@ def test_stock_nbgrader_shows_the_graded_submission(folder):
     nbformat.validate(written)
     MetadataValidator().validate_nb(written)
     assert any("Look at <b>line 5</b>" in str(cell.get("outputs")) for cell in written.cells)
+
+
+def test_formgrader_shows_the_own_modules_that_a_notebook_uses(tmp_path):
+    """With all code in mybert/helpers.py it showed one line."""
+    folder = tmp_path / "submitted/jane/ps3"
+    (folder / "mybert").mkdir(parents=True)
+    (folder / "mybert/helpers.py").write_text(
+        "from .deep import factor\n\ndef attention_scores(q, k):\n    return factor"
+    )
+    (folder / "mybert/deep.py").write_text("factor = 3\n")
+    (folder / "mybert/unused.py").write_text("never = 1\n")
+    source = as_bytes(notebook(ANSWERS | {"scores": "from mybert.helpers import attention_scores"}))
+    path = write_autograded(tmp_path, "ps3", "jane", TEMPLATE, read_submission(source, TEMPLATE), [], "")
+    sources = [cell["source"] for cell in json.loads(path.read_text())["cells"]]
+    assert sources[-4:-2] == ["**mybert/helpers.py**, handed in beside the notebook",
+                              (folder / "mybert/helpers.py").read_text()]  # fmt: skip
+    assert sources[-1] == "factor = 3\n" and "never = 1\n" not in sources
 
 
 def test_markdown_of_a_student_cannot_act_in_the_instructors_browser():
@@ -384,5 +402,5 @@ def test_killed_at_any_moment_and_started_again_the_gradebook_is_the_same(folder
             assert db.execute(half).fetchall() == []
     assert kills >= 3
     write(folder, *(result(f"s{n:03}") for n in range(60)))
-    with Course(folder) as killed, Course(whole) as unharmed:
+    with Gradebook(folder) as killed, Gradebook(whole) as unharmed:
         assert killed.grades() == unharmed.grades()

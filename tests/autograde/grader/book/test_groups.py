@@ -33,11 +33,11 @@ from lms_files import (
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.course import SECRET
 from autograde.grader.book.forget import forget
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies
-from autograde.grader.book.groups import Groups, read_groups
+from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.grading.results import load_results
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 
 
 def test_one_hand_in_is_run_once_and_is_everybodys_grade(course):
@@ -76,7 +76,7 @@ def test_the_newest_hand_in_of_a_group_counts_and_the_others_are_kept(course):
     assert of_ann == of_ben
     collect_own(course, {"ann": newer}, "c.zip", (2026, 2, 1, 12, 0, 0))
     assert (course / "submitted/ben/ps3" / NB).read_bytes() == newer
-    assert hand_in(course, "ps3", "ben").by == "ann" and hand_in(course, "ps3", "ann").by == ""
+    assert HAND_INS.load(course, "ps3", "ben").by == "ann" and HAND_INS.load(course, "ps3", "ann").by == ""
     assert any(path.read_bytes() == WORK for path in (course / "collected/ps3/earlier/ben").rglob("*.ipynb"))
     assert "unchanged" in collect_own(course, {"ann": newer}, "c.zip", (2026, 2, 1, 12, 0, 0))
     again = collect_own(course, {"ben": WORK}, "a.zip", (2026, 1, 30, 12, 0, 0))
@@ -148,7 +148,7 @@ TEAM = [
 def test_canvass_group_hand_in_goes_to_all_members_of_its_group_set(course):
     (course / "canvas.csv").write_text(CANVAS)
     run(course, "groups", "ps3", course / "canvas.csv")
-    assert read_groups(course, "ps3").members == {"Team_7_a": ("leeann", "roeben")}
+    assert GROUPS.load(course, "ps3").members == {"Team_7_a": ("leeann", "roeben")}
     said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
     assert "2 students: 2 new" in said and "roeben has the hand-in of leeann" in said
     assert sorted(path.name for path in course.glob("submitted/*")) == ["foxcleo", "leeann", "roeben"]
@@ -169,13 +169,13 @@ def test_records_of_an_earlier_version_are_read_and_grade_tells_what_it_undid(co
     run(course, "groups", "ps3", course / "canvas.csv")
     run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
     grade(course)
-    before = {student: hand_in(course, "ps3", student) for student in ("leeann", "roeben", "foxcleo")}
+    before = {student: HAND_INS.load(course, "ps3", student) for student in ("leeann", "roeben", "foxcleo")}
     for path in course.glob("collected/ps3/hand_ins/*.json"):  # as they were written before records had a group
         content = json.loads(path.read_text())
         path.write_text(json.dumps({key: content[key] for key in content.keys() - {"group", "replaced"}}))
-    assert before == {student: hand_in(course, "ps3", student) for student in before}
+    assert before == {student: HAND_INS.load(course, "ps3", student) for student in before}
     assert [one.group for one in before.values()] == ["Team_7_a", "Team_7_a", ""]
-    Groups({"Team_7_a": ("leeann",)}).save(course, "ps3")
+    GROUPS.save(Groups({"Team_7_a": ("leeann",)}), course, "ps3")
     told = run(course, "grade", "ps3")
     assert "  roeben no longer has the hand-in of leeann (Team_7_a) and has none until you collect" in told
     assert "roeben" not in run(course, "grade", "ps3") and sorted(scores(course)) == ["foxcleo", "leeann"]
@@ -202,7 +202,7 @@ def test_canvas_gives_the_group_one_feedback_and_a_members_own_to_nobody_else(co
 
 def test_two_entries_that_name_one_group_are_disputed(course):
     """A student can choose a display name on Canvas. A list of one's own has no user ids."""
-    Groups({"Team_7_a": ("leeann", "roeben")}).save(course, "ps3")
+    GROUPS.save(Groups({"Team_7_a": ("leeann", "roeben")}), course, "ps3")
     both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]
     said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", both), code=1)
     assert "2 disputed" in said and not (course / "submitted/leeann").exists()
@@ -239,7 +239,7 @@ def _worksheet(course, groups):
 def test_moodles_group_hand_in_goes_to_the_members_in_its_worksheet(course, folders):
     worksheet = _worksheet(course, ("Group A", "Group A", "Default group"))
     run(course, "groups", "ps3", worksheet)
-    assert read_groups(course, "ps3").members == {"Group A": ("Ann Lee", "Ben Roe")}
+    assert GROUPS.load(course, "ps3").members == {"Group A": ("Ann Lee", "Ben Roe")}
     download = moodle_zip(course / "a.zip", [Handed("Group A", 17, NB, WORK)], folders=folders)
     assert "1 student: 1 new" in run(course, "collect", "ps3", download)
     grade(course, 2.5)
@@ -286,15 +286,15 @@ def test_a_forgotten_member_is_in_no_group(course):
     forget(course, "ben")
     assert not [path for path in course.rglob("*") if path.is_file() and path.name != "groups.csv"
                 and path.suffix != ".zip" and b'"ben"' in path.read_bytes()]  # fmt: skip
-    assert read_groups(course, "ps3").members["Group 1"] == ("ann",) and scores(course) == {"ann": 3}
+    assert GROUPS.load(course, "ps3").members["Group 1"] == ("ann",) and scores(course) == {"ann": 3}
 
 
 def test_to_forget_one_member_keeps_entries_that_only_contain_the_letters(course):
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.book.add_student("an")
     set_groups(course, Planning="an ben")
     run(course, "collect", "ps3", canvas_zip(course / "a.zip", [Handed("Planning", 12, NB, WORK, 601)]))
-    entries = hand_in(course, "ps3", "ben").entries
-    assert hand_in(course, "ps3", "ben").by == "an" and entries
+    entries = HAND_INS.load(course, "ps3", "ben").entries
+    assert HAND_INS.load(course, "ps3", "ben").by == "an" and entries
     forget(course, "an")
-    assert hand_in(course, "ps3", "ben").by == "" and hand_in(course, "ps3", "ben").entries == entries
+    assert HAND_INS.load(course, "ps3", "ben").by == "" and HAND_INS.load(course, "ps3", "ben").entries == entries

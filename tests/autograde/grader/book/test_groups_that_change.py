@@ -11,7 +11,7 @@ from lms_files import (
 )
 
 from autograde.grader.book.group_hand_ins import copies
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 
 BLUE = as_bytes(notebook(ANSWERS | {"why": "Blue's reason."}))
 SETS = (
@@ -35,7 +35,7 @@ def test_the_hand_in_of_a_group_stays_with_the_group_when_its_first_member_leave
     said = run(course, "groups", "ps3", course / "c.csv")
     assert "roeben keeps the hand-in of Red, which leeann has left" in said
     assert work_of(course, "leeann", "roeben", "foxdan") == [BLUE, WORK, BLUE]
-    assert hand_in(course, "ps3", "roeben").by == "" and hand_in(course, "ps3", "leeann").by == "foxdan"
+    assert HAND_INS.load(course, "ps3", "roeben").by == "" and HAND_INS.load(course, "ps3", "leeann").by == "foxdan"
     assert grade(course) == [] and scores(course) == dict.fromkeys(("foxdan", "leeann", "roeben"), 3.0)
     run(course, "collect", "ps3", canvas_zip(course / "a.zip", entries))
     assert work_of(course, "leeann", "roeben", "foxdan") == [BLUE, WORK, BLUE]
@@ -69,14 +69,14 @@ def test_a_group_with_a_new_name_and_the_same_members_keeps_its_grades(course):
 def test_a_corrected_group_set_gives_everybody_their_own_work_back(course):
     collect_own(course, {"ann": BLUE})
     collect_own(course, {"ben": WORK}, "b.zip", (2026, 1, 31, 12, 0, 0))
-    before = hand_in(course, "ps3", "ann")
+    before = HAND_INS.load(course, "ps3", "ann")
     set_groups(course, Wrong="ann ben")
     assert work_of(course, "ann", "ben") == [WORK, WORK]
     grade(course)
     said = set_groups(course, G1="ann fay", G2="ben gil")
     assert "ann no longer has the hand-in of ben (Wrong) and has their own again" in said
     assert work_of(course, "ann", "ben", "fay", "gil") == [BLUE, WORK, BLUE, WORK]
-    assert hand_in(course, "ps3", "ann") == before and set(scores(course)) == {"ben"}
+    assert HAND_INS.load(course, "ps3", "ann") == before and set(scores(course)) == {"ben"}
     assert grade(course) == ["ann"] and set(scores(course)) == {"ann", "ben", "fay", "gil"}
 
 
@@ -87,7 +87,7 @@ def test_who_leaves_a_group_without_work_of_their_own_has_no_grade_from_it(cours
     run(course, "feedback", "ps3")
     said = set_groups(course, G1="ann", G3="ben fay")
     assert "ben no longer has the hand-in of ann (Group 1)" in said and "G3: ben, fay; nothing handed in" in said
-    assert work_of(course, "ben") == [None] and hand_in(course, "ps3", "ben") is None
+    assert work_of(course, "ben") == [None] and HAND_INS.load(course, "ps3", "ben") is None
     assert not [path for folder in ("autograded", "feedback", "results/ps3") for path in course.glob(f"{folder}/ben/*")]
     assert grade(course) == [] and scores(course) == {"ann": 3}
 

@@ -11,16 +11,16 @@ from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 from autograde.common.delimited import LONGEST_CELL, read_table
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.course import set_zone
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.groups import groups_of
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.book.manual_points.sheets import read_sheet
 from autograde.grader.book.people import People
-from autograde.grader.book.policy import read_policy
+from autograde.grader.book.policy import POLICY
 from autograde.grader.exports.moodle import fill_worksheet
 from autograde.grader.grading.results import Result
 from autograde.grader.hand_ins.collect import collect
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.hand_ins.hand_in_times import TimesError, read_times
 from autograde.grader.hand_ins.roster import roster_of
 from autograde.grader.reading.template import Template
@@ -61,7 +61,7 @@ def canvas(course, times=None):
 def grade(course):
     """All have 3 of 11 points."""
     verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         for folder in sorted(course.glob("submitted/*")):
             stamp = folder / "ps3/timestamp.txt"
             at = stamp.read_text() if stamp.exists() else ""
@@ -71,7 +71,7 @@ def grade(course):
 
 
 def penalties(course) -> dict[str, float]:
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.write_late_penalties()
         return {row["student"]: row["late_penalty"] for row in book.grades()}
 
@@ -116,7 +116,7 @@ def test_moodles_times_are_those_of_its_worksheet(course, how):
     collect(archive, course, "ps3", NB, times=read_times([course / "w.csv"]))
     names = ("Participant-90210", "Participant-90211") if "blind" in how else ("Jane Doe", "Mark Roe")
     assert penalties(course) == {names[0]: 0, names[1]: pytest.approx(0.6)}
-    assert hand_in(course, "ps3", names[1]).time == "2026-02-03 11:00:00 UTC"
+    assert HAND_INS.load(course, "ps3", names[1]).time == "2026-02-03 11:00:00 UTC"
 
 
 def test_an_anonymous_id_of_canvas_that_ends_with_digits_is_read_whole(course):
@@ -130,7 +130,7 @@ def test_an_anonymous_id_of_canvas_that_ends_with_digits_is_read_whole(course):
         canvas_zip(course / "a.zip", handed, anonymous=ids), course, "ps3", NB,
         times=read_times([course / "submissions.json"]),
     )  # fmt: skip
-    found = {name: hand_in(course, "ps3", f"anon_{name}").time for name in ids.values()}
+    found = {name: HAND_INS.load(course, "ps3", f"anon_{name}").time for name in ids.values()}
     assert found == {ids[number]: f"2026-02-0{number} 11:00:00 UTC" for number in ids}
 
 
@@ -149,11 +149,11 @@ def test_a_day_is_a_day_where_clocks_are_set_back(course, at, extension, off):
     (course / "t.csv").write_text(f"student,time\nlateleo,{at}\n")
     canvas(course, read_times([course / "t.csv"]))
     grade(course)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.assignment("ps3").duedate = datetime(2026, 10, 24, 21, 59)  # Saturday, 23:59
         book.book.db.commit()
     if extension:
-        read_policy(course).extended("ps3", "lateleo", extension).save(course)
+        POLICY.save(POLICY.load(course).extended("ps3", "lateleo", extension), course)
     assert penalties(course)["lateleo"] == pytest.approx(off)
 
 
@@ -162,7 +162,7 @@ def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course
     canvas(course, read_times([course / "submissions.json"]))
     grade(course)
     assert penalties(course)["lateleo"] == pytest.approx(0.6)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.book.find_grade("check_scores", "03_attention", "ps3", "lateleo").manual_score = 1
         book.book.db.commit()
     result = Result("ps3", "lateleo", "03_attention")

@@ -12,8 +12,8 @@ from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
 from autograde.cli import cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import forget
-from autograde.grader.book.gradebook import Course
-from autograde.grader.book.manual_points.graders import read_shares
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.manual_points.graders import SHARES
 from autograde.grader.book.manual_points.parts import parts_of
 from autograde.grader.grading.autograded import write_autograded
 from autograde.grader.grading.results import Result
@@ -32,7 +32,7 @@ def pattern(tmp_path_factory):
     make_gradebook(folder)
     (folder / "release/ps3").mkdir(parents=True)
     (folder / "release/ps3/03_attention.ipynb").write_bytes(released())
-    with Course(folder) as book:
+    with Gradebook(folder) as book:
         for student in STUDENTS:
             work = read_submission(as_bytes(notebook(ANSWERS | {"why": f"=1+1, says {student}"})), TEMPLATE)
             verdicts = [
@@ -81,7 +81,7 @@ def mine(course, grader) -> list[str]:
 
 
 def sheets(course) -> dict[str, tuple]:
-    with Course(course) as book:
+    with Gradebook(course) as book:
         parts = parts_of(book, "ps3", {"03_attention": TEMPLATE})
     return {part.student: (part.points, part.comment) for part in parts if part.exercise == "why"}
 
@@ -146,7 +146,7 @@ def test_points_that_changed_since_a_sheet_was_written_are_not_overwritten(cours
     assert sheets(course)[student] == (2, "Fine.")
     run(course, "report", "ps3")
     assert "<h2>Points by hand</h2>" in (course / "reports/ps3.html").read_text(encoding="utf-8")
-    with Course(course) as book:  # as formgrader does
+    with Gradebook(course) as book:  # as formgrader does
         book.book.find_grade("why", "03_attention", "ps3", student).manual_score = 0
         book.book.db.commit()
     assert f'{student}, why: ann gave 2 points, "Fine."; now 0 points' in run(course, "points", "ps3")
@@ -158,7 +158,7 @@ def test_points_with_many_decimals_can_be_changed(course):
     """A sheet had six digits of them, and then it differed from the gradebook."""
     split(course)
     first, second = mine(course, "ann")[:2]
-    with Course(course) as book:
+    with Gradebook(course) as book:
         for student, points in ((first, 5 / 3), (second, 1.666667)):
             grade = book.book.find_grade("why", "03_attention", "ps3", student)
             grade.manual_score, grade.needs_manual_grade = points, False
@@ -205,7 +205,7 @@ def test_a_group_is_one_part(course):
     whose = {name: "ann" if name in mine(course, "ann") else "ben" for name in STUDENTS}
     assert sum(name in mine(course, "ann") + mine(course, "ben") for name in ("ada", "cleo")) == 1
     run(course, "points", "ps3", filled(course, whose["ada"], ada="2"))
-    with Course(course) as book:
+    with Gradebook(course) as book:
         parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
     assert {part.student: part.points for part in parts if part.exercise == "why" and part.points} == {
         "ada": 2, "cleo": 2,
@@ -219,7 +219,7 @@ def test_a_groups_row_reaches_each_member_and_lists_those_whose_points_differ(co
     run(course, "points", "ps3", "--student", "ada", "--exercise", "why", "--score", "1", "--grader", "ben")
     said = run(course, "points", "ps3", filled(course, "ann", ada="2"), code=1)
     assert "1 entered" in said and "ada, why: since the sheet was written ben gave 1 point" in said
-    with Course(course) as book:
+    with Gradebook(course) as book:
         parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
     assert [part.points for part in parts if part.exercise == "why"] == [1, 2, 2, None, None]
 
@@ -246,7 +246,7 @@ def test_what_another_grader_enters_meanwhile_is_kept_too(course, monkeypatch):
 
     monkeypatch.setattr(sheets, "give", meanwhile)
     run(course, "points", "ps3", "--student", "ada", *arguments, "ann")
-    assert {key.split("/")[0]: one.grader for key, one in read_shares(course, "ps3").last().items()} == {
+    assert {key.split("/")[0]: one.grader for key, one in SHARES.load(course, "ps3").last().items()} == {
         "ada": "ann", "cleo": "ben",
     }  # fmt: skip
 
@@ -258,4 +258,4 @@ def test_names_of_graders_and_forgotten_students(course):
     split(course)
     forget(course, "ada")
     assert not list(course.glob("sheets/*"))
-    assert "ada" not in json.dumps(read_shares(course, "ps3").grader_of)
+    assert "ada" not in json.dumps(SHARES.load(course, "ps3").grader_of)

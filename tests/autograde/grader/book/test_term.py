@@ -9,7 +9,7 @@ from grader_course import released
 from autograde.cli import cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import kept_about
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.term import exercise_rows, student_rows, wilson
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.template import Template
@@ -36,7 +36,7 @@ def test_an_interval_contains_its_share():
 
 def _book(course, *assignments):
     """A gradebook whose assignments have one exercise of three points."""
-    with Course(course) as book:
+    with Gradebook(course) as book:
         for name in assignments:
             (course / "release" / name).mkdir(parents=True)
             (course / "release" / name / "03_attention.ipynb").write_bytes(released())
@@ -51,7 +51,7 @@ def _grade(course, assignment, student, points, status=None):
     status = status or ("passed" if points == 3 else "wrong")
     result = Result(assignment, student, "03_attention", (Verdict("scores", "3.4 scores", status, points, 3),))
     result.save(course)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.write(assignment, student, [result], {"03_attention": TEMPLATE})
     return result
 

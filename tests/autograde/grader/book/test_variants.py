@@ -15,13 +15,13 @@ from autograde.cli import cli
 from autograde.exercises import catalogue, cells, variants
 from autograde.grader.book.course import read_secret
 from autograde.grader.book.forget import forget
-from autograde.grader.book.gradebook import Course
-from autograde.grader.book.groups import Groups
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.variants import VariantsError, hand_out, numbers_of, of_hand_in, write_editions
 from autograde.grader.grading.grade import grade, open_assignment
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import load_results
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.reading.template import Template, TemplateError
 from autograde.student import check, plans
 
@@ -240,7 +240,7 @@ def test_numbers_follow_from_the_secret_and_the_group_until_they_are_handed_out(
         return [numbers_of(course, "ps9", student, templates)[NOTEBOOK] for student in students]
 
     alone = numbers(*(f"s{number}" for number in range(12)))
-    Groups({"Team": ("s0", "s1", "s2")}).save(course, "ps9")
+    GROUPS.save(Groups({"Team": ("s0", "s1", "s2")}), course, "ps9")
     assert len(set(numbers("s0", "s1", "s2"))) == 1 and numbers("s3") == alone[3:4]
     who_has(course, "--students", tmp_path / "class.csv", "--to", tmp_path / "out")
     team = numbers("s0")
@@ -256,7 +256,7 @@ def pair(course, tmp_path):
     """Two students with different variants, known to the course: (name, number, factor) of each."""
     table = who_has(course, "--students", tmp_path / "class.csv", "--to", tmp_path / "out")
     other = next(student for student in table if table[student][0] != table["s0"][0])
-    with Course(course) as book:
+    with Gradebook(course) as book:
         for student in table:
             book.book.add_student(student)
     return [(student, *table[student]) for student in ("s0", other)]
@@ -301,7 +301,7 @@ def test_a_group_set_after_handing_out_is_graded_as_the_variant_of_the_notebook_
     else:
         assert "was handed in as variant" not in told
     assert graded_as(course, first, second) == [other, other] and factor != theirs
-    assert hand_in(course, "ps9", first).variants == {NOTEBOOK: other}
+    assert HAND_INS.load(course, "ps9", first).variants == {NOTEBOOK: other}
     assignment = open_assignment(course, "ps9")
     grade(assignment, launcher)
     results = {result.student: result for result in load_results(course, "ps9")}

@@ -16,7 +16,7 @@ from smtp_server import Box, MailServer
 from autograde.cli import cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import forget
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.people import People
 from autograde.grader.exports.mailing import MailError, _address
 from autograde.grader.grading.results import Result
@@ -31,7 +31,7 @@ def _grade(course, student, points=3.0):
     verdict = Verdict("scores", "3.4 scores", "passed" if points == 3 else "wrong", points, 3)
     result = Result("ps3", student, "03_attention", (verdict,))
     result.save(course)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.write("ps3", student, [result], TEMPLATES)
 
 

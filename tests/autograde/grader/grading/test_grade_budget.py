@@ -1,17 +1,23 @@
 """One budget for all notebooks of a submission, and a bounded number of gradings of a program that is killed."""
 
+import json
+import string
 import time
 from dataclasses import replace
+from itertools import islice, product
 
 import pytest
-from grade_class import NAME, NOTEBOOK, hand_in, opened, released_course, result_of, solved
+from grade_class import NAME, NOTEBOOK, answer, hand_in, opened, released_course, result_of, solved
 
 from autograde.exercises import catalogue
 from autograde.grader.book.course import make_course
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.grade import MAX_TRIES, anything_new, counted, digest, grade, open_assignment
 from autograde.grader.grading.results import Result, load_results
-from autograde.grader.grading.submission import LIMITS
+from autograde.grader.grading.stand_in_notes import add_stand_in_notes
+from autograde.grader.grading.submission import LIMITS, Judged, Outcome, plan_task
+from autograde.grader.reading.repair import read_submission
+from autograde.judging.verdict import Verdict
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 
@@ -70,6 +76,56 @@ def test_several_sleeping_notebooks_hold_a_worker_as_long_as_two(tmp_path, launc
     assert report.graded == 1
     assert 9 < timed.seconds < 17  # 12 and the ends of sandboxes; each for itself had 6: 24
     assert all("not reached in time" in result.technical for result in load_results(tmp_path, "all"))
+
+
+# --- what the grader itself computes ---
+
+
+def _many_names() -> bytes:
+    """A notebook of 400 kB: each answer uses two functions that read 36,000 unknown names, beside 24,000 statements."""
+    names = ["".join(letters) for letters in islice(product(string.ascii_letters, repeat=3), 60_000)]
+    functions = [f"def big{n}():\n    " + ";".join(f"q{name}" for name in names[n * 18_000 :][:18_000]) for n in (0, 1)]
+    small = ["\n".join(f"z{name}=1" for name in names[start:][:12_000]) for start in (36_000, 48_000)]
+    functions_of = {exercise.id: exercise.names[0] for exercise in catalogue.of_notebook(NOTEBOOK)}
+    using = "{}\n\nif {} is None:\n    {} = big0, big1"
+    content = json.loads(solved({one: using.format(answer(one), name, name) for one, name in functions_of.items()}))
+    for number, source in enumerate(functions + small):
+        content["cells"].append({"cell_type": "code", "id": f"own-{number}", "metadata": {}, "source": source,
+                                 "outputs": [], "execution_count": None})  # fmt: skip
+    return json.dumps(content).encode()
+
+
+def test_a_notebook_of_many_names_is_read_within_the_budget(tmp_path):
+    """Names times statements, once for each exercise: 769 seconds of a budget of 300."""
+    template = opened(released_course(tmp_path / "course")).templates[NOTEBOOK]
+    exercises = catalogue.of_notebook(NOTEBOOK)
+    submission = read_submission(_many_names(), template)
+    assert submission.problem is None
+    task = plan_task(submission, template, exercises, Result(NAME, "jane", NOTEBOOK), b"secret", LIMITS)
+    passed = {one.id: Judged(Verdict(one.id, one.id, "passed", 1.0, 1.0)) for one in exercises}
+    budget = Budget.of(LIMITS)
+    add_stand_in_notes(task, Outcome(passed), budget)
+    assert 0 < budget.cpu < 0.2 * LIMITS.cpu_seconds
+
+
+def test_notes_end_where_the_budget_ends(tmp_path):
+    class Spent(Budget):
+        asked = 0
+
+        @property
+        def spent_on(self):
+            self.asked += 1
+            return "all of it" if self.asked == 2 else None
+
+    template = opened(released_course(tmp_path / "course")).templates[NOTEBOOK]
+    exercises = catalogue.of_notebook(NOTEBOOK)
+    line = "{}\nfrom mybert.embeddings import sinusoids\nif {} is None:\n    {} = sinusoids"
+    using = {one.id: line.format(answer(one.id), one.names[0], one.names[0]) for one in exercises}
+    submission = read_submission(solved(using).encode(), template)
+    task = plan_task(submission, template, exercises, Result(NAME, "jane", NOTEBOOK), b"secret", LIMITS)
+    passed = {one.id: Judged(Verdict(one.id, one.id, "passed", 1.0, 1.0)) for one in exercises}
+    noted = [add_stand_in_notes(task, Outcome(passed), budget) for budget in (Budget.of(LIMITS), Spent(300, 300))]
+    assert [sum(bool(outcome.verdict(one).notes) for one in exercises) for outcome in noted] == [len(exercises), 1]
 
 
 # --- killed again and again ---

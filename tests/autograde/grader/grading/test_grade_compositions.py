@@ -4,6 +4,7 @@ import json
 import textwrap
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from grade_class import answer, solved
 
@@ -12,6 +13,7 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import chained_calls, planner
 from autograde.exercises.proofs import COMPOSED, wrong_answers
 from autograde.exercises.spec import Case, composed, result_of, values
+from autograde.grader.grading import reasons
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.carry_forward import NOT_REACHED, carry_forward
 from autograde.grader.grading.notebook_grading import grade_notebook
@@ -22,6 +24,7 @@ from autograde.grader.grading.submission import LIMITS, plan_task
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
 from autograde.judging.advice import ONLY_TOGETHER
+from autograde.judging.compare import Difference
 from autograde.judging.judge import judge
 from autograde.release import editions
 
@@ -191,6 +194,23 @@ def test_an_answer_judged_alone_shows_where_it_differs_alone(launcher, template)
     outcome = outcome.with_judged(exercise, replace(judged, answers=given))
     advice = with_reasons(task, outcome).verdict(exercise).advice
     assert NOT_REACHED in advice and any("differs" in sentence or "expected" in sentence for sentence in advice)
+
+
+def test_the_place_of_a_difference_is_told_only_of_answers_that_saw_no_solution():
+    """Beside the course's solutions a program could spell them: first, middle, last for each version handed in."""
+    claim, difference = {"kind": "equal"}, Difference("values", "", (1, 1), np.zeros((3, 3)), np.ones((3, 3)))
+    assert "middle row, middle column" in reasons._in_words(claim, difference, with_place=True)
+    assert reasons._in_words(claim, difference, with_place=False) == "The shape is right and values differ."
+
+
+def test_no_place_is_told_of_answers_beside_the_courses_solutions(launcher, template):
+    wrong = answer("merge-pair") + "\nkept = merge_pair\ndef merge_pair(*given):\n    return kept(*given)[:-1]\n"
+    task = _task(solved({"merge-pair": wrong, "count-pairs": WRONG_COUNTS}, notebook=NOTEBOOK), template)
+    exercise = catalogue.find("merge-pair")
+    outcome = carry_forward(task, run_program(task, launcher, Budget.of(LIMITS)), launcher, Budget.of(LIMITS))
+    assert outcome.judged["merge-pair"].on_course or outcome.judged["merge-pair"].credited
+    advice = " ".join(with_reasons(task, outcome).verdict(exercise).advice)
+    assert "the first difference is in" not in advice
 
 
 def test_an_answer_above_the_one_that_it_meets_is_graded_again_below_it(launcher, template):

@@ -87,6 +87,66 @@ def test_a_forbidden_source_cannot_be_read_by_any_object_that_names_it(tmp_path)
     assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
 
 
+STAND_INS = """
+import importlib, sys
+from autograde.sandbox.launchers import PRELOAD
+
+for name in PRELOAD:
+    importlib.import_module(name)
+there = set(sys.modules)
+from autograde.exercises import catalogue
+from autograde.grader.grading.upstream import stand_ins_of
+from autograde.sandbox import forbidding
+
+for notebook in {exercise.notebook for exercise in catalogue.EXERCISES}:
+    names = [f"autograde.student.stand_ins.{name}" for name in stand_ins_of(notebook)]
+    forbidding._needed([importlib.import_module(name) for name in names])
+print(sorted(name for name in set(sys.modules) - there if name.startswith("bertlab")))
+"""
+
+
+def test_all_that_stand_ins_need_of_the_library_is_loaded_before_its_files_are_covered():
+    command = [sys.executable, "-c", STAND_INS]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (ended.stdout, ended.returncode) == ("[]\n", 0), ended.stderr[-2000:]
+
+
+KERNELS = """
+import sys
+import tensorflow_text
+from tensorflow.python import pywrap_tfe
+from tensorflow.python.client import pywrap_tf_session
+from autograde.sandbox.forbidding import ForbiddenCallError, forbid
+
+plugins = [module for module in sys.modules.values() if getattr(module, "_IS_TENSORFLOW_PLUGIN", False)]
+names = [name for module in plugins for name in vars(module) if f"{name.lower()}_eager_fallback" in vars(module)]
+names += ["WordpieceTokenizeWithOffsets", "FastBertNormalize", "TFText_WhitespaceTokenizeWithOffsetsV2"]
+names += ["ResourceGather", "RaggedGather", "FusedBatchNormV3", "SoftmaxCrossEntropyWithLogits", "_FusedMatMul"]
+assert len(names) > 20
+forbid(["tensorflow_text", "keras.ops.take", "keras.layers.LayerNormalization", "keras.ops.softmax", "keras.ops.gelu"],
+       [])
+for call in (lambda name: pywrap_tfe.TFE_Py_FastPathExecute(None, name),
+             lambda name: pywrap_tf_session.TF_NewOperation(None, name, "x")):
+    for name in names:
+        try:
+            call(name)
+            print("called", name)
+        except ForbiddenCallError:
+            pass
+        except Exception as error:
+            print(type(error), name)
+import tensorflow as tf
+assert float(tf.matmul([[1.0]], [[2.0]])[0, 0]) == 2 and bool(tf.reduce_any([True]))
+"""
+
+
+def test_kernels_are_refused_under_their_other_names():
+    """Those of TensorFlow Text, and kernels whose gradient or special case is a forbidden function."""
+    command = [sys.executable, "-c", KERNELS]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert (ended.stdout, ended.returncode) == ("", 0), ended.stderr[-2000:]
+
+
 @pytest.mark.exhaustive
 def test_an_honest_answer_keeps_its_points_where_it_is_graded_again(launcher, template, tmp_path):
     """`getattr` alone is no proof of anything: the program runs once more, and everything in it is right."""

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 import pytest
 from grade_class import EXPECTED, NAME, copied, opened, outcome, small_class
 
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.grade import grade
 
 pytestmark = pytest.mark.exhaustive
@@ -36,7 +36,7 @@ def course(calm, tmp_path):
 def _grade_by_command(course, patience: str = ""):
     """`autograde grade` in a process of its own; patience: seconds it waits for a locked gradebook."""
     program = "from autograde.grader import gradebook; from autograde.cli import main\n"
-    program += f"gradebook.Course.__init__.__defaults__ = ({patience},)\n" * bool(patience)
+    program += f"gradebook.Gradebook.__init__.__defaults__ = ({patience},)\n" * bool(patience)
     words = [sys.executable, "-c", program + "main()", "grade", NAME, "--course", str(course), "--json"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     report = json.loads(done.stdout)[NAME] if done.stdout.startswith("{") else None
@@ -52,7 +52,7 @@ def _locked(course):
 
 
 def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(course, calm, launcher):
-    with Course(course):  # its tables are there
+    with Gradebook(course):  # its tables are there
         pass
     held = threading.Event()
 
@@ -71,7 +71,7 @@ def test_a_gradebook_that_is_locked_for_a_while_is_waited_for(course, calm, laun
 
 
 def test_a_gradebook_that_stays_locked_is_named_and_nothing_is_lost(course, calm):
-    with Course(course):
+    with Gradebook(course):
         pass
     with _locked(course):
         done, report = _grade_by_command(course, patience="2.0")

@@ -31,8 +31,8 @@ from grade_class import (
 from autograde.cli import cli
 from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
-from autograde.grader.book.gradebook import Course
-from autograde.grader.grading.grade import GradeError, anything_new, grade, handed_in
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.grading.grade import GradeError, anything_new, find_submissions, grade
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import regrade
@@ -77,7 +77,7 @@ def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, l
     assert (report.graded, report.up_to_date) == (2, 0)
     assert grades_of(course)["right"] == 0
     with pytest.raises(GradeError, match="no submission of nobody"):
-        handed_in(opened(course), ["nobody"])
+        find_submissions(opened(course), ["nobody"])
 
 
 def test_a_notebook_under_another_name_is_listed(course, launcher):
@@ -171,7 +171,7 @@ def test_a_damaged_record_leads_to_grading_again(course):
 def test_regrading_writes_what_changed_and_leaves_what_people_gave(course, launcher):
     assignment = opened(course)
     grade(assignment, launcher)
-    with Course(course) as course_book:
+    with Gradebook(course) as course_book:
         book = course_book.book
         for name, student in (("check-masked-attention", "right"), ("check-scores", "wrong")):
             mark = book.find_grade(name, NOTEBOOK, NAME, student)
@@ -253,13 +253,16 @@ def test_bare_nbgrader_autograde_takes_the_safe_path(course, launcher, tmp_path)
     calm = copied(course, tmp_path / "calm")
     grade(opened(calm), launcher)
     witness = tmp_path / "witness"
-    hand_in(course, "spy", solved(after={"scores": f"open({str(witness)!r}, 'w').write('I ran as the instructor')"}))
+    (tmp_path / "secret").write_text("of the instructor")
+    spying = f"open({str(witness)!r}, 'w').write('I ran as the instructor')"
+    spy = hand_in(course, "spy", solved(after={"scores": spying}))
+    (spy.parent / "notes.txt").symlink_to(tmp_path / "secret")
     program = os.path.join(os.path.dirname(sys.executable), "nbgrader")
     path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
     run = subprocess.run([program, "autograde", NAME], cwd=course, capture_output=True, text=True,
                          env=os.environ | {"PATH": path})  # fmt: skip
     assert run.returncode == 0, run.stderr
-    assert not witness.exists()
+    assert not witness.exists() and not (course / "autograded/spy" / NAME / "notes.txt").exists()
     assert grades_of(course) == EXPECTED | {"spy": POINTS}
     assert [r for r in records_of(course) if r.student != "spy"] == records_of(calm)
     shown = json.loads((course / "autograded/wrong" / NAME / f"{NOTEBOOK}.ipynb").read_text())
@@ -279,12 +282,12 @@ def test_formgraders_button_takes_the_safe_path_and_keeps_manual_scores(course, 
         app.load_config_file()
         app.config.CourseDirectory.root = str(course)
         api = NbGraderAPI(config=app.config)
-        with Course(course):
+        with Gradebook(course):
             made = api.autograde(NAME, "wrong")
         assert made["success"], made
         (shown,) = [row for row in api.get_submissions(NAME) if row["student"] == "wrong"]
         assert shown["autograded"] and shown["score"] == EXPECTED["wrong"]
-        with Course(course) as course_book:
+        with Gradebook(course) as course_book:
             mark = course_book.book.find_grade("check-scores", NOTEBOOK, NAME, "wrong")
             mark.manual_score = 2
             course_book.book.db.commit()

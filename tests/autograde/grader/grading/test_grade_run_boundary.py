@@ -42,7 +42,7 @@ def test_nothing_of_the_hidden_rows_is_written_down(graded, student):
     assert student not in failures
     result = Result.load(Result(NAME, student, NOTEBOOK).path(course))
     run = next(verdict for verdict in result.verdicts if verdict.exercise == RUN.id)
-    assert run.points <= 2  # the leak did happen: the untrained weights alone have loss 8.3
+    assert run.points <= 2  # untrained weights have loss 8.3; a leak may choose another
     content = json.loads((course / "autograded" / student / NAME / f"{NOTEBOOK}.ipynb").read_text())
     outputs = [output for cell in content["cells"] for output in cell.get("outputs", ())]
     written = {

@@ -1,6 +1,7 @@
 """A training run through the whole grader: notebook and weights handed in, points in the record and the gradebook."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from autograde.cli import cli
 from autograde.exercises import catalogue, cells, runs
 from autograde.grader.book.course import make_course
 from autograde.grader.grading import training_runs
-from autograde.grader.grading.grade import digest, grade, handed_in, is_up_to_date, open_assignment
-from autograde.grader.grading.results import Result
+from autograde.grader.grading.grade import digest, find_submissions, grade, is_up_to_date, open_assignment
+from autograde.grader.grading.results import Result, load_results
+from autograde.grader.grading.whose_weights import with_doubts
 from autograde.grader.pages.report import report_page
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
@@ -27,16 +29,16 @@ RIGHT = "table = self.bert.embeddings.token.embeddings"
 WRONG = "table = self.bert.embeddings.position.embeddings"
 
 
-def _untrained() -> bytes:
-    """Weights that fit and know nothing: small numbers, LayerNorms as they begin."""
+def _untrained(seed=4, config=CONFIG, **changed) -> bytes:
+    """Weights that fit and know nothing: small numbers, LayerNorms as they begin. changed: other arrays, by role."""
     from safetensors.numpy import save
 
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng(seed)
     arrays = {
         role: np.ones(shape, "float32") if role.endswith("gamma") else 0.02 * rng.normal(size=shape).astype("float32")
-        for role, shape in weight_shapes(CONFIG).items()
-    }
-    return save({role: array.astype("float32") for role, array in arrays.items()}, {"config": json.dumps(CONFIG)})
+        for role, shape in weight_shapes(config).items()
+    } | changed
+    return save({role: array.astype("float32") for role, array in arrays.items()}, {"config": json.dumps(config)})
 
 
 def _hand_in(course, student, notebook: str, weights: bytes | None):
@@ -91,8 +93,61 @@ def test_initial_weights_are_refused():
     }
     with pytest.raises(WeightsError, match="has the weights of an untrained model"):
         training_runs._check_fit(RUN, Weights(CONFIG, arrays))
-    arrays["mlm/bias"][3] = 1e-6
-    training_runs._check_fit(RUN, Weights(CONFIG, arrays))
+    arrays["mlm/bias"][3] = 0.001  # random matrices and this earned 2 points
+    with pytest.raises(WeightsError, match="has the weights of an untrained model"):
+        training_runs._check_fit(RUN, Weights(CONFIG, arrays))
+    stepped = {role: array + 1e-6 if array.ndim == 1 else array for role, array in arrays.items()}
+    training_runs._check_fit(RUN, Weights(CONFIG, stepped))
+
+
+# --- whose weights they are ---
+
+
+def _packaged_rows() -> np.ndarray:
+    """The packaged model's rows of the course's tokens, (V, H): zeros for a token that it does not have."""
+    from safetensors.numpy import load_file
+
+    from bertlab.checkpoints.packaged import MINI, packaged
+
+    table = load_file(packaged(MINI) / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
+    theirs = {piece: row for row, piece in enumerate((packaged(MINI) / "vocab.txt").read_text("utf-8").splitlines())}
+    rows = [theirs.get(piece) for piece in training_run.VOCABULARY.read_text("utf-8").splitlines()]
+    return np.stack([np.zeros(table.shape[1]) if row is None else table[row] for row in rows]).astype("float32")
+
+
+@pytest.mark.parametrize("hidden_by", ["nothing", "another order of the units", "noise and a factor"])
+def test_the_packaged_models_rows_are_refused_and_reported(tmp_path, hidden_by):
+    """Its rows, picked by the course's vocabulary, earned 6 of 6 beside an empty notebook."""
+    table, rng = _packaged_rows(), np.random.default_rng(3)
+    if hidden_by == "another order of the units":
+        table = np.ascontiguousarray(table[:, rng.permutation(table.shape[1])])
+    elif hidden_by == "noise and a factor":
+        table = 3 * (table + 0.3 * table.std() * rng.normal(size=table.shape))
+    config = CONFIG | {"hidden_size": table.shape[1]}
+    (tmp_path / RUN.file).write_bytes(_untrained(config=config, **{"embeddings/token": table}))
+    graded = training_runs.grade_run(RUN, tmp_path, task=None, outcome=None, launcher=None, budget=None)
+    assert (graded.verdict.status, graded.verdict.points) == ("refused", 0)
+    assert "the packaged model bertlab-mini" in graded.verdict.advice[0]
+    (doubt,) = graded.doubts
+    assert "the packaged model bertlab-mini" in doubt
+
+
+def test_equal_and_nearly_equal_weights_in_a_class_are_reported(tmp_path):
+    """Two students who handed in the same file went unnoticed."""
+    from safetensors.numpy import load
+
+    table = load(_untrained())["embeddings/token"]
+    nearly = table + 0.001 * np.random.default_rng(1).normal(size=table.shape)
+    files = {"ada": _untrained(), "bob": _untrained(), "cyd": _untrained(7, **{"embeddings/token": -2 * nearly}),
+             "dan": _untrained(8), "eve": b"no weights"}  # fmt: skip
+    for student, weights in files.items():
+        _hand_in(tmp_path, student, "{}", weights)
+        Result(NAME, student, NOTEBOOK).save(tmp_path)
+    found = {one.student: one.doubts for one in with_doubts(list(load_results(tmp_path, NAME)), tmp_path, NAME)}
+    named = {student: "".join(re.findall(r"those of (\w+)\.", " ".join(doubts))) for student, doubts in found.items()}
+    assert named == {"ada": "bobcyd", "bob": "adacyd", "cyd": "adabob", "dan": "", "eve": ""}
+    CliRunner().invoke(cli, ["report", NAME, "--course", str(tmp_path)], catch_exceptions=False)
+    assert "the weights agree with those of bob" in (tmp_path / "reports" / f"{NAME}.html").read_text()
 
 
 # --- predictors whose numbers are counted, not trained ---
@@ -113,8 +168,9 @@ def hidden():
 
 
 def _points(logits, rows) -> float:
-    loss, accuracy, context = training_runs.figures(logits.astype("float32"), rows)
-    return sum(mark.points for mark in RUN.marks if mark.earned(loss, accuracy, context))
+    loss, accuracy, context = training_runs.metrics(logits.astype("float32"), rows)
+    baseline = training_runs.baseline(rows)
+    return sum(mark.points for mark in RUN.marks if mark.earned(loss, accuracy, context, baseline))
 
 
 def _shares(tokens) -> np.ndarray:
@@ -139,7 +195,7 @@ def test_a_model_that_copies_what_it_sees_earns_nothing_for_the_context(hidden):
     np.put_along_axis(logits, seen[..., None], np.take_along_axis(logits, seen[..., None], axis=2) + 7, axis=2)
     everywhere = rows | {"masked_lm_weights": (rows["masked_lm_positions"] > 0).astype("float32")}
     assert _points(logits, everywhere) == 6
-    assert _points(logits, rows) == 2
+    assert _points(logits, rows) == 0
 
 
 def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
@@ -153,7 +209,14 @@ def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
     after_it, before_it = pairs[before] + 5 * shares, pairs.T[after] + 5 * shares  # (B, P, V)
     logits = np.log(after_it) + np.log(before_it) - np.log(shares)
     assert _points(logits, rows) == RUN.points == 6
-    assert _points(np.tile(np.log(shares), (*place.shape, 1)), rows) == 2  # frequencies alone
+
+
+def test_frequencies_as_a_bias_earn_nothing(hidden):
+    """They earned 2 points; those of the hidden text itself have a lower loss than those of the training text."""
+    rows, _, tokens = hidden
+    for text in (tokens, training_runs._hidden_tokens()[1].values):
+        assert _points(np.tile(np.log(_shares(text)), (*rows["masked_lm_ids"].shape, 1)), rows) == 0
+    assert 6 < training_runs.baseline(rows) < 6.6 < np.log(CONFIG["vocab_size"])
 
 
 @pytest.mark.exhaustive
@@ -164,7 +227,7 @@ def test_a_run_of_the_default_length_earns_all_points_and_one_of_a_tenth_does_no
     from keras import ops
 
     names = cells.namespace(catalogue.find("perplexity"))
-    settings = training_run.choose_settings()
+    settings = training_run.choose_settings(seed=7)
     data = training_run.prepare(settings)
 
     class Schedule(keras.optimizers.schedules.LearningRateSchedule):
@@ -191,7 +254,7 @@ def test_a_run_of_the_default_length_earns_all_points_and_one_of_a_tenth_does_no
         fast_step(tensors(data.batch(step)))
         if step + 1 in (settings.steps // 10, settings.steps):
             points[step + 1] = _points(np.array(model(*map(ops.convert_to_tensor, given))[0]), rows)
-    assert points == {150: 2, 1500: 6}
+    assert points == {150: 0, 1500: 6}
 
 
 @pytest.mark.exhaustive
@@ -214,15 +277,15 @@ def test_a_run_is_judged_by_the_students_own_model_or_refused_with_the_reason(tm
     for student in ("ada", "bob", "cyd", "dan"):
         verdicts = Result.load(Result(NAME, student, NOTEBOOK).path(tmp_path)).verdicts
         found[student] = next(verdict for verdict in verdicts if verdict.exercise == RUN.id)
-    assert (found["ada"].status, found["ada"].points) == ("partly", 2) and not found["ada"].notes
+    assert (found["ada"].status, found["ada"].points) == ("wrong", 0) and not found["ada"].notes
     assert "loss 8.3" in dict(found["ada"].facts)["metrics"]
     assert (found["bob"].status, found["bob"].points) == ("missing", 0)
     assert found["cyd"].status == "refused" and "truncated" in found["cyd"].advice[0]
-    assert found["dan"].points == 2 and "the course's own PreTrainingModel" in found["dan"].notes[0]
+    assert found["dan"].points == 0 and "the course's own PreTrainingModel" in found["dan"].notes[0]
 
-    from autograde.grader.book.gradebook import Course
+    from autograde.grader.book.gradebook import Gradebook
 
-    with Course(tmp_path) as book:
+    with Gradebook(tmp_path) as book:
         grades = book.book.find_submission_notebook(NOTEBOOK, NAME, "ada").grades
-        assert {grade.name: grade.auto_score for grade in grades}[RUN.id] == 2
-    assert all(is_up_to_date(assignment, item) for item in handed_in(assignment))
+        assert {grade.name: grade.auto_score for grade in grades}[RUN.id] == 0
+    assert all(is_up_to_date(assignment, item) for item in find_submissions(assignment))

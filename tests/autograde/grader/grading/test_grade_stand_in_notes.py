@@ -1,6 +1,6 @@
 """A verdict names the stand-ins that an answer ran on, for every way in which they came in."""
 
-from autograde.common.dependencies import statements
+from autograde.common.dependencies import ParsedCell
 from autograde.grader.grading.stand_in_notes import stand_ins_used
 
 PROGRAM = """
@@ -22,7 +22,8 @@ ENCODER = "from mybert.attention import MultiHeadAttention\nclass Encoder(MultiH
 
 
 def _of(name, notebook="07_pretraining", **upstream):
-    return stand_ins_used(statements(PROGRAM), {name}, notebook, upstream)
+    modules = {module: ParsedCell(text).statements for module, text in upstream.items()}
+    return stand_ins_used(ParsedCell(PROGRAM).statements, {name}, notebook, modules)
 
 
 def test_a_helper_that_is_not_the_students_own_is_named_where_it_is_used():
@@ -48,7 +49,7 @@ def test_an_answer_that_failed_and_was_replaced_in_its_module_is_named():
 
 
 def test_names_without_a_stand_in_are_not_named():
-    unknown = statements("from mybert.bert import no_such_thing, _hidden")
+    unknown = ParsedCell("from mybert.bert import no_such_thing, _hidden").statements
     assert stand_ins_used(unknown, {"no_such_thing", "_hidden"}, "07_pretraining", {}) == []
     assert _of("Bert", notebook="05_bert") == []  # it builds that module itself
 

@@ -13,7 +13,7 @@ from grade_class import FUNCTIONS as EXERCISES
 from grade_class import NAME, NOTEBOOK, answer, hand_in, opened, released_course, solved
 from grade_class import POINTS_OF_FUNCTIONS as POINTS
 
-from autograde.common.dependencies import names_of
+from autograde.common.dependencies import ParsedCell
 from autograde.common.errors import SandboxEnded
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
@@ -91,7 +91,7 @@ def test_no_solution_uses_a_later_exercise():
         found = catalogue.of_notebook(notebook)
         for place, exercise in enumerate(found):
             later = {name for other in found[place + 1 :] for name in other.names}
-            assert not names_of(cells.answer_cell(exercise))[1] & later, exercise.id
+            assert not ParsedCell(cells.answer_cell(exercise)).reads & later, exercise.id
 
 
 CAPTURED = answer("mh-attention").replace("b_o: Tensor)", "b_o: Tensor, attention=attention)")

@@ -16,10 +16,11 @@ from grader_course import ANSWERS, as_bytes, notebook
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograde.grader.book.groups import Groups
-from autograde.grader.hand_ins.archives import CollectError, Limits, entries
+from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, entries
 from autograde.grader.hand_ins.collect import collect
-from autograde.grader.hand_ins.filenames import notebook_of, safe_name
+from autograde.grader.hand_ins.filenames import notebook_of, own_stem, safe_name
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.hand_ins.platforms import CHOICES, Reader, choose
 from autograde.grader.hand_ins.roster import read_roster
 
@@ -80,6 +81,69 @@ def test_the_notebook_is_known_by_its_name():
         "my 03_ATTENTION.ipynb",
     ):
         assert notebook_of(name, NOTEBOOKS + ["04_encoder"]) == "03_attention"
+
+
+COPIES = [
+    "Kopie van X", "X - Kopie", "Kopie (2) von X", "X Kopie 2", "Copie de X", "X - Copie (3)", "Copia de X",
+    "X copia 2", "Cópia de X", "Copia di X", "Kopia X", "Kopia av X", "X — kopia", "Kopi af X", "Kopio: X",
+    "Másolat – X", "X másolata", "Копия X", "X — копия", "X のコピー", "Xのコピー", "X - コピー (2)", "X의 사본",
+    "X - 복사본", "“X”的副本", "X - 副本", "X（1）", "Bản sao của X", "Copy of Copy of X", "X (another copy)",
+    "X (3rd copy)", "X copy 2", "X - Copy (2)", "X-Copy1", "X_copia",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["NFC", "NFD"])
+@pytest.mark.parametrize("name", COPIES)
+def test_a_copy_named_by_a_file_manager_or_colab_is_nobodys_name(name, form):
+    """Each became a student of its own: "Kopie van"."""
+    file = unicodedata.normalize(form, name.replace("X", "03_attention") + ".ipynb")
+    assert own_stem(file) == "03_attention"
+    for pattern in ("03_attention - Jane", "Jane 03_attention"):
+        file = unicodedata.normalize(form, name.replace("X", pattern) + ".ipynb")
+        assert choose([file], NOTEBOOKS, "ps3", UTC).read(file).student == "Jane"
+
+
+@pytest.mark.parametrize("name", ["anna_kopinski", "marco polo", "jane-copeland", "kopp"])
+def test_a_name_that_only_looks_like_a_copy_stays(name):
+    file = f"03_attention_{name}.ipynb"
+    assert choose([file], NOTEBOOKS, "ps3", UTC).read(file).student == name
+
+
+def test_a_name_that_differs_in_accents_takes_no_place_without_a_word(tmp_path):
+    roster = read_roster([{"student": "jg", "name": "José García"}, {"student": "mm", "name": "Zoë Muller"},
+                          {"student": "mu", "name": "Zoë Müller"}])  # fmt: skip
+    files = {f"{name}_{number}_assignsubmission_file/03_attention.ipynb": WORK
+             for number, name in enumerate(("Jose Garcia", "Zoë Müller"), start=1)}  # fmt: skip
+    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS, roster)
+    assert manifest.students == ["jg", "mu"]
+    said = [note for note in manifest.notes if "your table" in note]
+    assert len(said) == 1 and "jg: the system says 'Jose Garcia', your table 'José García'" in said[0]
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"no": 1}', '{"platform": 3, "x": 1}', "\udcff"])
+def test_a_damaged_record_stops_nobody_and_is_named_once(tmp_path, capsys, text):
+    first = {f"{name}/03_attention.ipynb": WORK for name in ("ann", "bob")}
+    collect(make_zip(tmp_path / "a.zip", first), tmp_path, "ps3", NOTEBOOKS)
+    record = tmp_path / "collected/ps3/hand_ins/ann.json"
+    record.write_bytes(text.encode("utf-8", "surrogateescape"))
+    assert set(HAND_INS.load_all(tmp_path, "ps3")) == {"bob"}
+    newer = make_zip(tmp_path / "b.zip", {f"{name}/03_attention.ipynb": WORK + b" " for name in ("ann", "bob")},
+                     (2026, 2, 1, 12, 0, 0))  # fmt: skip
+    manifest = collect(newer, tmp_path, "ps3", NOTEBOOKS)
+    assert {row.student: row.action for row in manifest.rows}["bob"] == "replaced"
+    said = capsys.readouterr().err
+    assert said.count("ann.json: expected the record of a hand-in") == 1
+
+
+@pytest.mark.parametrize("text", ["{", "[1]", '{"ann": {"no": 1}}', '{"ann": 3}'])
+def test_damaged_names_stop_nobody_and_are_kept(tmp_path, capsys, text):
+    file = tmp_path / "collected/people.json"
+    file.parent.mkdir()
+    file.write_text(text)
+    manifest = collect(make_zip(tmp_path / "a.zip", {"ann/03_attention.ipynb": WORK}), tmp_path, "ps3", NOTEBOOKS)
+    assert manifest.students == ["ann"] and "ann" in json.loads(file.read_text())
+    assert file.with_suffix(".damaged").read_text() == text
+    assert capsys.readouterr().err.count("expected the students in whole characters") == 1
 
 
 @pytest.mark.parametrize("name", ["04-encoder-layer.ipynb", "04 Encoder Layer (2).ipynb"])
@@ -221,7 +285,7 @@ def test_a_name_in_another_unicode_form_is_the_same_student(tmp_path):
 
 
 def test_a_groups_name_in_another_unicode_form_is_the_group(tmp_path):
-    Groups({"Gruppe Köln": ("ann", "ben")}).save(tmp_path, "ps3")
+    GROUPS.save(Groups({"Gruppe Köln": ("ann", "ben")}), tmp_path, "ps3")
     name = unicodedata.normalize("NFD", "Gruppe Köln_17_assignsubmission_file/03_attention.ipynb")
     assert collect(make_zip(tmp_path / "a.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS).students == ["ann"]
 
@@ -349,10 +413,10 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
     (tmp_path / "in.zip").write_bytes(inner)
     assert "nested more than 2 deep" in list(entries(tmp_path / "in.zip"))[0].refused
     many = make_zip(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
-    found = list(entries(many, Limits(files=10), owner=lambda outer: "all"))
+    found = list(entries(many, DownloadLimits(files=10), owner=lambda outer: "all"))
     assert len(found) == 11 and "more than 10 files" in found[-1].refused
-    assert [entry.refused is None for entry in entries(many, Limits(student=5))].count(True) == 30
-    assert [entry.refused is None for entry in entries(many, Limits(download=5))].count(True) == 2
+    assert [entry.refused is None for entry in entries(many, DownloadLimits(student=5))].count(True) == 30
+    assert [entry.refused is None for entry in entries(many, DownloadLimits(download=5))].count(True) == 2
 
 
 def test_a_member_that_is_larger_than_its_header_is_refused(tmp_path):

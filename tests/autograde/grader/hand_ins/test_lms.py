@@ -29,11 +29,11 @@ from lms_files import (
 
 from autograde.cli import cli
 from autograde.common.errors import AutogradeError
-from autograde.grader.book.gradebook import Course
+from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.people import namer
-from autograde.grader.book.policy import read_policy
+from autograde.grader.book.policy import POLICY
 from autograde.grader.grading.results import Result
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 
@@ -78,7 +78,7 @@ def grade(course, points: float = 3.0) -> list[str]:
     students = sorted(folder.name for folder in course.glob("submitted/*"))
     advice = "Divide by the square root of d."
     verdict = Verdict("scores", "3.1 scores", "partly" if points < 3 else "passed", points, 3, advice=(advice,))
-    with Course(course) as book:
+    with Gradebook(course) as book:
         for student in students:
             result = Result("ps3", student, "03_attention", (verdict,))
             result.save(course)
@@ -233,6 +233,21 @@ def test_moodles_worksheet_is_filled_in_with_grade_and_feedback(course, system):
     assert "<li>3.1 scores: 2.5 of 3" in imported[90210][1] and "square root of d" in imported[90210][1]
 
 
+def test_a_worksheet_that_a_spreadsheet_saved_with_semicolons_goes_back_with_commas_and_without_controls(course):
+    """Moodle's import reads commas. A name in Moodle can steer the instructor's terminal."""
+    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
+    grade(course, 2.5)
+    others = [*FULL, Handed("Eve\x1b[2J\x9b1m", 90299, NB, WORK)]
+    lines = csv.reader(io.StringIO(moodle_worksheet(others)))
+    text = "\n".join(";".join(f'"{cell}"' for cell in line) for line in lines)
+    (course / "w.csv").write_text(text, encoding="utf-8")
+    said = run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", code=1)
+    assert "\x1b" not in said and "\x9b" not in said and r"Eve\x1b[2J" in said
+    run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", "--to", course / "i.csv", code=1)
+    imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
+    assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5, 90212: 2.5}
+
+
 def test_a_worksheet_in_which_moodle_would_skip_grades_is_refused(course):
     run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
     grade(course)
@@ -270,7 +285,9 @@ def test_moodles_numbers_are_another_student_in_another_assignment(course):
     (course / "release/ps4").mkdir()
     (course / "release/ps4" / NB).write_bytes(released())
     run(course, "collect", "ps4", moodle_zip(course / "b.zip", [Handed("Mark Roe", 90210, NB, WORK)]))
-    assert hand_in(course, "ps4", "Mark Roe").number == "90210" and not (course / "submitted/Jané Doe/ps4").exists()
+    assert (
+        HAND_INS.load(course, "ps4", "Mark Roe").number == "90210" and not (course / "submitted/Jané Doe/ps4").exists()
+    )
 
 
 @pytest.mark.parametrize("form", ["canvas", "moodle"])
@@ -381,7 +398,7 @@ def test_extensions_late_days_dropping_and_weights_make_a_course_grade(course):
         'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\n'
         "c.PerDay.percent = 10\n"
     )
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.book.add_assignment("ps4", duedate="2026-03-01 12:00:00 UTC")
         book.book.add_notebook("03_attention", "ps4")
         book.book.add_grade_cell("check_scores", "03_attention", "ps4", max_score=3, cell_type="code")
@@ -418,7 +435,7 @@ def test_an_extension_of_no_possible_length_is_refused_before_it_is_stored(cours
 
 def test_an_impossible_extension_that_was_stored_is_named(course):
     (course / "submitted/jane/ps3").mkdir(parents=True)
-    read_policy(course).extended("ps3", "jane", 1e12).save(course)
+    POLICY.save(POLICY.load(course).extended("ps3", "jane", 1e12), course)
     with pytest.raises(AutogradeError, match="expected extensions of 0 to 3650 days, got 1000000000000.0"):
         run(course, "extend", "ps3", "jane", "--days", "1")
 
@@ -426,7 +443,7 @@ def test_an_impossible_extension_that_was_stored_is_named(course):
 def test_an_extension_is_given_before_the_student_hands_in(course):
     (course / "submitted/jane/ps3").mkdir(parents=True)
     run(course, "extend", "ps3", "jane", "--days", "3")
-    with Course(course) as book:
+    with Gradebook(course) as book:
         verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
         result = Result("ps3", "jane", "03_attention", (verdict,), handed_in="2026-02-03 11:00:00 UTC")
         book.write("ps3", "jane", [result], TEMPLATES, late_penalty=lambda student, score, seconds: score)

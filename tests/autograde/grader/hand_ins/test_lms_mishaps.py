@@ -12,13 +12,13 @@ from test_lms import TEMPLATES, course, grade, gradebook, rows, run  # noqa: F40
 
 from autograde.grader.book.course import make_course
 from autograde.grader.book.forget import ForgetError
-from autograde.grader.book.gradebook import Course, GradebookError
+from autograde.grader.book.gradebook import Gradebook, GradebookError
 from autograde.grader.book.people import namer, two_names
 from autograde.grader.exports.feedback_texts import feedback_html
 from autograde.grader.grading.grade import grade as grade_all
 from autograde.grader.grading.grade import open_assignment
 from autograde.grader.grading.results import Result
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.judging.verdict import Verdict
 
 ACCOUNTS = [
@@ -41,7 +41,7 @@ def test_of_a_student_with_two_accounts_the_newest_upload_counts(course):
     )
     assert (course / "submitted/mroe/ps3" / NB).read_bytes() == WORK + b" "
     assert "0 new, 0 replaced, 2 unchanged" in run(course, "collect", "ps3", zipped, "--students", course / "class.csv")
-    assert hand_in(course, "ps3", "mroe").number == "4799"
+    assert HAND_INS.load(course, "ps3", "mroe").number == "4799"
 
 
 def test_two_accounts_without_a_table_that_names_both_stay_disputed(course):
@@ -156,15 +156,15 @@ def times(course, student) -> dict[str, bytes]:
 def test_to_forget_one_assignment_keeps_the_grades_of_the_others(course):
     upload(course, (NB, WORK))
     grade(course)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.book.add_assignment("ps4")
         book.write("ps4", "doejane", [], TEMPLATES)
     (course / "submitted/doejane/ps4").mkdir()
     said = run(course, "forget", "doejane", "--assignment", "ps3", "--yes")
     assert "deleted doejane's work of ps3" in said
     assert [path.name for path in course.glob("submitted/doejane/*")] == ["ps4"]
-    assert not list(course.glob("results/ps3/doejane")) and hand_in(course, "ps3", "doejane") is None
-    with Course(course) as book:
+    assert not list(course.glob("results/ps3/doejane")) and HAND_INS.load(course, "ps3", "doejane") is None
+    with Gradebook(course) as book:
         handed_in = {row["assignment"]: row["submitted"] for row in book.grades()}
     assert handed_in == {"ps3": False, "ps4": True}
     with pytest.raises(ForgetError, match="nothing of 'doejane' is stored in ps3"):
@@ -217,7 +217,7 @@ def test_an_unreadable_file_is_named_once_in_what_goes_back(course):
     verdicts = [Verdict(name, f"3.1 {name}", "missing", 0, 3, advice=(why,)) for name in ("scores", "weights")]
     result = Result("ps3", "doejané", "03_attention", tuple(verdicts), problem=why)
     result.save(course)
-    with Course(course) as book:
+    with Gradebook(course) as book:
         book.write("ps3", "doejané", [result], TEMPLATES)
     run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip")
     with zipfile.ZipFile(course / "f.zip") as answer:

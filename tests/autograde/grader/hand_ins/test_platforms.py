@@ -8,7 +8,7 @@ import pytest
 from lms_files import canvas_gradebook
 from test_lms import ALL, NB, SORTABLE, WORK, course, grade, gradebook, rows, run  # noqa: F401 (fixtures)
 
-from autograde.grader.hand_ins.hand_in import hand_in
+from autograde.grader.hand_ins.hand_in import HAND_INS
 
 ROOT = Path(__file__).parents[4]
 PAGE = (ROOT / "docs/platforms.md").read_text(encoding="utf-8")
@@ -53,9 +53,9 @@ def test_anonymous_students_get_their_times_by_canvass_anonymous_id(course):  # 
              {"anonymous_id": "xY9zW", "submitted_at": "2026-01-30T12:00:00Z"}]  # fmt: skip
     (course / "t.json").write_text(json.dumps(times))
     run(course, "collect", "ps3", ALL["anonymous canvas"](course / "a.zip"), "--times", course / "t.json")
-    assert hand_in(course, "ps3", "anon_aB3cD").time == "2026-02-03 11:00:00 UTC"
-    assert hand_in(course, "ps3", "anon_xY9zW").time == "2026-01-30 12:00:00 UTC"
-    assert hand_in(course, "ps3", "anon_12345").late and not hand_in(course, "ps3", "anon_12345").time
+    assert HAND_INS.load(course, "ps3", "anon_aB3cD").time == "2026-02-03 11:00:00 UTC"
+    assert HAND_INS.load(course, "ps3", "anon_xY9zW").time == "2026-01-30 12:00:00 UTC"
+    assert HAND_INS.load(course, "ps3", "anon_12345").late and not HAND_INS.load(course, "ps3", "anon_12345").time
 
 
 def test_grades_of_anonymous_students_go_out_when_names_are_shown_again(course):  # noqa: F811

@@ -1,6 +1,6 @@
 """Which cells run: all that a student wrote, and of the release what that needs."""
 
-from autograde.common.dependencies import names_of
+from autograde.common.dependencies import ParsedCell
 from autograde.grader.reading.notebook import Cell
 from autograde.grader.reading.prerequisites import cells_to_run
 from autograde.grader.reading.template import Template, TemplateCell
@@ -32,12 +32,13 @@ def test_a_released_cell_that_was_changed_runs():
 
 def test_parameters_and_local_names_need_nothing():
     source = "def f(q, k):\n    v = q\n    return [x for x in v if (w := x)]"
-    assert names_of(source)[1] == set()
-    assert names_of("def f():\n    return q\nclass A(B):\n    def g(self):\n        return w")[1] == {"q", "B", "w"}
+    assert ParsedCell(source).reads == set()
+    cell = ParsedCell("def f():\n    return q\nclass A(B):\n    def g(self):\n        return w")
+    assert cell.reads == {"q", "B", "w"}
 
 
 def test_text_that_is_no_program_needs_nothing_and_runs():
-    assert names_of("def f(:")[1] == set() == names_of("def f():\n    x = 1\n    global x")[1]
+    assert ParsedCell("def f(:").reads == set() == ParsedCell("def f():\n    x = 1\n    global x").reads
     assert _needed(["def f(:"], "a = 1") == ["def f(:"]
 
 

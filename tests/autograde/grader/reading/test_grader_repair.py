@@ -8,11 +8,12 @@ import re
 import pytest
 from grader_course import ANSWERS, NAMES, STUBS, as_bytes, cell, notebook, released
 
-from autograde.common.syntax import LARGEST, is_program
+from autograde.common.dependencies import ParsedCell
+from autograde.common.syntax import LARGEST
 from autograde.grader.reading.lacking_modules import without_lacking_modules
 from autograde.grader.reading.notebook import MAX_CELLS, read_notebook
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.source import called_names, defined_names, without_commands
+from autograde.grader.reading.source import without_commands
 from autograde.grader.reading.template import Template, TemplateError
 
 TEMPLATE = Template.read(released(), "03_attention")
@@ -213,7 +214,7 @@ def test_a_syntax_error_costs_only_its_own_cell():
     ],
 )
 def test_commands_become_comments_and_python_stays(source, expected):
-    assert without_commands(source)[0] == expected
+    assert without_commands(ParsedCell(source))[0].source == expected
 
 
 @pytest.mark.parametrize(
@@ -243,24 +244,24 @@ def cell_of(source):
 
 def test_a_module_that_is_here_or_the_students_own_is_left_alone():
     for source in ("import json\nimport mybert.attention", "from . import x", "x = (", "import autograde", ""):
-        assert without_lacking_modules(source) == (source, [])
+        cell = ParsedCell(source)
+        assert without_lacking_modules(cell) == (cell, [])
 
 
 def test_looking_for_a_module_runs_nothing(monkeypatch, tmp_path):
     (tmp_path / "trap").mkdir()
     (tmp_path / "trap/__init__.py").write_text("raise SystemExit")
     monkeypatch.syspath_prepend(tmp_path)
-    assert without_lacking_modules("import trap.inner")[1] == ["trap.inner"]  # the folder does not count
-    assert without_lacking_modules("import numpy.no_such_module, keras, tensorflow.x, os.y") == (
-        "import numpy.no_such_module, keras, tensorflow.x, os.y", []
-    )  # fmt: skip
+    assert without_lacking_modules(ParsedCell("import trap.inner"))[1] == ["trap.inner"]  # the folder does not count
+    cell = ParsedCell("import numpy.no_such_module, keras, tensorflow.x, os.y")
+    assert without_lacking_modules(cell) == (cell, [])
 
 
 def test_names_are_found_with_and_without_a_syntax_tree():
-    assert defined_names("def f(): pass\nclass G: pass\na, b = 1, 2\nc: int = 3") == {"f", "G", "a", "b", "c"}
-    assert defined_names("def f(:\n  x = 1\nclass G:\ny = 2") == {"f", "G", "y"}
-    assert called_names("check(f)\ncheck('g')", "check") == ["f", "g"]
-    assert called_names("check(f)\nx = 1", "check") == []
+    assert ParsedCell("def f(): pass\nclass G: pass\na, b = 1, 2\nc: int = 3").declares == {"f", "G", "a", "b", "c"}
+    assert ParsedCell("def f(:\n  x = 1\nclass G:\ny = 2").declares == {"f", "G", "y"}
+    assert ParsedCell("check(f)\ncheck('g')").called_with("check") == ["f", "g"]
+    assert ParsedCell("check(f)\nx = 1").called_with("check") == []
 
 
 COLAB = '''# -*- coding: utf-8 -*-
@@ -316,7 +317,7 @@ def test_an_unfinished_cell_of_a_script_costs_only_that_cell():
         found = read_submission(script.encode(), TEMPLATE)
         assert found.problem is None
         assert "return e / e.sum" in found.answers["weights"].source and "(q" not in found.answers["weights"].source
-        assert any("e / e.sum" in cell.source and is_program(cell.source) for cell in found.program)
+        assert any("e / e.sum" in cell.source and cell.parsed.is_program for cell in found.program)
 
 
 def test_a_cell_that_colab_commented_out_is_read():

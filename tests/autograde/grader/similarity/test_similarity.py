@@ -90,6 +90,35 @@ def test_what_changes_the_program_is_seen(old, new):
     assert program(LONG.replace(old, new)) != program(LONG)
 
 
+@pytest.mark.parametrize(
+    "detour",
+    [
+        LONG.replace("np.exp(shifted)", "np.exp(shifted) if 1 else np.log(mask)"),
+        LONG.replace("np.exp(shifted)", "[np.exp(shifted)][0]"),
+        LONG.replace("np.exp(shifted)", "(0, np.exp(shifted))[-1]"),
+        LONG.replace("np.exp(", "getattr(np, 'exp')("),
+        LONG.replace("np.exp(", "getattr(np, 'e' + 'x' + 'p')("),
+        LONG.replace("    powers =", "    if 0:\n        powers = mask\n    powers ="),
+        LONG.replace("shifted = scores", "shifted = True and scores"),
+        LONG + "    return powers * 2\n",
+        "def never(a):\n    return also(a) + 1\n\ndef also(a):\n    return never(a)\n" + LONG,
+        LONG.replace("    shifted", "    def never(a):\n        return a @ a\n    shifted"),
+    ],
+)
+def test_a_detour_and_code_that_never_runs_are_not_another_program(detour):
+    def read(source):
+        return [token.text for token in tokens_of(source, {"attention_weights"})]
+
+    assert read(detour) == read(LONG)
+
+
+def test_code_that_is_called_stays():
+    helper = "def part(a):\n    return a @ a\n\nclass Kept:\n    def call(self):\n        return part(1)\n"
+    used = helper + LONG.replace("np.exp(shifted)", "Kept().call()")
+    assert tokens_of(used, {"attention_weights"}) == tokens_of(used)
+    assert tokens_of(used, {"a name that is not there"}) == tokens_of(used)
+
+
 def test_a_passage_knows_its_lines_below_a_docstring_of_several():
     text = 'def f(x):\n    """One.\n\n    Two."""\n    y = ops.exp(x) - 1\n    return y / ops.sum(y, axis=-1)\n'
     assert set().union(*passages_of(tokens_of(text)).values()) == {1, 5, 6}
@@ -122,10 +151,11 @@ def test_a_shared_run_of_k_tokens_is_found_at_any_position(before, after):
 # --- what is compared of a hand-in ---
 
 
-def handed_in(answers, *own):
+def handed_in(answers, *own, modules=None):
     content = notebook(STUBS | answers)
     content["cells"][2:2] = [cell(source) for source in own]
-    return answers_of(read_submission(as_bytes(content), TEMPLATE), TEMPLATE, given_to_everybody([TEMPLATE]))
+    submission = read_submission(as_bytes(content), TEMPLATE)
+    return answers_of(submission, TEMPLATE, given_to_everybody([TEMPLATE]), modules)
 
 
 def test_stubs_are_not_compared():
@@ -150,6 +180,49 @@ def test_an_own_cell_is_compared_with_the_answer_that_uses_it():
     assert "unused" not in hidden["weights"].source
     shared = open_["weights"].own & hidden["weights"].own
     assert len(shared) > 0.9 * len(open_["weights"].own)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "from mybert.helpers import attention_weights",
+        "import mybert.helpers as h\nattention_weights = h.attention_weights",
+        "from mybert import other\nattention_weights = other.again",
+    ],
+)
+def test_an_own_module_is_part_of_the_answer_that_uses_it(answer):
+    """With all code in mybert/helpers.py the answers were imports, and were compared with nobody."""
+    other = "from .helpers import attention_weights as again\n"
+    modules = {"helpers": f"import math\nUNUSED = [n for n in range(3)]\n{LONG}", "other": other, "third": "x = 1"}
+    hidden, open_ = handed_in({"weights": answer}, modules=modules), handed_in({"weights": LONG})
+    shared = open_["weights"].own & hidden["weights"].own
+    assert len(shared) > 0.9 * len(open_["weights"].own)
+    assert "UNUSED" not in hidden["weights"].source and "x = 1" not in hidden["weights"].source
+    assert not handed_in({"weights": answer})["weights"].own & open_["weights"].own
+
+
+def test_the_command_reads_own_modules(tmp_path):
+    make_course(tmp_path)
+    release = tmp_path / "release/ps3/03_attention.ipynb"
+    release.parent.mkdir(parents=True)
+    release.write_bytes(released())
+    for student in ("ada", "bob"):
+        folder = tmp_path / "submitted" / student / "ps3"
+        (folder / "mybert").mkdir(parents=True)
+        (folder / "mybert/helpers.py").write_text(LONG)
+        content = notebook(STUBS | {"weights": "from mybert.helpers import attention_weights"})
+        (folder / release.name).write_bytes(as_bytes(content))
+    done = CliRunner().invoke(cli, ["similarity", "ps3", "--json", "--course", str(tmp_path)], catch_exceptions=False)
+    assert [one["students"] for one in json.loads(done.stdout)["identical"]] == [["ada", "bob"]]
+
+
+def test_a_program_of_more_than_a_tenth_of_the_class_is_listed():
+    texts = {f"s{number:02}": LONG if number < 6 else LONG.replace("1e9", str(number)) for number in range(30)}
+    found = compare({name: {"weights": answer_of(text)} for name, text in texts.items()})
+    assert found.identical == []
+    assert [one.students for one in found.shared] == [("s00", "s01", "s02", "s03", "s04", "s05")]
+    page = Page(similarity_page(found, "ps3")).text
+    assert "Programs of more than a tenth of the class" in page and "6: s00 · s01" in page
 
 
 @pytest.mark.slow

@@ -1,0 +1,119 @@
+"""Whose weights a file holds: those of the packaged model, or of another student?
+
+Two tables of token embeddings are compared by the angles between their rows. These stay the same when the units of a
+model are put in another order, turned or scaled, and when a model has other tokens or another width.
+"""
+
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from autograde.boundary.weights_file import Weights, WeightsError, read_weights
+from autograde.exercises.runs import TrainingRun, of_notebook
+from autograde.grader.book.group_hand_ins import copies
+from autograde.grader.grading.results import Result
+from autograde.student.training_run import VOCABULARY
+
+_COMPARED = 400  # tokens, spread over the vocabulary
+# Correlations of the angles. Full runs of notebook 07 have 0.17 with the packaged model, and 0.77 with each other where
+# their seeds differ.
+_PACKAGED = 0.8
+_EQUAL = 0.99
+_BECAUSE = "Only runs with one seed, on machines of one kind, come so close to each other: ask both how they trained."
+
+
+def are_packaged(weights: Weights) -> bool:
+    """Whether the rows of the token table are those of the packaged model. The file has the course's vocabulary."""
+    return _alike(_angles(weights), _packaged_angles()) > _PACKAGED
+
+
+def with_doubts(
+    results: Iterable[Result], course: Path, assignment: str, called: Callable[[str], str] = str
+) -> list[Result]:
+    """The records of an assignment, with a doubt where students have handed in the same weights of a run, or nearly.
+
+    called: how a student is called on the page. A copy of a group's hand-in is not compared, and no file that cannot be
+    read: grading has said why.
+    """
+    results, copied = list(results), copies(course, assignment)
+    for run in {run for result in results for run in of_notebook(result.notebook)}:
+        found = {}
+        for result in results:
+            path = course / "submitted" / result.student / assignment / run.file
+            if result.notebook == run.notebook and result.student not in copied and path.exists():
+                found |= _read(result.student, path)
+        for first, second in combinations(sorted(found), 2):
+            if _alike(found[first], found[second]) > _EQUAL:
+                others = {first: called(second), second: called(first)}
+                results = [_doubted(result, run, others) for result in results]
+    return results
+
+
+def _read(student: str, path: Path) -> dict[str, np.ndarray]:
+    try:
+        weights = read_weights(path)
+    except WeightsError:
+        return {}
+    return {student: _angles(weights)} if weights.config["vocab_size"] == len(_pieces()) else {}
+
+
+def _doubted(result: Result, run: TrainingRun, others: dict[str, str]) -> Result:
+    if result.notebook != run.notebook or result.student not in others:
+        return result
+    said = f"{run.label}: the weights agree with those of {others[result.student]}. {_BECAUSE}"
+    return replace(result, doubts=(*result.doubts, said))
+
+
+# --- tables ---
+
+
+def _angles(weights: Weights) -> np.ndarray:
+    """The cosines between the rows of the compared tokens, (n (n - 1) / 2,)."""
+    table = weights.arrays["embeddings/token"]
+    return _cosines(table[[number for number, _ in _compared()]])
+
+
+@functools.cache
+def _packaged_angles() -> np.ndarray:
+    from safetensors.numpy import load_file
+
+    from bertlab.checkpoints.packaged import MINI, packaged
+
+    table = load_file(packaged(MINI) / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
+    return _cosines(table[[number for _, number in _compared()]])
+
+
+@functools.cache
+def _compared() -> tuple[tuple[int, int], ...]:
+    """(row of the course's vocabulary, row of the packaged model's) of tokens that both have."""
+    from bertlab.checkpoints.packaged import MINI, packaged
+
+    theirs = {piece: row for row, piece in enumerate(_lines(packaged(MINI) / "vocab.txt"))}
+    both = [(row, theirs[piece]) for row, piece in enumerate(_pieces()) if piece in theirs]
+    return tuple(both[:: len(both) // _COMPARED])
+
+
+def _pieces() -> list[str]:
+    return _lines(VOCABULARY)
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def _cosines(rows: np.ndarray) -> np.ndarray:
+    rows = rows.astype("float64")  # (n, H)
+    rows -= rows.mean(axis=0)
+    rows /= np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    return (rows @ rows.T)[np.triu_indices(len(rows), 1)]
+
+
+def _alike(first: np.ndarray, second: np.ndarray) -> float:
+    """The correlation of two tables' angles; 0 where a table's rows are all the same."""
+    first, second = first - first.mean(), second - second.mean()
+    length = np.linalg.norm(first) * np.linalg.norm(second)
+    return float(first @ second / length) if length > 1e-9 else 0.0
