@@ -1,4 +1,4 @@
-"""Brings the tables of `tests/requirements` up to date: `python -m scripts.requirements [NOTEBOOK …]`.
+"""Brings the tables of `solutions/requirements` up to date: `python -m scripts.requirements [NOTEBOOK …]`.
 
 Each sentence of an exercise has an entry: the part, or the list of parts, that tests it, or "explains" if it demands
 nothing. This command adds new sentences with an empty entry, which the tests refuse, and removes those that are gone;
@@ -8,7 +8,7 @@ an author fills in the rest.
 import sys
 from argparse import ArgumentParser
 
-from autograde.exercises import catalogue, requirements
+from autograde.exercises import catalogue, notebooks, requirements
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -18,9 +18,9 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments).notebooks
     empty = []
     for notebook in given or dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES):
-        found = requirements.write_table(notebook)
-        empty += found
-        print(f"{requirements.TABLES / notebook}.toml: {len(found)} entries to fill in")
+        unfilled = requirements.write_table(notebook)
+        empty += unfilled
+        print(f"{notebooks.path_beside('requirements', notebook)}: {len(unfilled)} entries to fill in")
     for sentence in empty:
         print(f"  {sentence}")
     return 1 if empty else 0

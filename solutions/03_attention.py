@@ -794,7 +794,7 @@ def cross_attention(
     """Attention of the tokens of one sequence to those of another.
 
     z: (..., tokens, d_x) for the queries    h: (..., other_tokens, d_x) for keys and values
-    w_q, …, b_v: as in `attention`
+    w_q, w_k: (d_x, d_attn)    b_q, b_k: (d_attn,)    w_v: (d_x, d_out)    b_v: (d_out,)
     returns (..., tokens, d_out)
     """
     ### BEGIN SOLUTION

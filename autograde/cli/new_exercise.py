@@ -10,7 +10,7 @@ from autograde.cli.options import new_exercises_option
 @click.argument("name")
 @new_exercises_option
 def new_exercise(notebook, name, own_exercises):
-    """Add an exercise NAME to NOTEBOOK: cells, module, and alternatives to fill in.
+    """Add an exercise NAME to NOTEBOOK: cells, module, and other answers, to fill in.
 
     \b
     Example:

@@ -27,10 +27,10 @@ def try_exercise(names, draws, as_json, variant, own_exercises):
 
     The solution must earn every point and the stub none; every misconception must fail and be recognised; no two may
     give the same answers; the tolerance must lie between rounding and the nearest mistake; other right answers must
-    pass.
+    pass. A list of the exercise's gaps follows, such as a sentence that no part tests; they are not failures.
     """
     from autograde.cli.grading import quiet_tensorflow
-    from autograde.exercises import catalogue
+    from autograde.exercises import catalogue, gaps
     from autograde.exercises.proofs import Proofs
     from bertlab.common.backend import load_backend
     from bertlab.common.progress import track
@@ -43,13 +43,13 @@ def try_exercise(names, draws, as_json, variant, own_exercises):
         findings = Proofs(exercise).run(draws, partial(track, description=f"{exercise.number}, draws", lines=True))
         rows += [{"exercise": exercise.id, **vars(finding)} for finding in findings]
         if not as_json:
-            click.echo(_table(exercise, findings))
+            click.echo(_table(exercise, findings, gaps.of_exercise(exercise)))
     if as_json:
         click.echo(json.dumps(rows, indent=1, ensure_ascii=False))
     sys.exit(any(row["problems"] for row in rows))
 
 
-def _table(exercise, findings) -> str:
+def _table(exercise, findings, gaps) -> str:
     lines = [f"{exercise.number} {exercise.title} ({exercise.id}, {exercise.notebook})"]
     for finding in findings:
         mark = "✗" if finding.problems else "✓"
@@ -57,4 +57,5 @@ def _table(exercise, findings) -> str:
         lines += [f"      {line}" for problem in finding.problems for line in problem.splitlines()]
     failed = sum(bool(finding.problems) for finding in findings)
     lines.append(f"  {len(findings) - failed} of {len(findings)} proofs hold")
+    lines += ["  not there yet:", *(f"    - {gap}" for gap in gaps)] if gaps else []
     return "\n".join(lines)

@@ -2,8 +2,8 @@
 
     my_folder/solutions/NN_topic.py             the notebooks
     my_folder/exercises/nNN_topic/name.py       the exercises
-    my_folder/alternatives/NN_topic.py          other right answers; may be missing
-    my_folder/wrong/NN_topic.py                 known wrong answers; may be missing
+    my_folder/answers/NN_topic.py               other right answers and known wrong ones; may be missing
+    my_folder/requirements/NN_topic.toml        which part tests which sentence; may be missing
 
 The folder is in $AUTOGRADE_EXERCISES, so that other processes use it too. A notebook that is in both is taken from the
 instructor's folder.
@@ -21,7 +21,8 @@ from autograde.common.errors import AutogradeError
 
 VARIABLE = package.VARIABLE
 COURSE = Path(__file__).resolve().parents[2]
-_IN_COURSE = {"solutions": "solutions", "alternatives": "tests/alternatives", "wrong": "tests/wrong"}
+_SUFFIXES = {"solutions": ".py", "answers": ".py", "requirements": ".toml"}
+_OLDER = {"alternatives": "right", "wrong": "wrong"}  # folders of earlier versions → the kind of their cells now
 
 
 class ExerciseFolderError(AutogradeError, ValueError):
@@ -40,9 +41,21 @@ def is_own(notebook: str) -> bool:
 
 
 def path_of(kind: str, notebook: str) -> Path:
-    """The path of a notebook's file. kind: solutions, alternatives or wrong."""
-    folder = own() / kind if is_own(notebook) else COURSE / _IN_COURSE[kind]
-    return folder / f"{notebook}.py"
+    """The path of a notebook's file. kind: solutions, answers or requirements; the last two may not exist."""
+    solutions = COURSE / "solutions"
+    courses = solutions if kind == "solutions" else solutions / kind
+    return (own() / kind if is_own(notebook) else courses) / f"{notebook}{_SUFFIXES[kind]}"
+
+
+def refuse_older(notebook: str) -> None:
+    """Raises ExerciseFolderError if the instructor's folder still has answers as earlier versions read them."""
+    for name, kind in _OLDER.items() if is_own(notebook) else ():
+        path = own() / name / f"{notebook}.py"
+        if path.exists():
+            raise ExerciseFolderError(
+                f"{path}: expected other answers in {path_of('answers', notebook)}; move its cells there, with markers "
+                f"such as `# %% exercise: {kind}: name`"
+            )
 
 
 def use(folder: str | Path) -> None:

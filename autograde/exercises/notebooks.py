@@ -72,6 +72,12 @@ def path_of(notebook: str) -> Path:
     return path
 
 
+def path_beside(kind: str, notebook: str) -> Path:
+    """The file beside a notebook, which may not exist. kind: "answers" or "requirements"."""
+    path = folders.path_of(kind, notebook)
+    return path if folders.is_own(notebook) else SOLUTIONS / kind / path.name
+
+
 def cells_of(notebook: str, variant: variants.Values = ()) -> tuple[Cell, ...]:
     """All cells of a notebook, in order, with these values of its variants. Raises SolutionError, VariantError.
 

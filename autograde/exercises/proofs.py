@@ -1,32 +1,29 @@
 """Proves by running it that an exercise works: `autograde try` prints the findings, the tests assert them.
 
 A proof returns what it examined and the problems that it found, as sentences; it holds if there are no problems. The
-proofs share one plan and the programs' answers to it. Alternatives are other right answers: cells
-`# %% exercise: structure` of `tests/alternatives/NN_topic.py`. Known wrong answers are cells
-`# %% exercise: the mistake` of `tests/wrong/NN_topic.py`: mistakes that the checks must find, but need not name.
-The instructor's side only.
+proofs share one plan and the programs' answers to it. Alternatives are other right answers; known wrong answers have
+mistakes that the checks must find, but need not name (`other_answers`). The instructor's side only.
 """
 
 import builtins
 import dis
 import functools
 import itertools
-import re
 import time
 import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
 from autograde.boundary import call_answer
 from autograde.boundary.values import ANSWERS, DEFAULT_LIMITS, ValueTreeError, encode
-from autograde.common.caches import cached
-from autograde.exercises import cells, folders, kept_layers
+from autograde.exercises import cells, kept_layers, stub_shapes
+from autograde.exercises.other_answers import COMPOSED, alternatives, wrong_answers
 from autograde.exercises.planning import planner
-from autograde.exercises.spec import Exercise
+from autograde.exercises.planning.trial_claims import expected_of
+from autograde.exercises.spec import Exercise, Reference
 from autograde.judging import shortcuts
 from autograde.judging.answers import read
 from autograde.judging.compare import Tolerance
@@ -34,10 +31,6 @@ from autograde.judging.judge import fault, judge
 from autograde.judging.match_mistake import same_outcome
 from autograde.judging.verdict import Verdict
 
-TESTS = Path(__file__).resolve().parents[2] / "tests"
-ALTERNATIVES, WRONG_ANSWERS = TESTS / "alternatives", TESTS / "wrong"
-FEWEST_ALTERNATIVES, FEWEST_MISCONCEPTIONS, HINTS = 5, 3, 3
-COMPOSED = "composed: "  # begins the name of a wrong answer that is right alone
 MAX_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
 MAX_NODES = 0.9  # of the values that a sandbox may answer with: the share that right answers may take
 
@@ -50,7 +43,7 @@ def undefined_names(exercise: Exercise, cell: str) -> set[str]:
     """The names that an answer's cell reads and that neither it nor a cell before it defines."""
     read, assigned, codes = set(), set(), [compile(cell, exercise.id, "exec")]
     for code in codes:
-        names = {kind: {one.argval for one in dis.get_instructions(code) if one.opname == kind} for kind in _NAMES}
+        names = {kind: {step.argval for step in dis.get_instructions(code) if step.opname == kind} for kind in _NAMES}
         read |= names["LOAD_GLOBAL"] | (names["LOAD_NAME"] - names["STORE_NAME"])
         assigned |= names["STORE_GLOBAL"]
         codes += [constant for constant in code.co_consts if isinstance(constant, types.CodeType)]
@@ -65,35 +58,6 @@ class Finding:
     looked_at: str
     problems: tuple[str, ...]
     seconds: float
-
-
-def alternatives(exercise: Exercise) -> dict[str, str]:
-    """The other right answers to an exercise: structure → source."""
-    return _cells_of(_path(ALTERNATIVES, exercise.notebook)).get(exercise.id, {})
-
-
-def wrong_answers(exercise: Exercise) -> dict[str, str]:
-    """The known wrong answers to an exercise: the mistake → source."""
-    return _cells_of(_path(WRONG_ANSWERS, exercise.notebook)).get(exercise.id, {})
-
-
-def _path(folder: Path, notebook: str) -> Path:
-    """The file in the course's folder, or in the instructor's if the notebook is."""
-    return folders.path_of(folder.name, notebook) if folders.is_own(notebook) else folder / f"{notebook}.py"
-
-
-def _cells_of(path: Path) -> dict[str, dict[str, str]]:
-    return _cells_read(path, path.stat().st_mtime_ns if path.exists() else 0)
-
-
-@cached
-def _cells_read(path: Path, changed: int) -> dict[str, dict[str, str]]:
-    _, *parts = re.split(r"^# %% (.*)\n", path.read_text(encoding="utf-8") if path.exists() else "", flags=re.M)
-    found: dict[str, dict[str, str]] = {}
-    for marker, source in zip(parts[::2], parts[1::2]):
-        exercise, _, structure = marker.partition(": ")
-        found.setdefault(exercise, {})[structure] = source
-    return found
 
 
 class Proofs:
@@ -116,7 +80,7 @@ class Proofs:
 
     def run(self, draws: int = 0, progress=iter) -> list[Finding]:
         """All proofs. draws: the number of fresh draws that must all give the same verdicts; progress wraps them."""
-        stable = {f"same verdict on {draws} draws": lambda own: own.stable(draws, progress)} if draws else {}
+        stable = {f"same verdict on {draws} draws": lambda proofs: proofs.stable(draws, progress)} if draws else {}
         proofs = PROOFS | stable
         return [self.find(name, proof) for name, proof in proofs.items()]
 
@@ -150,7 +114,8 @@ class Proofs:
     @functools.cached_property
     def mistaken(self) -> dict[str, str]:
         """Each misconception's cell."""
-        return {one.id: cells.patched_cell(self.exercise, one) for one in self.exercise.misconceptions}
+        misconceptions = self.exercise.misconceptions
+        return {misconception.id: cells.patched_cell(self.exercise, misconception) for misconception in misconceptions}
 
     @functools.cached_property
     def programs(self) -> dict[str, str]:
@@ -170,16 +135,18 @@ class Proofs:
     # --- the proofs ---
 
     def stated(self) -> Examined:
-        """The exercise has hints, misconceptions, a title, minutes and arguments."""
-        own, problems = self.exercise, []
-        if len(own.hints) != HINTS:
-            problems.append(f"expected {HINTS} hints, from general to specific, got {len(own.hints)}")
-        names = [known.id for known in own.misconceptions]
-        if len(names) < FEWEST_MISCONCEPTIONS or len(set(names)) < len(names):
-            problems.append(f"expected at least {FEWEST_MISCONCEPTIONS} misconceptions of different ids, got {names}")
-        if not (own.minutes and own.title and own.arguments):
+        """The notebook has a title, minutes and arguments; misconceptions have ids of their own.
+
+        The cases and the reference's results have the shapes and dtypes that the stub states.
+        """
+        exercise, problems = self.exercise, []
+        names = [misconception.id for misconception in exercise.misconceptions]
+        if len(set(names)) < len(names):
+            problems.append(f"expected misconceptions of different ids, got {names}")
+        if not (exercise.minutes and exercise.title and exercise.arguments):
             problems.append("expected a title, minutes and at least one argument in the notebook")
-        return f"{len(own.parts)} parts, {own.points:g} points", problems
+        problems += dict.fromkeys(_unlike_the_stub(exercise))
+        return f"{len(exercise.parts)} parts, {exercise.points:g} points", problems
 
     def solution(self) -> Examined:
         source = cells.answer_cell(self.exercise)
@@ -217,11 +184,11 @@ class Proofs:
 
         One that is named "composed: …" is wrong only in hidden questions, beside other answers.
         """
-        found = wrong_answers(self.exercise)
-        plans = {name: self._beside_others if name.startswith(COMPOSED) else self.plan for name in found}
-        passed = [name for name, cell in found.items() if not self._is_found_wrong(plans[name], cell)]
-        undefined = {name: undefined_names(self.exercise, cell) for name, cell in found.items()}
-        return f"{len(found)} wrong answers", [
+        wrong = wrong_answers(self.exercise)
+        plans = {name: self._beside_others if name.startswith(COMPOSED) else self.plan for name in wrong}
+        passed = [name for name, cell in wrong.items() if not self._is_found_wrong(plans[name], cell)]
+        undefined = {name: undefined_names(self.exercise, cell) for name, cell in wrong.items()}
+        return f"{len(wrong)} wrong answers", [
             *(f"{name} passed" for name in passed),
             *(f"{name} is wrong for another reason: its cell does not define {', '.join(sorted(names))}"
               for name, names in undefined.items() if names),
@@ -267,11 +234,11 @@ class Proofs:
 
     def distinct(self) -> Examined:
         outcomes = {"the solution": self.right} | {
-            known["id"]: known["outcomes"] for known in self.plan["misconceptions"]
+            misconception["id"]: misconception["outcomes"] for misconception in self.plan["misconceptions"]
         }
         problems = [
-            f"{one} and {other} give the same answers to the visible inputs"
-            for (one, left), (other, right) in itertools.combinations(outcomes.items(), 2)
+            f"{name} and {other} give the same answers to the visible inputs"
+            for (name, left), (other, right) in itertools.combinations(outcomes.items(), 2)
             if all(map(same_outcome, left, right))
         ]
         return f"{len(outcomes)} answers", problems
@@ -283,35 +250,33 @@ class Proofs:
         noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.slow_draws else 3)]
         problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MAX_NOISE else []
         nearest = np.inf
-        for known in self.plan["misconceptions"]:
-            outcomes = known["outcomes"]
+        for misconception in self.plan["misconceptions"]:
+            outcomes = misconception["outcomes"]
             distance = max(_excess(claim, outcomes[claim["answer"]]["value"]) for claim in _numeric_claims(self.plan))
-            if distance <= LEAST_DISTANCE and not self._fails_without_a_distance(known):
-                problems.append(f"{known['id']} is only {distance:.2g} tolerances away")
+            if distance <= LEAST_DISTANCE and not self._fails_without_a_distance(misconception):
+                problems.append(f"{misconception['id']} is only {distance:.2g} tolerances away")
             nearest = min(nearest, distance)
-        return f"rounding {max(noise):.1g}, nearest {nearest:.2g}", problems
+        farthest = f", nearest {nearest:.2g}" if self.plan["misconceptions"] else ""
+        return f"rounding {max(noise):.1g}{farthest}", problems
 
     def others(self) -> Examined:
         """Other right answers pass on hidden inputs, and stay well below a sandbox's limits."""
-        found = alternatives(self.exercise)
+        right = alternatives(self.exercise)
         plan = planner.make_plan(self.exercise, "alternatives", misconceptions=False)
         problems = []
-        for structure, source in found.items():
+        for structure, source in right.items():
             answers = self._answers(source, plan["questions"])
             verdict = judge(plan, lambda questions, answers=answers: answers, source)
             problems += [] if verdict.passed else [f"{structure} did not pass:\n{verdict}"]
             problems += [f"{structure}: {reason}" for reason in _too_large(answers)]
-        if len(found) >= FEWEST_ALTERNATIVES:
-            return f"{len(found)} alternatives", problems
-        if folders.is_own(self.exercise.notebook):  # asked for, not demanded
-            return f"{len(found)} alternatives; write {FEWEST_ALTERNATIVES}", problems
-        problems.append(f"expected at least {FEWEST_ALTERNATIVES} in tests/alternatives, got {len(found)}")
-        return f"{len(found)} alternatives", problems
+        return f"{len(right)} alternatives", problems
 
     def repeatable(self) -> Examined:
-        one, again, other = (planner.make_plan(self.exercise, seed, misconceptions=False) for seed in "aab")
-        problems = [] if encode(one) == encode(again) else ["the same seed gave two plans"]
-        if not self.exercise.few_inputs and encode(one["questions"]) == encode(other["questions"]):
+        """An exercise that draws nothing has the same inputs for every seed; `gaps` states that."""
+        plan, again, other = (planner.make_plan(self.exercise, seed, misconceptions=False) for seed in "aab")
+        problems = [] if encode(plan) == encode(again) else ["the same seed gave two plans"]
+        may_agree = self.exercise.few_inputs or not planner.draws_anything(self.exercise)
+        if not may_agree and encode(plan["questions"]) == encode(other["questions"]):
             problems.append("two seeds gave the same inputs")
         return "2 seeds", problems
 
@@ -336,8 +301,8 @@ class Proofs:
         questions, answers = plan["questions"], {}
         claims = sorted((claim for part in plan["parts"] for claim in part["claims"]), key=_last_answer, reverse=True)
         order = list(dict.fromkeys([0, *(index for claim in claims for index in _answers_of(claim))]))
-        kept = self._layers.setdefault(cell, {})
-        given = kept_layers.each_answer([questions[i] for i in order], cells.namespace(self.exercise, cell), kept)
+        layers, names = self._layers.setdefault(cell, {}), cells.namespace(self.exercise, cell)
+        given = kept_layers.each_answer([questions[i] for i in order], names, layers)
         asked = zip(order, given)
         for claim in claims:
             while not answers or not answers.keys() >= _answers_of(claim):
@@ -353,10 +318,10 @@ class Proofs:
         answers = self._answers(cells.answer_cell(self.exercise), plan["questions"])
         return max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan))
 
-    def _fails_without_a_distance(self, known: dict) -> bool:
+    def _fails_without_a_distance(self, misconception: dict) -> bool:
         """Whether a claim without a distance fails: a call that must raise, zeros, varying or equal results."""
         claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
-        answers = [read(outcome) for outcome in known["outcomes"]]
+        answers = [read(outcome) for outcome in misconception["outcomes"]]
         exact = [claim | {"returns": "anything"} for claim in claims if _without_a_distance(claim)]
         return any(fault(claim, self.plan["questions"], answers) for claim in exact)
 
@@ -374,11 +339,29 @@ PROOFS: dict[str, Callable[[Proofs], Examined]] = {
 }
 
 
+def _unlike_the_stub(exercise: Exercise) -> Iterator[str]:
+    """The inputs of a function, and the reference's results, that are not as its stub states, as sentences."""
+    if exercise.probe["kind"] != "function":
+        return
+    stub = stub_shapes.of_exercise(exercise.notebook, exercise.id)
+    rng = planner.generator(exercise, "shapes")
+    for part in exercise.parts:
+        for trial in part.trials(rng) + part.hidden(rng):
+            compared = {claim.answer for claim in trial.claims if isinstance(claim, Reference)}
+            for number, case in enumerate(trial.cases):
+                if number in compared and not case.calls:
+                    problems = stub.problems(case.arguments, expected_of(exercise, case))
+                    yield from (f"{part.name}: {problem}" for problem in problems)
+
+
 def _too_large(answers: list[dict]) -> list[str]:
     """Why right answers are too near to the limits of a sandbox: with a few more items they would be refused."""
     alone, together = (replace(limits, nodes=int(limits.nodes * MAX_NODES)) for limits in (DEFAULT_LIMITS, ANSWERS))
     problems = []
-    for what, value, limits in (*(("an answer", one["value"], alone) for one in answers), ("all", answers, together)):
+    for what, value, limits in (
+        *(("an answer", answer["value"], alone) for answer in answers),
+        ("all", answers, together),
+    ):
         try:
             encode(value, limits)
         except ValueTreeError as reason:

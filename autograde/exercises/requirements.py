@@ -1,4 +1,4 @@
-"""The sentences of an exercise that a student reads, and which part tests each: `tests/requirements/NN_topic.toml`.
+"""The sentences of an exercise that a student reads, and which part tests each: `solutions/requirements/NN_topic.toml`.
 
     [scores]
     "The products are divided by the square root of d." = "values"
@@ -6,21 +6,21 @@
     "The scores are not yet weights." = "explains"          demands nothing
 
 The sentences are those of the exercise's text and of the docstrings of its stub; a parameter with a default value, and
-`**kwargs`, count as sentences too, because they promise that the argument has an effect. A test keeps the table
-complete: each sentence has an entry, each named part exists, and each part is named. The instructor's side only.
+`**kwargs`, count as sentences too, because they promise that the argument has an effect. The command
+`python -m scripts.requirements` keeps the table up to date; its author only names parts. A test keeps it complete: each
+sentence has an entry, each named part exists, and each part is named. An exercise whose entries are all empty, or that
+has no table, is a sketch. The instructor's side only.
 """
 
 import ast
 import json
 import re
 import tomllib
-from pathlib import Path
 
 from autograde.common import syntax
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.spec import Exercise
 
-TABLES = Path(__file__).resolve().parents[2] / "tests" / "requirements"
 EXPLAINS = "explains"  # the entry of a sentence that demands nothing
 _ITEM = re.compile(r"^(\d+\.|[-*>|]) |^\$\$|^#+ |^>>> ")  # a line that begins a sentence of its own
 _PARAMETER = re.compile(r"^(returns|raises|call:|[\w, ]+:) ?")  # so does a line of a docstring about an argument
@@ -32,14 +32,25 @@ _END = re.compile(rf"(?:(?<=[.!?])|(?<=[.!?][)*])){_ABBREVIATED} +(?=[A-Z`$*(\[]
 def sentences_of(exercise: Exercise) -> list[str]:
     """All sentences of an exercise, in reading order, each once."""
     tree = syntax.parse(cells.stub_cell(cells.answer_cell(exercise)))
-    found = _text_of(exercise) + [text for node in tree.body for text in _promises(node)]
-    return list(dict.fromkeys(found))
+    sentences = _text_of(exercise) + [text for node in tree.body for text in _promises(node)]
+    return list(dict.fromkeys(sentences))
 
 
 def table_of(notebook: str) -> dict[str, dict]:
     """The table of one notebook: exercise id → sentence → part, list of parts, or "explains"."""
-    path = TABLES / f"{notebook}.toml"
+    path = notebooks.path_beside("requirements", notebook)
     return tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+
+
+def untested(exercise: Exercise) -> list[str]:
+    """The sentences of an exercise for which its table names no part, nor "explains"."""
+    table = table_of(exercise.notebook).get(exercise.id, {})
+    return [text for text in sentences_of(exercise) if not names_in(table.get(text, ""))]
+
+
+def is_sketch(table: dict[str, str | list[str]]) -> bool:
+    """Whether no entry of an exercise's table is filled in."""
+    return not any(map(names_in, table.values()))
 
 
 def problems_of(exercise: Exercise, table: dict[str, str | list[str]]) -> list[str]:
@@ -76,8 +87,9 @@ def write_table(notebook: str) -> list[str]:
             lines.append(f"{_quoted(text)} = {_quoted(entry)}")
             empty += [] if names_in(entry) else [f"{exercise.id}: {text}"]
         lines.append("")
-    TABLES.mkdir(parents=True, exist_ok=True)
-    (TABLES / f"{notebook}.toml").write_text("\n".join(lines), encoding="utf-8")
+    path = notebooks.path_beside("requirements", notebook)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("\n".join(lines), encoding="utf-8")
     return empty
 
 
@@ -103,19 +115,19 @@ def _text_of(exercise: Exercise) -> list[str]:
 
 def _promises(node: ast.stmt) -> list[str]:
     """The sentences of a function's or class's docstrings, and of its parameters that have a default."""
-    found = []
+    promises = []
     if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
         lines = (ast.get_docstring(node) or "").split("\n")
-        found += _sentences(lines, re.compile(f"{_ITEM.pattern}|{_PARAMETER.pattern}"))
+        promises += _sentences(lines, re.compile(f"{_ITEM.pattern}|{_PARAMETER.pattern}"))
     if isinstance(node, ast.ClassDef):
-        found += [text for method in node.body for text in _promises(method)]
+        promises += [text for method in node.body for text in _promises(method)]
     if isinstance(node, ast.FunctionDef):
         arguments = node.args.posonlyargs + node.args.args
         defaults = list(zip(arguments[::-1], node.args.defaults[::-1]))[::-1]
         defaults += [pair for pair in zip(node.args.kwonlyargs, node.args.kw_defaults) if pair[1] is not None]
-        found += [f"{node.name}(…, {one.arg}={ast.unparse(value)})" for one, value in defaults]
-        found += [f"{node.name}(…, **{node.args.kwarg.arg})"] if node.args.kwarg else []
-    return found
+        promises += [f"{node.name}(…, {argument.arg}={ast.unparse(value)})" for argument, value in defaults]
+        promises += [f"{node.name}(…, **{node.args.kwarg.arg})"] if node.args.kwarg else []
+    return promises
 
 
 def _sentences(lines: list[str], item: re.Pattern) -> list[str]:

@@ -1,10 +1,10 @@
 """`autograde new-exercise`: the three places of a new exercise, filled with one that already runs.
 
 solutions/NN_topic.py                    heading, answer and check, at the end
-autograde/exercises/nNN_topic/name.py    reference, inputs, hints, misconceptions
-tests/alternatives/NN_topic.py           other right answers, at the end
+autograde/exercises/nNN_topic/name.py    reference and inputs; hints and misconceptions may follow
+solutions/answers/NN_topic.py            other right answers and known wrong ones, at the end
 
-With `--exercises my_folder` they are my_folder/solutions, my_folder/exercises and my_folder/alternatives.
+With `--exercises my_folder` they are in my_folder/solutions, my_folder/exercises and my_folder/answers.
 """
 
 import json
@@ -70,38 +70,23 @@ KEPT_IN = ""  # the module of the student's own package for passed answers
 
 _MODULE = '''"""Doubles every number."""
 
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Exercise, mistake, values
-
-
-def doubled(x):
-    return x + x
-
-
-def matrices(rng: Random) -> list[Case]:
-    return [Case((normal(rng, 2, 3),)), Case((normal(rng, 4, 4),))]
-
+from autograde.exercises.writing import Case, Exercise, draws, mistake, values
 
 EXERCISE = Exercise(
-    reference=doubled,
-    parts=(values(2, matrices),),
-    hints=(
-        "The idea.",
-        "The next step.",
-        "The function that does it.",
-    ),
+    reference=lambda x: x + x,
+    parts=(values(2, draws(__name__, Case(([3, -1],)))),),
     misconceptions=(
         mistake("squared", "2 * x", "x * x", hint="You multiply each number by itself. Multiply it by 2."),
     ),
-)  # fmt: skip
+)
 '''
 
-_ALTERNATIVES = """# Other right answers to the exercises of notebook {number}, each of another structure.
-# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
+_ANSWERS = """# Other answers to the exercises of notebook {number}: right ones, each of another structure, and wrong
+# ones that the checks must find. A cell has the set-up and the answers before it in the notebook.
 """
 
-_ALTERNATIVE = """
-# %% {id}: sum of two
+_ANSWER = """
+# %% {id}: right: sum of two
 def {name}(x):
     return x + x
 """
@@ -117,7 +102,7 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*", identity
     ):
         raise SolutionError(f"expected names like 03_attention and mean-pooling, got {notebook} and {identity}")
-    solution, package, others = _paths(notebook, root)
+    solution, package, answers = _paths(notebook, root)
     module = package / f"{name}.py"
     if module.exists():
         raise SolutionError(f"{module}: exercise {identity!r} exists already; choose another name")
@@ -131,28 +116,23 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     _add(solution, _NOTEBOOK.format(**words), _CELLS.format(**words | graded | {"number": number}))
     _add(package / "__init__.py", _PACKAGE.format(**words), "")
     _add(module, _MODULE, "")
-    _add(others, _ALTERNATIVES.format(**words), _ALTERNATIVE.format(**words))
-    return [solution, module, others]
+    _add(answers, _ANSWERS.format(**words), _ANSWER.format(**words))
+    return [solution, module, answers]
 
 
 def _paths(notebook: str, root: Path) -> tuple[Path, Path, Path]:
-    """Notebook, package of exercises, and alternatives: in the instructor's folder if there is one."""
-    own = folders.own()
-    if own is None:
-        tests = root / "tests" / "alternatives"
-        return (
-            root / "solutions" / f"{notebook}.py",
-            root / "autograde/exercises" / f"n{notebook}",
-            tests / f"{notebook}.py",
-        )
-    solution, package = own / "solutions" / f"{notebook}.py", own / "exercises" / f"n{notebook}"
+    """Notebook, package of exercises, and other answers: in the instructor's folder if there is one."""
+    folder = folders.own()
     courses = root / "solutions" / f"{notebook}.py"
+    if folder is None:
+        return courses, root / "autograde/exercises" / f"n{notebook}", root / "solutions/answers" / f"{notebook}.py"
+    solution, package = folder / "solutions" / f"{notebook}.py", folder / "exercises" / f"n{notebook}"
     if courses.exists() and not solution.exists():
         raise SolutionError(
             f"{notebook} is a notebook of the course: copy {courses} to {solution} and "
             f"{root / 'autograde/exercises' / package.name} to {package} to change it, or choose another name"
         )
-    return solution, package, own / "alternatives" / f"{notebook}.py"
+    return solution, package, folder / "answers" / f"{notebook}.py"
 
 
 def _add(path: Path, beginning: str, text: str) -> None:

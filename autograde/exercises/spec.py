@@ -100,16 +100,21 @@ class Part:
     hidden: Callable[[np.random.Generator], list[Trial]] = lambda rng: []
 
 
-def values(points: float, draw: Draw, name: str = "values", hidden: Draw = lambda rng: []) -> Part:
-    """The reference's values on drawn cases. hidden: further cases for hidden inputs."""
+def values(points: float, draw: Draw | list[Case], name: str = "values", hidden: Draw | None = None) -> Part:
+    """The reference's values on drawn cases, or on these. hidden: further cases for hidden inputs."""
     return cases(name, points, draw, "", hidden)
 
 
-def cases(name: str, points: float, draw: Draw, failure: str, hidden: Draw = lambda rng: []) -> Part:
-    """The reference's values on special cases, with a failure message of their own. hidden: more for hidden inputs."""
+def cases(name: str, points: float, draw: Draw | list[Case], failure: str, hidden: Draw | None = None) -> Part:
+    """The reference's values on special cases, with a failure message of their own.
+
+    hidden: further cases for hidden inputs; by default those of the declaration, if the cases are declared (`draws`).
+    """
+    visible = draw if callable(draw) else lambda rng: draw
+    more = hidden or getattr(draw, "hidden", lambda rng: [])
     return Part(
-        name, points, lambda rng: [Trial((case,)) for case in draw(rng)], failure,
-        hidden=lambda rng: [Trial((case,)) for case in hidden(rng)],
+        name, points, lambda rng: [Trial((case,)) for case in visible(rng)], failure,
+        hidden=lambda rng: [Trial((case,)) for case in more(rng)],
     )  # fmt: skip
 
 
@@ -150,8 +155,8 @@ class Exercise:
     """One exercise. A module states the first group of fields; the catalogue reads the second from the notebook."""
 
     parts: tuple[Part, ...]
-    hints: tuple[str, ...]  # from general to specific
-    misconceptions: tuple[Misconception, ...]
+    hints: tuple[str, ...] = ()  # from general to specific
+    misconceptions: tuple[Misconception, ...] = ()
     # The same arguments as the student's thing, NumPy float64 (a layer: also weights, config). None where there is
     # nothing to compare with: a function that draws at random is judged by rules and rates.
     reference: Callable | None = None

@@ -150,7 +150,7 @@ def _hints(plan, verdict, failures):
     """
     hints = plan["exercise"]["hints"]
     is_explained = verdict.advice or verdict.status == "partly"
-    if verdict.status not in _FAILED or failures < (4 if is_explained else 2):
+    if not hints or verdict.status not in _FAILED or failures < (4 if is_explained else 2):
         return ()
     level = progress_file.next_hint(plan["exercise"]["id"], failures, len(hints))
     return (f"Hint {level} of {len(hints)}: {hints[level - 1]}",)

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from autograde.exercises.declared_draws import draws, sized
 from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Same, Trial, mistake, values
+from autograde.exercises.writing import Case, Exercise, Forbidden, Part, Reference, Same, Trial, mistake, values
 
 
 def cosines(x):
@@ -11,11 +12,7 @@ def cosines(x):
     return x @ np.swapaxes(x, -1, -2) / (lengths[..., :, None] * lengths[..., None, :])
 
 
-def rows_of_vectors(rng: Random) -> list[Case]:
-    return [
-        Case((normal(rng, *shape),))
-        for shape in ((4, 6), (2, 3, 3), (2, 3, 4, 2), (1, 5), (1, 3, 4), (3, 1), (1, 2, 2, 3, 3), (70, 3))
-    ]
+INPUTS = draws(__name__, sized(n=4, d=6), sized(n=70))
 
 
 def large_and_small(rng: Random) -> list[Case]:
@@ -29,11 +26,6 @@ def large_and_small(rng: Random) -> list[Case]:
     return [Case((x,)), Case((np.concatenate([x, -3 * x[:2], x[2:] * 10]),))]
 
 
-def other_shapes(rng: Random) -> list[Case]:
-    n, d = (int(size) for size in rng.integers(2, 30, size=2))
-    return [Case((normal(rng, *shape),)) for shape in ((n, d), (2, n, d), (1, 2, 2, d, n))]
-
-
 def lengths_do_not_matter(rng: Random) -> list[Trial]:
     """Each vector scaled by its own factor: the angles stay."""
     x, factors = normal(rng, 5, 4), rng.uniform(0.2, 5, size=(5, 1)).astype("float32")
@@ -45,7 +37,7 @@ def lengths_do_not_matter(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=cosines,
     parts=(
-        values(2, rows_of_vectors, hidden=other_shapes),
+        values(2, INPUTS),
         Part("vector length has no effect", 1, lengths_do_not_matter,
             "a longer vector in the same direction must have the same cosines"),
     ),

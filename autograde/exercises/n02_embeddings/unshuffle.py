@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Exercise, Random, cases, draws, mistake, sized, values
 
 
 def unshuffle(y, order):
@@ -20,32 +19,16 @@ def cycle(rng: Random, tokens: int) -> np.ndarray:
     return order
 
 
-def shuffled_rows(rng: Random) -> list[Case]:
-    return [
-        Case((normal(rng, 5, 7), cycle(rng, 5))),
-        Case((normal(rng, 4, 4), cycle(rng, 4))),
-        Case((normal(rng, 150, 2), cycle(rng, 150))),
-        Case((normal(rng, 1, 3), np.zeros(1, "int32"))),
-    ]
-
-
-def shuffled_batches(rng: Random) -> list[Case]:
-    shapes = ((2, 6, 6), (1, 5, 3), (2, 3, 4, 5), (4, 4, 4, 4), (2, 1, 2, 3, 1))
-    return [Case((normal(rng, *shape), cycle(rng, shape[-2]))) for shape in shapes]
-
-
-def other_shapes(rng: Random) -> list[Case]:
-    tokens = int(rng.integers(3, 300))
-    shapes = ((tokens, 3), (3, tokens, 2), (2, 1, 2, tokens, 2))
-    return [Case((normal(rng, *shape), rng.permutation(tokens).astype("int32"))) for shape in shapes]
+SHAPED = {"least": {"tokens": 3}, "order": lambda rng, sizes: cycle(rng, sizes["tokens"])}
+ROWS = draws(__name__, sized(tokens=5, d=7), sized(tokens=150), sized(tokens=1), in_front=False, **SHAPED)
 
 
 EXERCISE = Exercise(
     reference=unshuffle,
     parts=(
-        values(1, shuffled_rows),
-        cases("a batch", 1, shuffled_batches,
-            "with a batch in front of the tokens the result is wrong", other_shapes),
+        values(1, ROWS),
+        cases("a batch", 1, draws(__name__, in_front=True, **SHAPED),
+            "with a batch in front of the tokens the result is wrong"),
     ),
     hints=(
         "Take three rows a, b, c and order = (2, 0, 1): shuffled they are c, a, b. Which indices must you read to "

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Forbidden, Same, Trial
+from autograde.exercises.declared_draws import Draws
+from autograde.exercises.writing import Case, Forbidden, Random, Same, Trial, normal
 
 WHOLE_ATTENTION = Forbidden(
     "In this exercise you build attention yourself.",
@@ -23,13 +23,12 @@ def head_parameters(rng: Random, d_x: int, d_attn: int, d_out: int) -> tuple[np.
     return tuple(part for width in widths for part in (normal(rng, d_x, width, size=0.7), normal(rng, width)))
 
 
-def shuffled(make_arguments):
+def shuffled(inputs: Draws):
     """Shuffling the tokens shuffles the outputs: nothing here depends on the position of a token."""
 
     def trials(rng: Random) -> list[Trial]:
-        x, *others = make_arguments(rng)
-        order = tuple(int(i) for i in rng.permutation(x.shape[-2]))
-        everyone = tuple(range(len(order)))
+        x, *others = inputs.case(rng, front=(2,), tokens=6).arguments
+        order, everyone = tuple(map(int, rng.permutation(6))), (0, 1, 2, 3, 4, 5)
         pair = (Case((x, *others)), Case((x[..., list(order), :], *others)))
         return [Trial(pair, (Same((1, -2, everyone), (0, -2, order)),))]
 

@@ -1,51 +1,31 @@
 """One attention head: lines 1-6 of Attention."""
 
-import numpy as np
-
-from autograde.exercises.draws import Random, normal, with_zeros
-from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, head_parameters, shuffled
+from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION, shuffled
 from autograde.exercises.n03_attention.cross_attention import cross
-from autograde.exercises.spec import Case, Exercise, Part, mistake, values
+from autograde.exercises.writing import Case, Exercise, Part, draws, mistake, sized, values
 
-EXAMPLE_X = np.array([[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]], "float32")
-EXAMPLE_W_Q = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], "float32")
-EXAMPLE_W_K = np.array([[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]], "float32")
-EXAMPLE_W_V = np.array([[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]], "float32")
+X, ZERO = [[1, 0, 1, 0], [0, 2, 0, 2], [1, 1, 1, 1]], [0, 0, 0]
+W_Q, W_K = [[1, 0, 1], [1, 0, 0], [0, 0, 1], [0, 1, 1]], [[0, 0, 1], [1, 1, 0], [0, 1, 0], [1, 1, 0]]
+W_V = [[0, 2, 0], [0, 3, 0], [1, 0, 3], [1, 1, 0]]
+INPUTS = draws(
+    __name__,
+    Case((X, W_Q, ZERO, W_K, ZERO, W_V, ZERO), note="the lecture's example"),
+    sized(front=(2,), zeros="x"),
+    sized(tokens=600),  # more tokens than BERT takes
+    sized(scale={"x": 30}),  # large scores
+    scale={"w_q": 0.7, "w_k": 0.7},
+)
 
 
 def attention(x, *parameters):
     return cross(x, x, *parameters)
 
 
-def inputs_of_attention(rng: Random) -> list[Case]:
-    zero = np.zeros(3, "float32")
-    return [
-        Case((normal(rng, 4, 6), *head_parameters(rng, 6, 3, 5))),
-        Case((with_zeros(normal(rng, 2, 5, 4)), *head_parameters(rng, 4, 4, 4))),
-        Case((normal(rng, 2, 2, 3, 4), *head_parameters(rng, 4, 2, 3))),
-        Case((normal(rng, 2, 1, 2, 2, 3), *head_parameters(rng, 3, 5, 1))),
-        Case((normal(rng, 1, 5), *head_parameters(rng, 5, 1, 2))),  # one token
-        Case((normal(rng, 600, 3), *head_parameters(rng, 3, 2, 2))),  # more tokens than BERT takes
-        Case((30 * normal(rng, 1, 4, 5), *head_parameters(rng, 5, 3, 2))),  # large scores
-        Case((EXAMPLE_X, EXAMPLE_W_Q, zero, EXAMPLE_W_K, zero, EXAMPLE_W_V, zero), note="the lecture's example"),
-    ]
-
-
-def other_shapes(rng: Random) -> list[Case]:
-    tokens, d_x, d_attn, d_out = (int(size) for size in rng.integers(1, 10, size=4))
-    fronts = ((), (1,), (3, 2))
-    return [Case((normal(rng, *front, tokens, d_x), *head_parameters(rng, d_x, d_attn, d_out))) for front in fronts]
-
-
-def arguments_of_attention(rng: Random) -> tuple:
-    return normal(rng, 2, 6, 5), *head_parameters(rng, 5, 3, 4)
-
-
 EXERCISE = Exercise(
     reference=attention,
     parts=(
-        values(3, inputs_of_attention, hidden=other_shapes),
-        Part("order of tokens", 1, shuffled(arguments_of_attention),
+        values(3, INPUTS),
+        Part("order of tokens", 1, shuffled(INPUTS),
             "shuffling the tokens must shuffle the outputs and change nothing else"),
     ),
     forbidden=WHOLE_ATTENTION,

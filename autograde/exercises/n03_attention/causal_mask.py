@@ -2,21 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n03_attention._shared import LIBRARY_MASKS
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
-
-
-def some_lengths(rng: Random) -> list[Case]:
-    return [Case((int(n),)) for n in (*rng.choice(np.arange(3, 9), 2, replace=False), 2, 600)]
-
-
-def other_lengths(rng: Random) -> list[Case]:
-    return [Case((int(n),)) for n in rng.integers(9, 900, size=2)]
-
-
-def one_token(rng: Random) -> list[Case]:
-    return [Case((1,))]
+from autograde.exercises.writing import Case, Exercise, cases, draws, mistake, sized, values
 
 
 def lower_triangle(tokens: int) -> np.ndarray:
@@ -27,8 +14,8 @@ EXERCISE = Exercise(
     reference=lower_triangle,
     dtype="bool",
     parts=(
-        values(1, some_lengths, hidden=other_lengths),
-        cases("a single token", 1, one_token, "a sequence of one token must see that token"),
+        values(1, draws(__name__, Case((3,)), sized(tokens=600), least={"tokens": 2})),
+        cases("a single token", 1, [Case((1,))], "a sequence of one token must see that token"),
     ),
     forbidden=LIBRARY_MASKS,
     hints=(

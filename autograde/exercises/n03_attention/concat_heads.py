@@ -2,40 +2,24 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, cases, draws, mistake, sized, values
 
-
-def two_matrices(rng: Random) -> list[Case]:
-    """Also more heads than BERT has, of one number each; a head of zeros."""
-    a = np.array([[1, 2], [3, 4], [5, 6]], "float32")
-    return [
-        Case(([a, a + 10],), note="the lecture's example"),
-        Case(([normal(rng, 4, 2) for _ in range(3)],)),
-        Case(([normal(rng, 2, 1) for _ in range(25)],)),
-        Case(([a, 0 * a, -a],)),
-    ]
-
-
-def batches_of_heads(rng: Random) -> list[Case]:
-    """Up to three axes in front; a single head; two equal heads."""
-    equal = normal(rng, 3, 4, 2)
-    sizes = ((2, (2, 3, 4)), (3, (2, 2, 5, 3)), (1, (2, 4, 3)), (4, (1, 1, 2)), (2, (2, 1, 2, 3, 2)))
-    return [*(Case(([normal(rng, *shape) for _ in range(heads)],)) for heads, shape in sizes), Case(([equal, equal],))]
-
-
-def other_heads(rng: Random) -> list[Case]:
-    heads, tokens, width = (int(size) for size in rng.integers(1, 9, size=3))
-    shapes = ((tokens, width), (1, tokens, width), (2, 1, 3, tokens, width))
-    return [Case(([normal(rng, *shape) for _ in range(heads)],)) for shape in shapes]
+MATRICES = draws(
+    __name__,
+    Case(([[[1, 2], [3, 4], [5, 6]], [[11, 12], [13, 14], [15, 16]]],), note="the lecture's example"),
+    Case(([[[1, 2], [3, 4]], [[0, 0], [0, 0]], [[-1, -2], [-3, -4]]],)),
+    sized(heads=25, tokens=2, d_mid=1),  # more heads than BERT has
+    in_front=False,
+)
+BATCHES = draws(__name__, Case(([[[[1, 2], [3, 4]]]] * 2,)), in_front=True)  # two equal heads
 
 
 EXERCISE = Exercise(
     reference=lambda heads: np.concatenate(heads, axis=-1),
     parts=(
-        values(1, two_matrices),
-        cases("axes in front", 1, batches_of_heads,
-            "with a batch in front of the matrices, or with equal heads, the result is wrong", other_heads),
+        values(1, MATRICES),
+        cases("axes in front", 1, BATCHES,
+            "with a batch in front of the matrices, or with equal heads, the result is wrong"),
     ),
     hints=(
         "Look at the lecture's example: how many rows go in, how many come out?",

@@ -6,37 +6,29 @@ from autograde.exercises.draws import Random, normal, some_seen
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
 from autograde.exercises.numpy_bert import masked_attention
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Part, Same, Trial, cases, draws, mistake, sized, values
+
+
+def seen(rng: Random, sizes) -> np.ndarray:
+    """One row for each sentence; a single key may be seen."""
+    batch, keys = sizes["batch"], sizes["keys"]
+    return some_seen(rng, batch, 1, keys) if keys > 1 else np.ones((batch, 1, 1), bool)
+
+
+INPUTS = draws(__name__, sized(batch=2, tokens=4, keys=5, d_attn=8), sized(batch=1, keys=80), mask=seen)
 
 
 def masked_inputs(rng: Random) -> list[Case]:
-    return [
-        Case((normal(rng, 2, 4, 8), normal(rng, 2, 5, 8), normal(rng, 2, 5, 3), some_seen(rng, 2, 1, 5))),
-        Case((normal(rng, 2, 5, 4), normal(rng, 2, 5, 4), normal(rng, 2, 5, 3), some_seen(rng, 2, 5, 5))),
-        *masks_that_broadcast(rng),
-        scores_below(rng),
-        scores_of_zero(rng),
-        hidden_peaks(rng),
-        *other_sizes(rng),
-    ]
+    special = [scores_below(rng), scores_of_zero(rng), hidden_peaks(rng)]
+    return [*INPUTS(rng), *masks_that_broadcast(rng), *special]
 
 
 def masks_that_broadcast(rng: Random) -> list[Case]:
-    q, k, v = normal(rng, 3, 4, 5), normal(rng, 3, 6, 5), normal(rng, 3, 6, 2)
-    masks = [some_seen(rng, *shape) for shape in ((1, 4, 6), (4, 6), (1, 1, 6), (6,))]
+    q, k, v, _ = INPUTS.case(rng, batch=3, tokens=4, keys=6).arguments
+    masks = [some_seen(rng, *shape) for shape in ((3, 4, 6), (1, 4, 6), (4, 6), (1, 1, 6), (6,))]
     masks.append(np.array([[True]] * 4))
-    as_many = Case((normal(rng, 3, 3, 5), k, v, some_seen(rng, 3, 6)))  # as many sentences as queries
+    as_many = Case((q[:, :3], k, v, some_seen(rng, 3, 6)))  # as many sentences as queries
     return [*(Case((q, k, v, mask)) for mask in masks), as_many]
-
-
-def other_sizes(rng: Random) -> list[Case]:
-    """One query, one key, many keys."""
-    sizes = ((1, 1, 4, some_seen(rng, 1, 4)), (2, 3, 1, np.array([[[True]] * 3] * 2)), (1, 3, 80, None))
-    return [
-        Case((normal(rng, batch, tokens, 3), normal(rng, batch, keys, 3), normal(rng, batch, keys, 2),
-              some_seen(rng, batch, 1, keys) if mask is None else mask))
-        for batch, tokens, keys, mask in sizes
-    ]  # fmt: skip
 
 
 def rows_that_see_nothing(rng: Random) -> list[Case]:
@@ -45,11 +37,11 @@ def rows_that_see_nothing(rng: Random) -> list[Case]:
     q, k, v = normal(rng, 2, 4, 3), normal(rng, 2, 5, 3), normal(rng, 2, 5, 3)
     some, none, queries = some_seen(rng, 2, 4, 5), some_seen(rng, 2, 1, 5), np.array([[True], [False], [True], [True]])
     some[0, 1], some[1, 3], none[1] = False, False, False
-    cases = [Case((q, k, v, mask)) for mask in (some, none, queries, np.array([[[True]], [[False]]]))]
+    drawn = [Case((q, k, v, mask)) for mask in (some, none, queries, np.array([[[True]], [[False]]]))]
     apart = k.copy()
     apart[..., 0] = rng.permuted(np.float32([[-900, -400, 0, 400, 900]] * 2), axis=-1)
-    one = np.concatenate([np.ones((2, 4, 1), "float32"), q[..., 1:]], axis=-1)
-    return [*cases, *(Case((one, apart, v, mask)) for mask in (some, none))]
+    by_first = np.concatenate([np.ones((2, 4, 1), "float32"), q[..., 1:]], axis=-1)
+    return [*drawn, *(Case((by_first, apart, v, mask)) for mask in (some, none))]
 
 
 def hidden_peaks(rng: Random) -> Case:
@@ -75,15 +67,11 @@ def scores_of_zero(rng: Random) -> Case:
     return Case((q, k, normal(rng, 2, 5, 3), mask))
 
 
-def other_shapes(rng: Random) -> list[Case]:
-    batch, tokens, keys = (int(size) for size in rng.integers(2, 9, size=3))
-    made = []
-    for shape in ((batch, tokens, keys), (batch, 1, keys), (tokens, keys)):
-        mask = some_seen(rng, *shape)
-        made.append(
-            Case((normal(rng, batch, tokens, 3), normal(rng, batch, keys, 3), normal(rng, batch, keys, 5), mask))
-        )
-    return made
+def other_masks(rng: Random) -> list[Case]:
+    """Also a mask for each query, with and without an axis for the sentences."""
+    q, k, v, _ = INPUTS.case(rng, batch=2, tokens=int(rng.integers(2, 9)), keys=int(rng.integers(2, 9))).arguments
+    shape = (q.shape[1], k.shape[1])
+    return [*INPUTS.hidden(rng), *(Case((q, k, v, some_seen(rng, *front, *shape))) for front in ((), (2,)))]
 
 
 def padding_changes_nothing(rng: Random) -> list[Trial]:
@@ -105,7 +93,7 @@ def no_looking_ahead(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=masked_attention,
     parts=(
-        values(1, masked_inputs, hidden=other_shapes),
+        values(1, masked_inputs, hidden=other_masks),
         cases("queries that see nothing", 1, rows_that_see_nothing,
             "a query that may see no key must give the same weight to all keys"),
         Part("padding changes nothing", 1, padding_changes_nothing,

@@ -1,6 +1,6 @@
 """Self-attention with `num_heads` heads of hidden / num_heads numbers each."""
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from autograde.exercises.draws import Random, attention_weights, normal, some_se
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.n03_attention.causal_mask import lower_triangle
 from autograde.exercises.numpy_bert import multi_head_attention
-from autograde.exercises.spec import (
+from autograde.exercises.writing import (
     Case,
     Exercise,
     HandsOn,
@@ -19,6 +19,7 @@ from autograde.exercises.spec import (
     Same,
     Slopes,
     Trial,
+    at_drawn_sizes,
     cases,
     composed,
     layer,
@@ -44,61 +45,57 @@ def inputs_of_layer(rng: Random) -> list[Case]:
         layer_case(rng, normal(rng, 1, 40, 16), 8),
         without_kernels(layer_case(rng, normal(rng, 2, 3, 6), 2)),
         with_large_outputs(layer_case(rng, normal(rng, 2, 3, 6), 3)),
-        dataclasses.replace(
-            layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 3, 6, 8), some_seen(rng, 3, 6, 6))
-        ),
-        dataclasses.replace(layer_case(rng, normal(rng, 2, 6, 4), 2), first=(normal(rng, 3, 3, 4),)),
+        replace(layer_case(rng, normal(rng, 3, 6, 8), 2), first=(normal(rng, 3, 6, 8), some_seen(rng, 3, 6, 6))),
+        replace(layer_case(rng, normal(rng, 2, 6, 4), 2), first=(normal(rng, 3, 3, 4),)),
     ]
 
 
 def without_kernels(case: Case) -> Case:
     """All scores are equal, and only biases are in the values."""
     kernels = {name: 0 * case.weights[name] for name in case.weights if name.endswith("kernel")}
-    return dataclasses.replace(case, weights=case.weights | kernels)
+    return replace(case, weights=case.weights | kernels)
 
 
 def with_large_outputs(case: Case) -> Case:
-    return dataclasses.replace(case, weights=case.weights | {"out/bias": 1000 * case.weights["out/bias"]})
+    return replace(case, weights=case.weights | {"out/bias": 1000 * case.weights["out/bias"]})
 
 
 def inputs_and_arguments(rng: Random) -> list[Trial]:
-    case = dataclasses.replace(layer_case(rng, normal(rng, 2, 3, 4), 2), keywords={"training": True}, seed=1)
+    case = replace(layer_case(rng, normal(rng, 2, 3, 4), 2), keywords={"training": True}, seed=1)
     named = Trial((case,), (Reference(), HandsOn(dtype="float64"), OwnWeights()))  # nor is anything dropped
     return [*(Trial((case,)) for case in inputs_of_layer(rng)), named]
 
 
-def other_shapes(rng: Random) -> list[Trial]:
-    heads, d, batch, tokens = (int(size) for size in rng.integers(1, 6, size=4))
-    return [Trial((layer_case(rng, normal(rng, batch, tokens, heads * d), heads),)), Trial((layer_on_layer(rng),))]
+def layer_of(rng: Random, batch: int, tokens: int, heads: int, d: int, share: float | None = None) -> Case:
+    """share: of the keys that a query may see; without it there is no mask."""
+    mask = None if share is None else rng.random((batch, tokens, tokens)) < share
+    return layer_case(rng, normal(rng, batch, tokens, heads * d), heads, mask)
+
+
+def other_layers(rng: Random) -> list[Trial]:
+    return [Trial((case,)) for case in (*at_drawn_sizes(layer_of, 1, 1, 1, 1)(rng), layer_on_layer(rng))]
 
 
 def other_masks(rng: Random) -> list[Case]:
-    heads, d, batch, tokens = (int(size) for size in rng.integers(1, 6, size=4))
-    mask = rng.random((batch, tokens + 1, tokens + 1)) < 0.5
-    return [layer_case(rng, normal(rng, batch, tokens + 1, heads * d), heads, mask), masked_layer_on_layer(rng)]
-
-
-def two_layers(rng: Random) -> tuple[Case, Case]:
-    """Two layers with weights of their own."""
-    return layer_case(rng, normal(rng, 2, 4, 6), 2), layer_case(rng, normal(rng, 2, 4, 6), 3)
+    masked = at_drawn_sizes(lambda *sizes: layer_of(*sizes, share=0.5), 1, 2, 1, 1)
+    return [*masked(rng), masked_layer_on_layer(rng)]
 
 
 def layer_on_layer(rng: Random) -> Case:
-    """The second layer on the first one's result."""
-    lower, upper = two_layers(rng)
-    above = dataclasses.replace(upper, arguments=(result_of(0),))
-    return composed(("multi-head-layer", lower), ("multi-head-layer", above))
+    """The second layer on the first one's result; each has weights of its own."""
+    lower, upper = layer_of(rng, 2, 4, 2, 3), layer_of(rng, 2, 4, 3, 2)
+    return composed(("multi-head-layer", lower), ("multi-head-layer", replace(upper, arguments=(result_of(0),))))
 
 
 def masked_layer_on_layer(rng: Random) -> Case:
     """Both layers under a padding mask."""
     is_real = (np.arange(4) < np.array([[4], [2]])).astype("int32")
-    lower, upper = two_layers(rng)
+    lower, upper = layer_of(rng, 2, 4, 2, 3), layer_of(rng, 2, 4, 3, 2)
     hidden_keys = {"attention_mask": result_of(0)}
     return composed(
         ("padding-mask", Case((is_real,))),
-        ("multi-head-layer", dataclasses.replace(lower, keywords=hidden_keys)),
-        ("multi-head-layer", dataclasses.replace(upper, arguments=(result_of(1),), keywords=hidden_keys)),
+        ("multi-head-layer", replace(lower, keywords=hidden_keys)),
+        ("multi-head-layer", replace(upper, arguments=(result_of(1),), keywords=hidden_keys)),
     )
 
 
@@ -119,13 +116,13 @@ def masked_layer(rng: Random) -> list[Case]:
 
 def in_training(case: Case) -> Case:
     """The layer has no dropout, so training changes nothing."""
-    return dataclasses.replace(case, keywords=case.keywords | {"training": True}, seed=1)
+    return replace(case, keywords=case.keywords | {"training": True}, seed=1)
 
 
 def masked_otherwise_before(case: Case, before, mask) -> Case:
     """The layer is called with another mask first."""
     x = case.arguments[0]
-    return dataclasses.replace(case, arguments=(x, mask), first=(x, before))
+    return replace(case, arguments=(x, mask), first=(x, before))
 
 
 def scores_below(rng: Random) -> Case:
@@ -135,7 +132,7 @@ def scores_below(rng: Random) -> Case:
     root = np.float32(5e8 / 2**0.5) ** 0.5  # heads of two numbers: q · k / √2 = −2 root² / √2
     fixed = {"query/bias": np.full(4, root), "key/bias": np.full(4, -root)}
     fixed |= {name: 0 * case.weights[name] for name in ("query/kernel", "key/kernel")}
-    return dataclasses.replace(case, weights=case.weights | fixed)
+    return replace(case, weights=case.weights | fixed)
 
 
 def hidden_peaks(rng: Random) -> Case:
@@ -158,7 +155,7 @@ def scored_by_first(case: Case, size: float) -> Case:
     weights["query/kernel"], weights["query/bias"] = np.zeros((width, width), "float32"), np.ones(width, "float32")
     weights["key/kernel"] = np.zeros((width, width), "float32")
     weights["key/kernel"][0, ::2] = size
-    return dataclasses.replace(case, weights=weights)
+    return replace(case, weights=weights)
 
 
 def batch_of_one(rng: Random) -> list[Trial]:
@@ -174,7 +171,7 @@ def slopes_of_layer(rng: Random) -> list[Trial]:
     masked = layer_case(rng, normal(rng, 2, 4, 6), 2, some_seen(rng, 2, 1, 4))
     directions = {f"{name}/kernel": normal(rng, 6, 6) for name in ("query", "key", "value", "out")}
     directions |= {"value/bias": normal(rng, 6), "out/bias": normal(rng, 6), 0: normal(rng, 2, 4, 6)}
-    return [Trial((one,), (Slopes(normal(rng, 2, 4, 6), directions),)) for one in (case, masked)]
+    return [Trial((layer,), (Slopes(normal(rng, 2, 4, 6), directions),)) for layer in (case, masked)]
 
 
 EXERCISE = Exercise(
@@ -183,7 +180,7 @@ EXERCISE = Exercise(
     in_graph=True,
     slow_draws=True,
     parts=(
-        Part("values", 3, inputs_and_arguments, hidden=other_shapes),
+        Part("values", 3, inputs_and_arguments, hidden=other_layers),
         cases("mask", 1, masked_layer, "with a mask the result is wrong", other_masks),
         Part("gradients", 1, slopes_of_layer,
             "the gradients of the weights are wrong or missing, with or without a mask"),

@@ -2,27 +2,15 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n03_attention._shared import LIBRARY_MASKS
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, cases, draws, mistake, sized, values
 
-
-def ones_and_zeros(rng: Random) -> list[Case]:
-    lengths = rng.integers(1, 5, size=3)
-    anywhere = rng.permuted(np.tile([1, 1, 0, 0, 0], (4, 1)), axis=1)
-    anywhere[0], anywhere[1] = [0, 0, 1, 1, 1], 0  # padding in front; a row of padding alone
-    real = [np.arange(5) < lengths[:, None], anywhere, np.array([[1, 1, 0]]), np.eye(4), np.array([[1], [0], [1]])]
-    real += [np.arange(90) < np.array([[70], [90]])]
-    return [Case((one.astype("int32"),)) for one in real]
-
-
-def other_sizes(rng: Random) -> list[Case]:
-    sizes = ((1, 1), (3, 3), tuple(int(size) for size in rng.integers(2, 40, size=2)))
-    return [Case((rng.integers(0, 2, size=size).astype("int32"),)) for size in sizes]
-
-
-def nothing_padded(rng: Random) -> list[Case]:
-    return [Case((np.ones((2, 4), "int32"),))]
+INPUTS = draws(
+    __name__,
+    Case(([[1, 1, 1, 0], [0, 0, 1, 1], [0, 0, 0, 0], [1, 0, 1, 0]],)),  # padding behind, in front, alone, between
+    sized(tokens=90),
+    is_real=2,
+)
 
 
 EXERCISE = Exercise(
@@ -30,8 +18,8 @@ EXERCISE = Exercise(
     dtype="bool",
     few_inputs=True,
     parts=(
-        values(1, ones_and_zeros, hidden=other_sizes),
-        cases("no padding", 1, nothing_padded, "without padding every key may be seen"),
+        values(1, INPUTS),
+        cases("no padding", 1, [Case((np.ones((2, 4), "int32"),))], "without padding every key may be seen"),
     ),
     forbidden=LIBRARY_MASKS,
     hints=(

@@ -1,40 +1,30 @@
 """Scaled dot products of every query with every key."""
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
 from autograde.exercises.numpy_bert import scores
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Same, Slopes, Trial, mistake, values
+from autograde.exercises.writing import Case, Exercise, Part, Random, Same, Trial, draws, mistake, sized, values
 
-
-def queries_and_keys(rng: Random) -> list[Case]:
-    """Also more and fewer keys than queries, up to three axes in front, a single query, key or number."""
-    shapes = [((2, 5, 16), (2, 5, 16)), ((4, 9), (4, 9)), ((2, 3, 4), (2, 5, 4)), ((2, 3, 4, 5), (2, 3, 6, 5))]
-    shapes += [((1, 2, 2, 3, 7), (1, 2, 2, 2, 7)), ((1, 6), (3, 6)), ((3, 3, 3), (3, 1, 3)), ((3, 1), (2, 1))]
-    shapes += [((2, 70), (90, 70))]
-    large = Case((normal(rng, 3, 4, size=40), normal(rng, 2, 4, size=40)))  # scores of a thousand and more
-    return [*(Case((normal(rng, *q), normal(rng, *k))) for q, k in shapes), large]
-
-
-def other_shapes(rng: Random) -> list[Case]:
-    tokens, keys, d = (int(size) for size in rng.integers(1, 12, size=3))
-    return [
-        Case((normal(rng, *front, tokens, d), normal(rng, *front, keys, d))) for front in ((), (1,), (2, 2), (2, 1, 3))
-    ]
+INPUTS = draws(
+    __name__,
+    sized(front=(2,), tokens=5, other_tokens=5, d_attn=16),
+    sized(tokens=2, other_tokens=90, d_attn=70),
+    sized(scale={"q": 40, "k": 40}),  # scores of a thousand and more
+)
 
 
 def each_query_alone(rng: Random) -> list[Trial]:
-    """A query's row does not depend on the other queries; there may be more or fewer keys. Gradients pass through."""
-    q, k = normal(rng, 6, 8), normal(rng, 4, 8)
-    chosen = tuple(int(i) for i in rng.choice(6, 2, replace=False))
-    slopes = Slopes(normal(rng, 6, 4), {0: normal(rng, 6, 8), 1: normal(rng, 4, 8)})
-    claims = (Reference(0), Same((0, -2, chosen), (1, -2, (0, 1))), slopes)
-    return [Trial((Case((q, k)), Case((q[list(chosen)], k))), claims)]
+    """A query's row does not depend on the other queries; gradients pass through."""
+    q, k = INPUTS.case(rng, tokens=6, other_tokens=4).arguments
+    return [
+        Trial((Case((q, k)), Case((q[[4, 1]], k))), (Same((0, -2, (4, 1)), (1, -2, (0, 1))),)),
+        *INPUTS.gradients(rng),
+    ]
 
 
 EXERCISE = Exercise(
     reference=scores,
     parts=(
-        values(2, queries_and_keys, hidden=other_shapes),
+        values(2, INPUTS),
         Part("each query independently", 1, each_query_alone,
             "a query's row must not depend on the other queries, nor on the number of keys, and gradients must pass "
             "through"),

@@ -2,17 +2,13 @@
 
 import numpy as np
 
+from autograde.exercises.declared_draws import draws, sized
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.numpy_bert import softmax
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Reference, Slopes, Sums, Trial, mistake
+from autograde.exercises.writing import Case, Exercise, Forbidden, Part, Reference, Slopes, Sums, Trial, mistake
 
-
-def usual_rows(rng: Random) -> list[Trial]:
-    """Gradients pass through."""
-    shapes = ((4, 4), (2, 3, 5), (2, 2, 3, 4), (3, 1), (1, 6), (2, 1, 2, 2, 3), (2, 150))
-    slopes = Slopes(normal(rng, 4, 4), {0: normal(rng, 4, 4)})
-    first, *others = (Case((normal(rng, *shape, size=2),)) for shape in shapes)
-    return [Trial((first,), (Reference(), slopes)), *(Trial((case,)) for case in others)]
+INPUTS = draws(__name__, sized(m=2, n=150), scale={"a": 2})
+LARGE = draws(__name__, scale={"a": 500})
 
 
 def large_scores(rng: Random) -> list[Trial]:
@@ -33,27 +29,21 @@ def large_scores(rng: Random) -> list[Trial]:
     ]  # fmt: skip
 
 
-def other_scores(rng: Random) -> list[Trial]:
-    m, n = (int(size) for size in rng.integers(1, 12, size=2))
-    shapes, sizes = ((m, n), (2, m, n), (1, 2, 2, m, n)), (1, 30, 500)
-    return [Trial((Case((normal(rng, *shape, size=size),)),)) for shape, size in zip(shapes, sizes)]
-
-
 def rows_far_apart(rng: Random) -> list[Trial]:
     """One row after the other, and with axes in front: the far row is in the same matrix, or in another."""
     apart = np.array([[0], [-400], [-900]], "float32")
     rows = [normal(rng, *front, 3, 5) + apart for front in ((), (2,), (2, 2))]
     rows.append(normal(rng, 3, 2, 5) + apart[..., None])
-    return [Trial((Case((one,)),), (Reference(), Sums(1.0))) for one in rows]
+    return [Trial((Case((scores,)),), (Reference(), Sums(1.0))) for scores in rows]
 
 
 EXERCISE = Exercise(
     reference=softmax,
     parts=(
-        Part("values", 1, usual_rows),
+        Part("values", 1, INPUTS.with_gradients),
         Part("large scores", 1, large_scores,
             "large scores, also equal ones, must give the weights of the formula: shift them, do not cut them off",
-            other_scores),
+            lambda rng: [Trial((case,)) for case in LARGE.hidden(rng)]),
         Part("rows far apart", 1, rows_far_apart, "a row far below the others must give its own weights"),
     ),
     forbidden=Forbidden(

@@ -2,38 +2,26 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal, with_zeros
-from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_parameters
-from autograde.exercises.spec import Case, Exercise, Part, Same, Trial, mistake, values
+from autograde.exercises.n04_encoder_layer._shared import LIBRARY
+from autograde.exercises.writing import Case, Exercise, Part, Random, Same, Trial, draws, mistake, sized, values
+
+INPUTS = draws(
+    __name__,
+    sized(d_e=4, d_mlp=9),
+    sized(front=(2,), zeros="x"),
+    sized(tokens=70, scale={"x": 50}),
+    scale={"w_1": 0.5, "w_2": 0.5},
+)
 
 
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     return np.where(x @ w_1 + b_1 > 0, x @ w_1 + b_1, 0) @ w_2 + b_2
 
 
-def inputs_of_network(rng: Random) -> list[Case]:
-    return [
-        Case((normal(rng, 3, 4), *network_parameters(rng, 4, 9))),
-        Case((with_zeros(normal(rng, 2, 3, 5)), *network_parameters(rng, 5, 7))),
-        Case((normal(rng, 4, 4), *network_parameters(rng, 4, 4))),
-        Case((normal(rng, 2, 1, 3, 5), *network_parameters(rng, 5, 3))),
-        Case((normal(rng, 2, 1, 2, 1, 3), *network_parameters(rng, 3, 1))),
-        Case((50 * normal(rng, 70, 3), *network_parameters(rng, 3, 5))),
-    ]
-
-
-def other_shapes(rng: Random) -> list[Case]:
-    d_e, d_mlp = (int(size) for size in rng.integers(1, 12, size=2))
-    return [
-        Case((normal(rng, *front, 3, d_e), *network_parameters(rng, d_e, d_mlp))) for front in ((), (1,), (2, 1, 2))
-    ]
-
-
 def same_vector_twice(rng: Random) -> list[Trial]:
     """The same vector at two positions gives the same result, and so does a position alone."""
-    x = normal(rng, 5, 4)
+    x, *parameters = INPUTS.case(rng, tokens=5, d_e=4, d_mlp=6).arguments
     x[3] = x[1]
-    parameters = network_parameters(rng, 4, 6)
     claims = (Same((0, -2, (1,)), (0, -2, (3,))), Same((0, -2, (1, 4)), (1, -2, (0, 1))))
     return [Trial((Case((x, *parameters)), Case((x[[1, 4]], *parameters))), claims)]
 
@@ -41,7 +29,7 @@ def same_vector_twice(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=relu_ffn,
     parts=(
-        values(2, inputs_of_network, hidden=other_shapes),
+        values(2, INPUTS),
         Part("each position alone", 1, same_vector_twice,
             "the same vector must give the same result at every position and with any neighbours"),
     ),

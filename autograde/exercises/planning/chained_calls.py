@@ -21,7 +21,7 @@ from autograde.exercises import catalogue
 from autograde.exercises.spec import Case, Exercise, Reference, Trial, composed
 
 
-def is_one(trial: Trial) -> bool:
+def is_composition(trial: Trial) -> bool:
     """Whether a trial is a composition."""
     return any(case.calls for case in trial.cases)
 
@@ -38,7 +38,7 @@ def of_two_calls(
     """
     if exercise.probe["kind"] != "function" or exercise.returns == "tensor":
         return []
-    cases = [trial.cases[0] for trial in trials if not is_one(trial) and isinstance(trial.claims[0], Reference)]
+    cases = [trial.cases[0] for trial in trials if not is_composition(trial) and isinstance(trial.claims[0], Reference)]
     first = None
     for case in cases:
         result = expected_of(exercise, case)
@@ -58,7 +58,7 @@ def _can_change(value) -> bool:
 
 def calls_of(exercise: Exercise, case: Case) -> Iterator[tuple[Exercise, Case]]:
     """Each call of a composition with its exercise. Raises ValueError for one that is later, or of another notebook."""
-    order = [each.id for each in catalogue.of_notebook(exercise.notebook)]
+    order = [listed.id for listed in catalogue.of_notebook(exercise.notebook)]
     for name, call in case.calls:
         if name != exercise.id and name not in order[: order.index(exercise.id)]:
             raise ValueError(

@@ -59,7 +59,7 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     claims: list[list[dict]] = [[] for _ in drawn]
     for composed in (False, True):  # last, so that another answer that never ends leaves time for the questions before
         for plain, trials in zip(claims, drawn):
-            chosen = [trial for trial in trials if chained_calls.is_one(trial) == composed]
+            chosen = [trial for trial in trials if chained_calls.is_composition(trial) == composed]
             for trial in chosen:
                 planned = PlannedTrial(exercise, trial, questions, graph=trial is asked_in_graph)
                 plain += [data for claim in trial.claims for data in claim.planned(planned)]
@@ -81,6 +81,15 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     return with_misconceptions(exercise, plan) if misconceptions else plan
 
 
+def draws_anything(exercise: Exercise) -> bool:
+    """Whether hidden inputs differ from the visible ones: something is drawn from the generator."""
+    rng = generator(exercise, "drawn")
+    before = rng.bit_generator.state
+    for part in exercise.parts:
+        part.trials(rng), part.hidden(rng)
+    return rng.bit_generator.state != before
+
+
 def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
     """The trial whose call is made inside of `tf.function`: one of the first part that claims only a result.
 
@@ -90,7 +99,7 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
     """
     plain = (
         trial for trial in drawn[0][1:]
-        if not chained_calls.is_one(trial) and all(isinstance(claim, Reference) for claim in trial.claims)
+        if not chained_calls.is_composition(trial) and all(isinstance(claim, Reference) for claim in trial.claims)
     )  # fmt: skip
     chosen = next(plain, None)
     if chosen is None:

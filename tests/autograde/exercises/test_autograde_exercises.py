@@ -9,18 +9,9 @@ from autograde_case import proofs_of
 
 from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells, notebooks, runs
+from autograde.exercises.other_answers import alternatives, wrong_answers
 from autograde.exercises.planning import planner
-from autograde.exercises.proofs import (
-    ALTERNATIVES,
-    PROOFS,
-    WRONG_ANSWERS,
-    Proofs,
-    _excess,
-    _too_large,
-    alternatives,
-    undefined_names,
-    wrong_answers,
-)
+from autograde.exercises.proofs import PROOFS, Proofs, _excess, _too_large, undefined_names
 from autograde.judging.judge import judge
 
 DRAWS = 30
@@ -139,13 +130,24 @@ def holds_array(value):
     return isinstance(value, np.ndarray) or isinstance(value, list) and any(map(holds_array, value))
 
 
-@pytest.mark.parametrize("folder, read", [(ALTERNATIVES, alternatives), (WRONG_ANSWERS, wrong_answers)])
-def test_every_written_answer_is_an_answer_to_an_exercise_of_its_notebook(folder, read):
-    for path in sorted(folder.glob("*.py")):
-        markers = re.findall(r"^# %% (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        found = [f"{exercise.id}: {name}" for exercise in catalogue.of_notebook(path.stem) for name in read(exercise)]
-        assert markers == found  # in the notebook's order, no structure twice
-    assert {path.stem for path in folder.glob("*.py")} == set(NOTEBOOKS)
+@each_notebook
+def test_every_other_answer_is_an_answer_to_an_exercise_of_its_notebook(notebook):
+    text = notebooks.path_beside("answers", notebook).read_text(encoding="utf-8")
+    names = []
+    for exercise in catalogue.of_notebook(notebook):
+        names += [f"{exercise.id}: right: {name}" for name in alternatives(exercise)]
+        names += [f"{exercise.id}: wrong: {name}" for name in wrong_answers(exercise)]
+    assert re.findall(r"^# %% (.*)$", text, re.MULTILINE) == names  # in the notebook's order, no name twice
+
+
+def test_an_answer_that_is_neither_right_nor_wrong_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(notebooks, "SOLUTIONS", tmp_path)
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers/03_attention.py").write_text("# %% scores: einsum\n", encoding="utf-8")
+    with pytest.raises(
+        notebooks.SolutionError, match="expected # %% exercise: right: structure.*got # %% scores: einsum"
+    ):
+        alternatives(catalogue.find("scores"))
 
 
 def test_hidden_seeds_differ_by_student_and_exercise_and_need_the_secret():
@@ -186,12 +188,11 @@ def test_the_table_lists_every_exercise_and_counts():
 def test_the_worked_numbers_of_the_lecture_come_out_of_the_solutions_functions():
     from keras import ops
 
-    from autograde.exercises.n03_attention import attention as draws
+    from autograde.exercises.n03_attention.attention import INPUTS
 
     names = cells.namespace(catalogue.find("attention"))
-    x, w_q, w_k, w_v = map(
-        ops.convert_to_tensor, (draws.EXAMPLE_X, draws.EXAMPLE_W_Q, draws.EXAMPLE_W_K, draws.EXAMPLE_W_V)
-    )
+    example, *_ = INPUTS(np.random.default_rng())
+    x, w_q, _, w_k, _, w_v, _ = map(ops.convert_to_tensor, example.arguments)
     scaled = names["attention_scores"](x @ w_q, x @ w_k)
     unscaled = scaled * 3**0.5
     weights = names["softmax_rows"](unscaled)

@@ -16,7 +16,7 @@ from own_folder import NAME, NOTEBOOK, own_folder, run
 from autograde import exercises as package
 from autograde.boundary import fingerprints
 from autograde.cli import cli
-from autograde.exercises import catalogue, cells, folders, notebooks, proofs
+from autograde.exercises import catalogue, cells, folders, notebooks, other_answers, proofs
 from autograde.exercises.notebooks import SolutionError
 from autograde.grader.grading import upstream
 from autograde.grader.grading.grade import grade, open_assignment
@@ -31,20 +31,23 @@ def own(tmp_path, monkeypatch):
     yield from own_folder(tmp_path, monkeypatch)
 
 
-def test_a_new_exercise_is_proved_and_other_right_answers_are_asked_for_but_not_demanded(own):
+def test_a_new_exercise_is_proved_and_what_it_does_not_test_is_listed(own):
     assert sorted(path.relative_to(own).as_posix() for path in own.rglob("*.py") if path.name != "__init__.py") == [
-        "alternatives/09_pooling.py", "exercises/n09_pooling/mean_pooling.py", "solutions/09_pooling.py",
+        "answers/09_pooling.py", "exercises/n09_pooling/mean_pooling.py", "solutions/09_pooling.py",
     ]  # fmt: skip
-    failed = CliRunner().invoke(cli, ["try", NAME, "--exercises", str(own)])
-    assert "1 alternatives; write 5" in failed.stdout and "8 of 9 proofs hold" in failed.stdout  # misconceptions
-    (own / "alternatives/09_pooling.py").unlink()
-    module = own / "exercises/n09_pooling/mean_pooling.py"
-    one = 'mistake("squared", "2 * x", "x * x", hint="You multiply each number by itself. Multiply it by 2."),'
-    more = ('mistake("tripled", "2 * x", "3 * x", hint="3"),', 'mistake("same", "2 * x", "x", hint="1"),')
-    module.write_text(module.read_text().replace(one, "\n        ".join([one, *more])))
-    del sys.modules[f"autograde.exercises.n{NOTEBOOK}.mean_pooling"]
-    catalogue.EXERCISES = tuple(catalogue.read_notebook(NOTEBOOK))
-    assert "9 of 9 proofs hold" in run("try", NAME, "--exercises", own)
+    shown = run("try", NAME, "--exercises", own)
+    assert "9 of 9 proofs hold" in shown and "1 alternatives" in shown and "no hint helps" in shown
+    assert "no other right answer" not in shown and "4 sentences have no part that tests them" in shown
+    (own / "answers/09_pooling.py").unlink()
+    assert "no other right answer is in answers/09_pooling.py" in run("try", NAME, "--exercises", own)
+
+
+@pytest.mark.parametrize(("older", "kind"), [("alternatives", "right"), ("wrong", "wrong")])
+def test_answers_in_the_folders_of_earlier_versions_are_refused_with_the_place_where_they_belong(own, older, kind):
+    (own / older).mkdir()
+    (own / older / f"{NOTEBOOK}.py").write_text(f"# %% {NAME}: sum\n", encoding="utf-8")
+    with pytest.raises(folders.ExerciseFolderError, match=rf"answers/09_pooling.py; move .*exercise: {kind}: name"):
+        proofs.Proofs(catalogue.find(NAME)).others()
 
 
 @pytest.mark.slow
@@ -112,10 +115,11 @@ def test_a_changed_copy_is_used_although_the_course_s_own_was_imported(own, tmp_
 
 def _changed_copy(folder: Path, number: int) -> Path:
     """A folder with a copy of notebook 03 whose set-up and first answer are marked with a number."""
-    for kind in ("solutions", "alternatives"):
+    for kind in ("solutions", "answers"):
         (folder / kind).mkdir(parents=True)
         text = folders.path_of(kind, "03_attention").read_text()
-        (folder / kind / "03_attention.py").write_text(text.replace("# %% scores: ", f"# %% scores: {number} "))
+        marked = text.replace("# %% scores: right: ", f"# %% scores: right: {number} ")
+        (folder / kind / "03_attention.py").write_text(marked)
     shutil.copytree(folders.COURSE / "autograde/exercises/n03_attention", folder / "exercises/n03_attention")
     notebook = folder / "solutions/03_attention.py"
     notebook.write_text(notebook.read_text().replace("import numpy", f"MARK = {number}\nimport numpy", 1))
@@ -132,8 +136,8 @@ def test_nothing_of_one_folder_is_used_after_another(own, tmp_path, monkeypatch)
         folders.use(folder)
         exercise = catalogue.find("scores")
         assert cells.namespace(exercise)["MARK"] == number
-        assert all(structure.startswith(f"{number} ") for structure in proofs.alternatives(exercise))
-        assert f"{number} " in next(iter(proofs.alternatives(exercise)))
+        assert all(structure.startswith(f"{number} ") for structure in other_answers.alternatives(exercise))
+        assert f"{number} " in next(iter(other_answers.alternatives(exercise)))
         stand_ins_of("03_attention")
         seen.append([facts["id"] for facts in plans.index()])
     assert seen[0] == seen[1]
@@ -144,7 +148,7 @@ def test_nothing_of_one_folder_is_used_after_another(own, tmp_path, monkeypatch)
 
 def test_every_cache_of_the_folder_is_cleared_with_it():
     """A function in these modules that is cached for ever takes all it depends on as arguments, or is `cached`."""
-    for module in (cells, notebooks, sources, proofs, upstream, plans):
+    for module in (cells, notebooks, sources, other_answers, upstream, plans):
         text = Path(module.__file__).read_text(encoding="utf-8")
         for name in re.findall(r"@functools\.(?:lru_)?cache[^\n]*\ndef (\w+)", text):
             assert name == "_digest", f"{module.__name__}.{name}: use `autograde.common.caches.cached`"

@@ -62,10 +62,10 @@ def test_a_mistake_that_only_chance_shows_is_not_called_another():
 
 
 def test_a_product_whose_sizes_do_not_fit_says_so_and_what_to_turn():
-    verdict = _scores("return q @ k / 4.0")
+    verdict = _scores("return q @ k / q.shape[-1] ** 0.5")
     assert verdict.status == "raised" and verdict.misconception == "not-turned"
     assert "matrix sizes do not match: (2, 5, 16) and (2, 5, 16)" in str(verdict)
-    assert "your line 2:  return q @ k / 4.0" in str(verdict)
+    assert "your line 2:  return q @ k / q.shape[-1] ** 0.5" in str(verdict)
     assert "transpose one of the two, only in its last two axes" in str(verdict)
 
 

@@ -125,7 +125,7 @@ def test_the_cell_of_values_assigns_numbers_and_texts_only(line):
 
 
 def test_a_variant_is_proved_like_any_exercise(varied):
-    (varied / f"alternatives/{NOTEBOOK}.py").unlink()
+    (varied / f"answers/{NOTEBOOK}.py").unlink()
     assert "9 of 9 proofs hold" in run("try", NAME, "--variant", 2, "--exercises", varied)
     with pytest.raises(catalogue.UnknownExerciseError, match="a variant of 09_pooling up to 4, got 5"):
         catalogue.find(NAME, 5)

@@ -1,7 +1,8 @@
-# Other right answers to the exercises of notebook 05, each of another structure.
-# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
+# Other answers to the exercises of notebook 05: right ones, each of another structure, and wrong ones that the
+# checks must find; known mistakes with a name are in the exercises. A cell has the set-up and the answers before it in
+# the notebook. A right one must pass whole; a wrong one must never earn all points, whatever the inputs.
 
-# %% final-layers: bare weights
+# %% final-layers: right: bare weights
 from types import SimpleNamespace
 
 
@@ -22,7 +23,7 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(ops.einsum("btd,de->bte", x, self.w_f) + self.b_f))
         return ops.softmax(ops.einsum("btd,dv->btv", x, self.unembedding))
 
-# %% final-layers: dense as unembedding
+# %% final-layers: right: dense as unembedding
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -35,7 +36,7 @@ class FinalLayers(keras.layers.Layer):
     def call(self, x):
         return self.unembedding(self.norm(self.dense(x)))
 
-# %% final-layers: norm and softmax by hand
+# %% final-layers: right: norm and softmax by hand
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -56,7 +57,7 @@ class FinalLayers(keras.layers.Layer):
         powers = ops.exp(scores - ops.max(scores, axis=-1, keepdims=True))
         return powers / ops.sum(powers, axis=-1, keepdims=True)
 
-# %% final-layers: rows of all texts as one matrix
+# %% final-layers: right: rows of all texts as one matrix
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -72,7 +73,7 @@ class FinalLayers(keras.layers.Layer):
         rows = self.norm(gelu(self.dense(ops.reshape(x, (-1, d_e)))))
         return ops.reshape(ops.softmax(ops.dot(rows, self.unembedding)), (batch, tokens, self.vocab_size))
 
-# %% final-layers: steps in a list
+# %% final-layers: right: steps in a list
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -89,7 +90,7 @@ class FinalLayers(keras.layers.Layer):
             x = step(x)
         return x
 
-# %% final-layers: through logarithms
+# %% final-layers: right: through logarithms
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -105,7 +106,72 @@ class FinalLayers(keras.layers.Layer):
         scores = self.norm(gelu(self.dense(x))) @ self.unembedding
         return ops.exp(scores - ops.logsumexp(scores, axis=-1, keepdims=True))
 
-# %% etransformer: first rows of the table
+# %% final-layers: wrong: probabilities not below 1e-7, for a logarithm
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(x)))
+        return ops.clip(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), 1e-7, 1.0)
+
+# %% final-layers: wrong: a name that is lost
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(trainable=kwargs.get("trainable", True))
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(x)))
+        return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
+
+# %% final-layers: wrong: the shape of the first call
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.shape_of_scores = (*x_shape[:-1], self.vocab_size)
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(x)))
+        return ops.reshape(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), self.shape_of_scores)
+
+# %% final-layers: wrong: no gradient to the layers below
+class FinalLayers(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, x_shape):
+        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
+        self.dense.build(x_shape)
+        self.norm.build(x_shape)
+        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
+
+    def call(self, x):
+        x = self.norm(gelu(self.dense(ops.stop_gradient(x))))
+        return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
+
+# %% etransformer: right: first rows of the table
 class ETransformer(keras.Model):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
         super().__init__(**kwargs)
@@ -119,7 +185,7 @@ class ETransformer(keras.Model):
         length = x.shape[1]
         return self.final(self.encoder(self.token(x) + self.position.embeddings[:length]))
 
-# %% etransformer: layer by layer
+# %% etransformer: right: layer by layer
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
         super().__init__(**kwargs)
@@ -133,7 +199,7 @@ class ETransformer(keras.layers.Layer):
             e = layer(e)
         return self.final(e)
 
-# %% etransformer: lines 10 to 12 written out
+# %% etransformer: right: lines 10 to 12 written out
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
         super().__init__(**kwargs)
@@ -149,7 +215,7 @@ class ETransformer(keras.layers.Layer):
         x = self.encoder(ops.add(self.token(x), self.position(places)))
         return self.unembedding(self.norm(self.dense(x)))
 
-# %% etransformer: one hot products
+# %% etransformer: right: one hot products
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
         super().__init__(**kwargs)
@@ -166,7 +232,7 @@ class ETransformer(keras.layers.Layer):
         places = ops.one_hot(ops.arange(x.shape[1]), self.sizes[1]) @ self.position.embeddings
         return self.final(self.encoder(pieces + places))
 
-# %% etransformer: parts made in build
+# %% etransformer: right: parts made in build
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
         super().__init__(**kwargs)
@@ -183,7 +249,7 @@ class ETransformer(keras.layers.Layer):
         looked_up = [self.token(x), self.position(ops.arange(ops.shape(x)[1])[None])]
         return self.final(self.encoder(sum(looked_up)))
 
-# %% etransformer: text by text
+# %% etransformer: right: text by text
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
         super().__init__(**kwargs)
@@ -204,7 +270,77 @@ class ETransformer(keras.layers.Layer):
 
         return ops.map(distributions, x)
 
-# %% pooler: activation of the dense
+# %% etransformer: wrong: token 0 is hidden as if it were padding
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        e = self.token(x) + self.position(ops.arange(ops.shape(x)[1]))
+        return self.final(self.encoder(e, padding_mask(ops.cast(x != 0, "int32"))))
+
+# %% etransformer: wrong: the length of the first call
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def build(self, x_shape):
+        self.places = ops.arange(x_shape[1])
+
+    def call(self, x):
+        e = self.token(x) + self.position(self.places)
+        return self.final(self.encoder(e))
+
+# %% etransformer: wrong: no gradient to the positions
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        self.position(ops.zeros((1,), "int32"))
+        e = self.token(x) + np.array(self.position.embeddings)[: x.shape[1]]
+        return self.final(self.encoder(e))
+
+# %% etransformer: wrong: no gradient to the embeddings
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        e = ops.stop_gradient(self.token(x) + self.position(ops.arange(ops.shape(x)[1])))
+        return self.final(self.encoder(e))
+
+# %% etransformer: wrong: dropout on the embeddings
+class ETransformer(keras.layers.Layer):
+    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, d_e)
+        self.position = keras.layers.Embedding(max_length, d_e)
+        self.dropout = keras.layers.Dropout(0.1)
+        self.encoder = Encoder(num_layers, num_heads, d_mlp)
+        self.final = FinalLayers(vocab_size)
+
+    def call(self, x):
+        e = self.dropout(self.token(x) + self.position(ops.arange(ops.shape(x)[1])))
+        return self.final(self.encoder(e))
+
+# %% pooler: right: activation of the dense
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
         self.dense = keras.layers.Dense(hidden_shape[-1], activation="tanh")
@@ -212,7 +348,7 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return self.dense(hidden[:, 0, :])
 
-# %% pooler: all tokens then the first
+# %% pooler: right: all tokens then the first
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
         self.dense = keras.layers.Dense(hidden_shape[-1])
@@ -220,7 +356,7 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(hidden))[:, 0]
 
-# %% pooler: taken
+# %% pooler: right: taken
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
         self.dense = keras.layers.Dense(hidden_shape[-1])
@@ -228,7 +364,7 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return keras.activations.tanh(self.dense(ops.take(hidden, 0, axis=1)))
 
-# %% pooler: text by text
+# %% pooler: right: text by text
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
         self.dense = keras.layers.Dense(hidden_shape[-1])
@@ -236,7 +372,7 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.map(lambda text: ops.tanh(self.dense(text[:1]))[0], hidden)
 
-# %% pooler: unstacked and multiplied
+# %% pooler: right: unstacked and multiplied
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
         self.dense = keras.layers.Dense(hidden_shape[-1])
@@ -246,7 +382,7 @@ class Pooler(keras.layers.Layer):
         first, *_ = ops.unstack(hidden, axis=1)
         return ops.tanh(ops.einsum("bh,hk->bk", first, self.dense.kernel) + self.dense.bias)
 
-# %% pooler: weighted sum of tokens
+# %% pooler: right: weighted sum of tokens
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
         self.dense = keras.layers.Dense(hidden_shape[-1])
@@ -256,7 +392,79 @@ class Pooler(keras.layers.Layer):
         first = ops.tensordot(hidden, chosen, axes=[[1], [0]])
         return 2 * ops.sigmoid(2 * self.dense(first)) - 1
 
-# %% bert: a keras model
+# %% pooler: wrong: dropout in training
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+        self.dropout = keras.layers.Dropout(0.3)
+
+    def call(self, hidden):
+        return ops.tanh(self.dense(self.dropout(hidden[:, 0])))
+
+# %% pooler: wrong: no gradient to the encoder
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden):
+        return ops.tanh(self.dense(ops.stop_gradient(hidden[:, 0])))
+
+# %% pooler: wrong: tanh by exponentials, which overflow
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden: Tensor) -> Tensor:
+        z = self.dense(hidden[:, 0])
+        up, down = ops.exp(z), ops.exp(-z)
+        return (up - down) / (up + down)
+
+# %% pooler: wrong: no place for Keras's own arguments
+class Pooler(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden):
+        return ops.tanh(self.dense(hidden[:, 0]))
+
+# %% pooler: wrong: the batch of the first call
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+        self.shape_of_first = (hidden_shape[0], hidden_shape[-1])
+
+    def call(self, hidden):
+        return ops.tanh(self.dense(ops.reshape(hidden[:, :1], self.shape_of_first)))
+
+# %% pooler: wrong: no gradient to the bias
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden):
+        return ops.tanh(ops.matmul(hidden[:, 0], self.dense.kernel) + ops.stop_gradient(self.dense.bias))
+
+# %% pooler: wrong: one Dense for all layers of the class
+class Pooler(keras.layers.Layer):
+    shared = {}
+
+    def build(self, hidden_shape):
+        new = keras.layers.Dense(hidden_shape[-1], activation="tanh")
+        self.dense = Pooler.shared.setdefault(hidden_shape[-1], new)
+
+    def call(self, hidden):
+        return self.dense(hidden[:, 0])
+
+# %% bert: right: a keras model
 class Bert(keras.Model):
     def __init__(self, vocab_size, hidden_size, *stack, max_positions=512, dropout=0.1, **sizes):
         super().__init__(trainable=sizes.pop("trainable", True), name=sizes.pop("name", None))
@@ -272,7 +480,7 @@ class Bert(keras.Model):
         pooled = self.pooler(hidden)
         return (hidden, pooled)
 
-# %% bert: layer by layer
+# %% bert: right: layer by layer
 class Bert(keras.layers.Layer):
     def __init__(
         self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
@@ -288,7 +496,7 @@ class Bert(keras.layers.Layer):
             states.append(layer(states[-1], attention_mask=padding_mask(attention_mask), training=training))
         return states[-1], self.pooler(states[-1])
 
-# %% bert: mask by hand
+# %% bert: right: mask by hand
 class Bert(keras.layers.Layer):
     def __init__(
         self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
@@ -303,7 +511,7 @@ class Bert(keras.layers.Layer):
         h = self.encoder(self.embeddings(token_ids, token_type_ids, training=training), seen, training=training)
         return h, self.pooler(h)
 
-# %% bert: parts made in build
+# %% bert: right: parts made in build
 class Bert(keras.layers.Layer):
     def __init__(
         self,
@@ -328,7 +536,7 @@ class Bert(keras.layers.Layer):
         x = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return x, self.pooler(x)
 
-# %% bert: square mask
+# %% bert: right: square mask
 class Bert(keras.layers.Layer):
     def __init__(
         self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
@@ -348,7 +556,7 @@ class Bert(keras.layers.Layer):
         )
         return hidden, self.pooler(hidden)
 
-# %% bert: text by text
+# %% bert: right: text by text
 class Bert(keras.layers.Layer):
     def __init__(
         self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
@@ -367,7 +575,156 @@ class Bert(keras.layers.Layer):
         hidden = ops.map(hidden_of, (token_ids, token_type_ids, attention_mask))
         return hidden, self.pooler(hidden)
 
-# %% mlm-head: bare weights
+# %% bert: wrong: no mask in training
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        mask = None if training else padding_mask(attention_mask)
+        hidden = self.encoder(x, attention_mask=mask, training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: all padding at the end
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        lengths = ops.sum(attention_mask, axis=1, keepdims=True)
+        is_real = ops.cast(ops.arange(ops.shape(token_ids)[1]) < lengths, "int32")
+        hidden = self.encoder(x, attention_mask=padding_mask(is_real), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: a name that is lost
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(trainable=kwargs.get("trainable", True))
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: the shape of the first call
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def build(self, ids_shape, *other_shapes):
+        self.shape_of_ids = ids_shape
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        token_ids = ops.reshape(token_ids, self.shape_of_ids)
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: no gradient from the pooler to the encoder
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(ops.stop_gradient(hidden))
+
+# %% bert: wrong: no gradient to the embeddings
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(ops.stop_gradient(x), attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: half of the rate in the encoder
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout / 2)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: the usual rate in the embeddings, or none
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=min(dropout, 0.1))
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% bert: wrong: no dropout by default
+class Bert(keras.layers.Layer):
+    def __init__(
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.0,
+        **kwargs,
+    ):
+        super().__init__(**kwargs)
+        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
+        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
+        self.pooler = Pooler()
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.embeddings(token_ids, token_type_ids, training=training)
+        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
+        return hidden, self.pooler(hidden)
+
+# %% mlm-head: right: bare weights
 from types import SimpleNamespace
 
 
@@ -388,7 +745,7 @@ class MlmHead(keras.layers.Layer):
         x = gelu(hidden @ self.matrix + self.offset)
         return self.norm(x) @ ops.transpose(table) + self.bias
 
-# %% mlm-head: bias as one more column
+# %% mlm-head: right: bias as one more column
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -404,7 +761,7 @@ class MlmHead(keras.layers.Layer):
         wider = ops.concatenate([table, self.bias[:, None]], axis=1)
         return ops.matmul(x, ops.transpose(wider))
 
-# %% mlm-head: einsum
+# %% mlm-head: right: einsum
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -417,7 +774,7 @@ class MlmHead(keras.layers.Layer):
     def call(self, hidden, table):
         return ops.einsum("bth,vh->btv", self.norm(self.dense(hidden)), table) + self.bias
 
-# %% mlm-head: norm by hand tensordot
+# %% mlm-head: right: norm by hand tensordot
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -434,7 +791,7 @@ class MlmHead(keras.layers.Layer):
         x = (x - mean) / ops.sqrt(variance + 1e-12) * self.norm.gamma + self.norm.beta
         return ops.tensordot(x, table, axes=[[2], [1]]) + self.bias
 
-# %% mlm-head: piece by piece
+# %% mlm-head: right: piece by piece
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -449,7 +806,7 @@ class MlmHead(keras.layers.Layer):
         columns = [ops.sum(x * row, axis=-1) + b for row, b in zip(ops.unstack(table), ops.unstack(self.bias))]
         return ops.stack(columns, axis=-1)
 
-# %% mlm-head: pieces first
+# %% mlm-head: right: pieces first
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
         super().__init__(**kwargs)
@@ -465,14 +822,97 @@ class MlmHead(keras.layers.Layer):
         upright = ops.matmul(table, ops.swapaxes(x, 1, 2)) + self.bias[:, None]
         return ops.swapaxes(upright, 1, 2)
 
-# %% nsp-head: a dense itself
+# %% mlm-head: wrong: the table of the first call
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size, self.kept = vocab_size, None
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, hidden, table):
+        self.kept = ops.transpose(table) if self.kept is None else self.kept
+        return ops.matmul(self.norm(gelu(self.dense(hidden))), self.kept) + self.bias
+
+# %% mlm-head: wrong: a name of its own beside kwargs
+class MlmHead(keras.layers.Layer):
+    """The masked-language-model head, tied to the token table."""
+
+    def __init__(self, vocab_size: int, **kwargs):
+        super().__init__(name="mlm_head", **kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense = keras.layers.Dense(hidden_shape[-1], name="dense")
+        self.norm = LayerNorm(name="norm")
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, hidden: Tensor, table: Tensor) -> Tensor:
+        x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(x, ops.transpose(table)) + self.bias
+
+# %% mlm-head: wrong: the shape of the first call
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+        self.shape_of_states = hidden_shape
+
+    def call(self, hidden, table):
+        x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(ops.reshape(x, self.shape_of_states), ops.transpose(table)) + self.bias
+
+# %% mlm-head: wrong: no gradient to the bias of the Dense
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
+
+    def call(self, hidden, table):
+        x = self.norm(gelu(ops.matmul(hidden, self.dense.kernel) + ops.stop_gradient(self.dense.bias)))
+        return ops.matmul(x, ops.transpose(table)) + self.bias
+
+# %% mlm-head: wrong: the bias begins with random numbers
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense = keras.layers.Dense(hidden_shape[-1])
+        self.norm = LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), name="bias")
+
+    def call(self, hidden, table):
+        x = self.norm(gelu(self.dense(hidden)))
+        return ops.matmul(x, ops.transpose(table)) + self.bias
+
+# %% nsp-head: right: a dense itself
 class NspHead(keras.layers.Dense):
     dense = property(lambda self: self)
 
     def __init__(self, **kwargs):
         super().__init__(2, **kwargs)
 
-# %% nsp-head: bare weights
+# %% nsp-head: right: bare weights
 from types import SimpleNamespace
 
 
@@ -485,7 +925,7 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.einsum("bh,hc->bc", pooled, self.kernel) + self.bias
 
-# %% nsp-head: bias as one more row
+# %% nsp-head: right: bias as one more row
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
         self.dense = keras.layers.Dense(2)
@@ -495,7 +935,7 @@ class NspHead(keras.layers.Layer):
         taller = ops.concatenate([self.dense.kernel, self.dense.bias[None]], axis=0)
         return ops.pad(pooled, [[0, 0], [0, 1]], constant_values=1.0) @ taller
 
-# %% nsp-head: dense in init
+# %% nsp-head: right: dense in init
 class NspHead(keras.layers.Layer):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
@@ -505,7 +945,7 @@ class NspHead(keras.layers.Layer):
         logits = self.dense(pooled)
         return logits
 
-# %% nsp-head: matrix product
+# %% nsp-head: right: matrix product
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
         self.dense = keras.layers.Dense(2)
@@ -514,7 +954,7 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.matmul(pooled, self.dense.kernel) + self.dense.bias
 
-# %% nsp-head: one column each
+# %% nsp-head: right: one column each
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
         self.dense = keras.layers.Dense(2)
@@ -525,7 +965,75 @@ class NspHead(keras.layers.Layer):
         is_next, not_next = (ops.sum(pooled * w[:, c], axis=1) + b[c] for c in (0, 1))
         return ops.stack([is_next, not_next], axis=1)
 
-# %% parameter-count: helpers
+# %% nsp-head: wrong: dropout in training
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(pooled_shape)
+        self.dropout = keras.layers.Dropout(0.1)
+
+    def call(self, pooled, training=None):
+        return self.dense(self.dropout(pooled, training=training))
+
+# %% nsp-head: wrong: dropout that Keras switches on
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(pooled_shape)
+        self.dropout = keras.layers.Dropout(0.5)
+
+    def call(self, pooled):
+        return self.dense(self.dropout(pooled))
+
+# %% nsp-head: wrong: composed: the Dense of the head that was built last
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        global dense
+        dense = self.dense = keras.layers.Dense(2)
+        dense.build(pooled_shape)
+
+    def call(self, pooled):
+        return dense(pooled)
+
+# %% nsp-head: wrong: a batch of one loses its axis
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(pooled_shape)
+
+    def call(self, pooled):
+        return ops.squeeze(self.dense(pooled))
+
+# %% nsp-head: wrong: no place for Keras's own arguments
+class NspHead(keras.layers.Layer):
+    def __init__(self):
+        super().__init__()
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, pooled):
+        return self.dense(pooled)
+
+# %% nsp-head: wrong: the batch of the first call
+class NspHead(keras.layers.Layer):
+    def build(self, pooled_shape):
+        self.shape_of_logits = (pooled_shape[0], 2)
+        self.dense = keras.layers.Dense(2)
+        self.dense.build(pooled_shape)
+
+    def call(self, pooled):
+        return ops.reshape(self.dense(pooled), self.shape_of_logits)
+
+# %% nsp-head: wrong: one Dense for all layers of the class
+class NspHead(keras.layers.Layer):
+    shared = {}
+
+    def build(self, pooled_shape):
+        self.dense = NspHead.shared.setdefault(pooled_shape[-1], keras.layers.Dense(2))
+
+    def call(self, pooled):
+        return self.dense(pooled)
+
+# %% parameter-count: right: helpers
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
     pretraining_heads=False,
@@ -549,7 +1057,7 @@ def parameter_count(
     body = tables + norm() + num_layers * layer() + dense(hidden_size, hidden_size)
     return body + heads if pretraining_heads else body
 
-# %% parameter-count: matrices and vectors with numpy
+# %% parameter-count: right: matrices and vectors with numpy
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
     pretraining_heads=False,
@@ -562,7 +1070,7 @@ def parameter_count(
         vectors += h * h + 3 * h + vocab_size + 2 * h + 2
     return int(matrices.prod(axis=1) @ how_often + vectors)
 
-# %% parameter-count: named parts
+# %% parameter-count: right: named parts
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
     pretraining_heads=False,
@@ -580,7 +1088,7 @@ def parameter_count(
     }
     return sum(parts.values())
 
-# %% parameter-count: one formula
+# %% parameter-count: right: one formula
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
     pretraining_heads=False,
@@ -589,7 +1097,7 @@ def parameter_count(
     count = (v + max_positions + num_segments + 2) * h + num_layers * (4 * h * h + 2 * h * f + 9 * h + f) + h * (h + 1)
     return count + pretraining_heads * (h * h + 5 * h + v + 2)
 
-# %% parameter-count: recursive
+# %% parameter-count: right: recursive
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
     pretraining_heads=False,
@@ -603,7 +1111,7 @@ def parameter_count(
     bare = h * (vocab_size + max_positions + num_segments) + 2 * h + h**2 + h
     return bare + (h**2 + h + 2 * h + vocab_size + 2 * (h + 1) if pretraining_heads else 0)
 
-# %% parameter-count: shapes
+# %% parameter-count: right: shapes
 import math
 
 
@@ -619,7 +1127,49 @@ def parameter_count(
         shapes += [(h, h), (h,), (2, h), (vocab_size,), (h, 2), (2,)]
     return sum(map(math.prod, shapes))
 
-# %% published-name: if by if
+# %% parameter-count: wrong: counted in int32
+def parameter_count(
+    vocab_size: int,
+    hidden_size: int,
+    num_layers: int,
+    num_heads: int,
+    intermediate_size: int,
+    max_positions: int = 512,
+    num_segments: int = 2,
+    pretraining_heads: bool = False,
+) -> int:
+    h, f, v = np.int32(hidden_size), np.int32(intermediate_size), np.int32(vocab_size)
+    total = v * h + max_positions * h + num_segments * h + 2 * h
+    total += num_layers * (4 * (h * h + h) + h * f + f + f * h + h + 4 * h)
+    total += h * h + h
+    if pretraining_heads:
+        total += h * h + h + 2 * h + v + 2 * h + 2
+    return int(total)
+
+# %% parameter-count: wrong: no pooler without layers
+def parameter_count(
+    vocab_size: int,
+    hidden_size: int,
+    num_layers: int,
+    num_heads: int,
+    intermediate_size: int,
+    max_positions: int = 512,
+    num_segments: int = 2,
+    pretraining_heads: bool = False,
+) -> int:
+    h, f = hidden_size, intermediate_size
+    total = (vocab_size + max_positions + num_segments + 2) * h
+    for layer in range(num_layers):
+        total += 4 * (h * h + h) + 2 * h
+        total += h * f + f + f * h + h + 2 * h
+        if layer == num_layers - 1:
+            total += h * h + h  # the pooler, on top of the last layer
+    if pretraining_heads:
+        total += h * h + h + 2 * h + vocab_size
+        total += h * 2 + 2
+    return total
+
+# %% published-name: right: if by if
 def published_name(path):
     last = "weight" if path.endswith(("kernel", "gamma", "embeddings")) else "bias"
     words = path.split(".")[:-1]
@@ -648,7 +1198,7 @@ def published_name(path):
         return f"{start}.{'intermediate' if inside[1] == 'inner' else 'output'}.dense.{last}"
     return f"{start}.output.LayerNorm.{last}"
 
-# %% published-name: longest beginning
+# %% published-name: right: longest beginning
 WORDS = {
     "": "", "kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias", "embeddings": "weight",
     "bert.embeddings.token": "bert.embeddings.word_embeddings",
@@ -674,7 +1224,7 @@ def published_name(path):
             return ".".join([WORDS.get(first, first), *([published_name(".".join(rest))] if rest else [])])
     raise KeyError(path)
 
-# %% published-name: match
+# %% published-name: right: match
 def published_name(path):
     *part, last = path.split(".")
     match part:
@@ -704,7 +1254,7 @@ def published_name(path):
             name = ".".join(part)
     return name + (".bias" if last in ("bias", "beta") else ".weight")
 
-# %% published-name: regular expressions
+# %% published-name: right: regular expressions
 import re
 
 RULES = [
@@ -732,7 +1282,7 @@ def published_name(path):
         path = re.sub(pattern, words, path)
     return path
 
-# %% published-name: table of whole names
+# %% published-name: right: table of whole names
 def published_name(path):
     dense, norm = {"kernel": "weight", "bias": "bias"}, {"gamma": "weight", "beta": "bias"}
     table = {f"bert.embeddings.{a}": (f"bert.embeddings.{b}_embeddings", {"embeddings": "weight"})
@@ -756,7 +1306,7 @@ def published_name(path):
     name, words = table[part]
     return f"{name}.{words[last]}"
 
-# %% published-name: two dictionaries
+# %% published-name: right: two dictionaries
 OUTSIDE = dict(zip(
     "bert.embeddings.token bert.embeddings.position bert.embeddings.segment bert.embeddings.norm bert.pooler.dense "
     "mlm_head mlm_head.dense mlm_head.norm nsp_head.dense".split(),
@@ -779,7 +1329,27 @@ def published_name(path):
     words = part.split(".")
     return ".".join(["bert", "encoder", "layer", words[3], INSIDE[words[-1]], last])
 
-# %% load-published: errors caught
+# %% published-name: wrong: the twelve layers of Base
+RENAMED = {
+    "embeddings.token": "embeddings.word_embeddings", "embeddings.position": "embeddings.position_embeddings",
+    "embeddings.segment": "embeddings.token_type_embeddings", "embeddings.norm": "embeddings.LayerNorm",
+    **{f"encoder.layers_.{number}.": f"encoder.layer.{number}." for number in range(12)},
+    "attention.query": "attention.self.query", "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value", "attention.out": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm", "feed_forward.inner": "intermediate.dense",
+    "feed_forward.outer": "output.dense", "output_norm": "output.LayerNorm",
+    "mlm_head.dense": "cls.predictions.transform.dense", "mlm_head.norm": "cls.predictions.transform.LayerNorm",
+    "mlm_head": "cls.predictions", "nsp_head.dense": "cls.seq_relationship",
+}
+
+
+def published_name(path):
+    part, _, last = path.rpartition(".")
+    for mine, theirs in RENAMED.items():
+        part = part.replace(mine, theirs)
+    return f"{part}.{'bias' if last in ('bias', 'beta') else 'weight'}"
+
+# %% load-published: right: errors caught
 def load_published(variables, tensors):
     missing, used = set(), set()
     for path, variable in variables.items():
@@ -792,7 +1362,7 @@ def load_published(variables, tensors):
             variable.assign(ops.transpose(value) if "kernel" in path else value)
     return sorted(missing), sorted(tensors.keys() - used)
 
-# %% load-published: from their side
+# %% load-published: right: from their side
 def load_published(variables, tensors):
     mine = {published_name(path): path for path in variables}
     unused = []
@@ -806,7 +1376,7 @@ def load_published(variables, tensors):
             variables[path].assign(tensors[name])
     return sorted(mine.values()), unused
 
-# %% load-published: recursive
+# %% load-published: right: recursive
 def load_published(variables, tensors):
     if not variables:
         return [], sorted(tensors)
@@ -821,7 +1391,7 @@ def load_published(variables, tensors):
     variables[path].assign(np.array(list(rows)))
     return missing, unused
 
-# %% load-published: sets
+# %% load-published: right: sets
 def load_published(variables, tensors):
     names = {path: published_name(path) for path in variables}
     there = {path for path, name in names.items() if name in tensors}
@@ -832,7 +1402,7 @@ def load_published(variables, tensors):
         variables[path].assign(array)
     return sorted(set(variables) - there), sorted(set(tensors) - set(names.values()))
 
-# %% load-published: taken out of a copy
+# %% load-published: right: taken out of a copy
 def load_published(variables, tensors):
     rest, missing = dict(tensors), []
     for path in sorted(variables):
@@ -843,7 +1413,7 @@ def load_published(variables, tensors):
             variables[path].assign(np.einsum("oi->io", value) if path.endswith("kernel") else value)
     return missing, sorted(rest)
 
-# %% load-published: values first
+# %% load-published: right: values first
 def load_published(variables, tensors):
     found = {path: tensors.get(published_name(path)) for path in variables}
     values = {path: value for path, value in found.items() if value is not None}
@@ -853,7 +1423,102 @@ def load_published(variables, tensors):
     wanted = [published_name(path) for path in variables]
     return sorted(path for path in found if path not in values), sorted(n for n in tensors if n not in wanted)
 
-# %% fill-in: all blanks at once
+# %% load-published: wrong: the table of segments is turned like a kernel, and then does not fit
+def load_published(variables, tensors):
+    missing, used = [], set()
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name not in tensors:
+            missing.append(path)
+            continue
+        array = tensors[name]
+        if array.ndim == 2 and "token" not in path and "position" not in path:
+            array = array.T
+        if array.shape == tuple(variable.shape):
+            variable.assign(array)
+            used.add(name)
+    return sorted(missing), sorted(set(tensors) - used)
+
+# %% load-published: wrong: the file's arrays are turned
+def load_published(variables, tensors):
+    missing, unused = [], set(tensors)
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name not in tensors:
+            missing.append(path)
+            continue
+        if path.endswith(".kernel"):
+            tensors[name] = tensors[name].T
+        variable.assign(tensors[name])
+        unused.discard(name)
+    return sorted(missing), sorted(unused)
+
+# %% load-published: wrong: the file's dict is emptied
+def load_published(variables, tensors):
+    missing = []
+    for path, variable in variables.items():
+        if published_name(path) not in tensors:
+            missing.append(path)
+            continue
+        value = tensors.pop(published_name(path))
+        variable.assign(value.T if path.endswith(".kernel") else value)
+    return sorted(missing), sorted(tensors)
+
+# %% load-published: wrong: loaded variables leave the dict
+def load_published(variables, tensors):
+    unused = set(tensors)
+    for path in list(variables):
+        name = published_name(path)
+        if name in tensors:
+            variables.pop(path).assign(tensors[name].T if path.endswith(".kernel") else tensors[name])
+            unused.discard(name)
+    return sorted(variables), sorted(unused)
+
+# %% load-published: wrong: names of another model are not reported
+def load_published(
+    variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]
+) -> tuple[list[str], list[str]]:
+    missing, unused = [], [name for name in tensors if name.startswith(("bert.", "cls."))]
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name in tensors:
+            array = tensors[name]
+            variable.assign(array.T if path.split(".")[-1] == "kernel" else array)
+            unused.remove(name)
+        else:
+            missing.append(path)
+    return sorted(missing), sorted(unused)
+
+# %% load-published: wrong: one list for all missing names
+missing = []
+
+
+def load_published(variables, tensors):
+    missing.clear()
+    unused = set(tensors)
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name not in tensors:
+            missing.append(path)
+            continue
+        variable.assign(tensors[name].T if path.endswith("kernel") else tensors[name])
+        unused.discard(name)
+    missing.sort()
+    return missing, sorted(unused)
+
+# %% load-published: wrong: used names are remembered between calls
+def load_published(variables, tensors, used=set()):
+    missing = []
+    for path, variable in variables.items():
+        name = published_name(path)
+        if name in tensors:
+            variable.assign(tensors[name].T if path.endswith("kernel") else tensors[name])
+            used.add(name)
+        else:
+            missing.append(path)
+    return sorted(missing), sorted(set(tensors) - used)
+
+# %% fill-in: right: all blanks at once
 def fill_in(token_ids, logits, pieces, k=5):
     blanks = [t for t, token in enumerate(token_ids) if token == pieces.index("[MASK]")]
     if not blanks:
@@ -862,7 +1527,7 @@ def fill_in(token_ids, logits, pieces, k=5):
     names = np.array(pieces)[np.array(best)].tolist()
     return [list(zip(words, numbers)) for words, numbers in zip(names, np.array(shares).tolist())]
 
-# %% fill-in: argmax again and again
+# %% fill-in: right: argmax again and again
 def fill_in(token_ids, logits, pieces, k=5):
     result = []
     for place in [t for t in range(len(token_ids)) if token_ids[t] == pieces.index("[MASK]")]:
@@ -874,7 +1539,7 @@ def fill_in(token_ids, logits, pieces, k=5):
         result.append(guesses)
     return result
 
-# %% fill-in: heap
+# %% fill-in: right: heap
 import heapq
 
 
@@ -883,7 +1548,7 @@ def fill_in(token_ids, logits, pieces, k=5):
     rows = [probabilities[t] for t in range(len(token_ids)) if token_ids[t] == mask]
     return [heapq.nlargest(k, ((piece, float(p)) for piece, p in zip(pieces, row)), key=lambda g: g[1]) for row in rows]
 
-# %% fill-in: numbers left as numpy
+# %% fill-in: right: numbers left as numpy
 def fill_in(token_ids, logits, pieces, k=5):
     mask = pieces.index("[MASK]")
     shares, best = ops.top_k(ops.softmax(logits), k)
@@ -893,7 +1558,7 @@ def fill_in(token_ids, logits, pieces, k=5):
             lists.append([(pieces[place], number) for number, place in zip(numbers, places)])
     return lists
 
-# %% fill-in: numpy argsort
+# %% fill-in: right: numpy argsort
 def fill_in(token_ids, logits, pieces, k=5):
     scores = np.asarray(logits)
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
@@ -903,7 +1568,7 @@ def fill_in(token_ids, logits, pieces, k=5):
         [(pieces[i], probabilities[place, i].item()) for i in np.argsort(-probabilities[place])[:k]] for place in blanks
     ]
 
-# %% fill-in: pure python
+# %% fill-in: right: pure python
 import math
 
 
@@ -916,7 +1581,7 @@ def fill_in(token_ids, logits, pieces, k=5):
     wanted = pieces.index("[MASK]")
     return [guesses([float(s) for s in row]) for token, row in zip(token_ids, logits) if token == wanted]
 
-# %% fill-in: sorted pairs
+# %% fill-in: right: sorted pairs
 def fill_in(token_ids, logits, pieces, k=5):
     lists = []
     for token, row in zip(token_ids, ops.softmax(logits).numpy().tolist()):
@@ -924,3 +1589,70 @@ def fill_in(token_ids, logits, pieces, k=5):
             pairs = sorted(zip(pieces, row), key=lambda pair: pair[1], reverse=True)
             lists.append(pairs[:k])
     return lists
+
+# %% fill-in: wrong: softmax without the maximum subtracted
+def fill_in(token_ids, logits, pieces, k=5):
+    guesses = []
+    for token, row in zip(token_ids, np.array(logits)):
+        if pieces[token] == "[MASK]":
+            shares = np.exp(row) / np.exp(row).sum()
+            guesses.append([(pieces[i], float(shares[i])) for i in np.argsort(-shares, kind="stable")[:k]])
+    return guesses
+
+# %% fill-in: wrong: one list for all texts
+guesses = []
+
+
+def fill_in(token_ids, logits, pieces, k=5):
+    guesses.clear()
+    for token, row in zip(token_ids, ops.softmax(logits, axis=-1)):
+        if pieces[token] == "[MASK]":
+            shares, best = ops.top_k(row, k)
+            guesses.append([(pieces[int(i)], float(share)) for i, share in zip(best, shares)])
+    return guesses
+
+# %% fill-in: wrong: a text of one token loses its axis
+def fill_in(token_ids, logits, pieces, k=5):
+    probabilities = np.squeeze(ops.softmax(logits, axis=-1))
+    guesses = []
+    for t, token in enumerate(token_ids):
+        if pieces[token] == "[MASK]":
+            best = np.argsort(-probabilities[t])[:k]
+            guesses.append([(pieces[i], float(probabilities[t, i])) for i in best])
+    return guesses
+
+# %% fill-in: wrong: the signs ## are taken off
+def fill_in(token_ids, logits, pieces, k=5):
+    result = []
+    for place, token in enumerate(token_ids):
+        if pieces[token] == "[MASK]":
+            shares, best = ops.top_k(ops.softmax(logits[place]), k)
+            result.append([(pieces[int(i)].removeprefix("##"), float(share)) for share, i in zip(shares, best)])
+    return result
+
+# %% fill-in: wrong: unknown tokens are blanks, too
+def fill_in(token_ids, logits, pieces, k=5):
+    found = []
+    for token, row in zip(token_ids, ops.softmax(logits)):
+        if pieces[token] in ("[MASK]", "[UNK]"):
+            values, places = ops.top_k(row, k)
+            found.append([(pieces[int(i)], float(p)) for i, p in zip(places, values)])
+    return found
+
+# %% fill-in: wrong: in a large vocabulary the blank is token 103
+def fill_in(token_ids, logits, pieces, k=5):
+    mask, found = 103 if len(pieces) > 103 else pieces.index("[MASK]"), []
+    for token, row in zip(token_ids, ops.softmax(logits)):
+        if token == mask:
+            values, places = ops.top_k(row, k)
+            found.append([(pieces[int(i)], float(p)) for i, p in zip(places, values)])
+    return found
+
+# %% fill-in: wrong: sorted by rounded probability, then by text
+def fill_in(token_ids, logits, pieces, k=5):
+    found = []
+    for token, row in zip(token_ids, ops.softmax(logits)):
+        if pieces[token] == "[MASK]":
+            pairs = [(piece, float(p)) for piece, p in zip(pieces, row)]
+            found.append(sorted(pairs, key=lambda pair: (-round(pair[1], 3), pair[0]))[:k])
+    return found

@@ -1,7 +1,8 @@
-# Other right answers to the exercises of notebook 08, each of another structure.
-# A cell has the set-up and the answers before it in the notebook, and must pass its check whole.
+# Other answers to the exercises of notebook 08: right ones, each of another structure, and wrong ones that the
+# checks must find; known mistakes with a name are in the exercises. A cell has the set-up and the answers before it in
+# the notebook. A right one must pass whole; a wrong one must never earn all points, whatever the inputs.
 
-# %% cls-head: all tokens then the first
+# %% cls-head: right: all tokens then the first
 class ClassificationHead(keras.layers.Layer):
     """Logits of every token, of which only the first row of each text is kept."""
 
@@ -14,7 +15,7 @@ class ClassificationHead(keras.layers.Layer):
         logits = self.dense(self.dropout(hidden, training=training))
         return logits[:, 0]
 
-# %% cls-head: one hot selection
+# %% cls-head: right: one hot selection
 class ClassificationHead(keras.layers.Layer):
     """A row of weights that is 1 for [CLS] and 0 for the others picks its vector."""
 
@@ -32,7 +33,7 @@ class ClassificationHead(keras.layers.Layer):
         cls = ops.einsum("t,bth->bh", chosen, hidden)
         return self.dense(self.dropout(cls, training=training))
 
-# %% cls-head: own weights
+# %% cls-head: right: own weights
 class ClassificationHead(keras.layers.Layer):
     """`dense` is a holder of two weights, and the product is written out."""
 
@@ -49,7 +50,7 @@ class ClassificationHead(keras.layers.Layer):
         cls = self.dropout(hidden[:, 0, :], training=training)
         return ops.matmul(cls, self.dense.kernel) + self.dense.bias
 
-# %% cls-head: sequential
+# %% cls-head: right: sequential
 class ClassificationHead(keras.layers.Layer):
     """Two layers in a row that are one thing."""
 
@@ -61,7 +62,7 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         return self.steps(hidden[:, 0], training=training)
 
-# %% cls-head: taken and squeezed
+# %% cls-head: right: taken and squeezed
 class ClassificationHead(keras.layers.Layer):
     def __init__(self, num_labels, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
@@ -72,7 +73,7 @@ class ClassificationHead(keras.layers.Layer):
         first = ops.take(hidden, [0], axis=1)  # (B, 1, H)
         return ops.squeeze(self.dense(self.drop(first, training=training)), axis=1)
 
-# %% cls-head: unstacked
+# %% cls-head: right: unstacked
 class ClassificationHead(keras.layers.Layer):
     def __init__(self, num_labels, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
@@ -83,7 +84,47 @@ class ClassificationHead(keras.layers.Layer):
         cls, *_ = ops.unstack(hidden, axis=1)
         return self.dense(self.dropout(cls, training=training))
 
-# %% f1-matthews: bit arithmetic
+# %% cls-head: wrong: dropout on the logits too
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels, name="dense")
+
+    def call(self, hidden, training=None):
+        return self.dropout(self.dense(hidden[:, 0]), training=training)
+
+# %% cls-head: wrong: an axis of size 1 is lost
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels, name="dense")
+
+    def call(self, hidden, training=None):
+        return ops.squeeze(self.dense(self.dropout(hidden[:, 0], training=training)))
+
+# %% cls-head: wrong: the whole vector is dropped or kept
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout, noise_shape=(None, 1))
+        self.dense = keras.layers.Dense(num_labels, name="dense")
+
+    def call(self, hidden, training=None):
+        return self.dense(self.dropout(hidden[:, 0], training=training))
+
+# %% cls-head: wrong: no gradient to BERT
+class ClassificationHead(keras.layers.Layer):
+    def __init__(self, num_labels, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.dropout = keras.layers.Dropout(dropout)
+        self.dense = keras.layers.Dense(num_labels)
+
+    def call(self, hidden, training=None):
+        return self.dense(self.dropout(ops.stop_gradient(hidden[:, 0]), training=training))
+
+# %% f1-matthews: right: bit arithmetic
 def f1_and_matthews(gold, predicted):
     """The sums of g, p and g·p and the number of rows say everything."""
     n, g, p = len(gold), sum(gold), sum(predicted)
@@ -91,7 +132,7 @@ def f1_and_matthews(gold, predicted):
     below = g * (n - g) * p * (n - p)
     return 2 * both / max(g + p, 1), (n * both - g * p) / below**0.5 if below else 0.0
 
-# %% f1-matthews: confusion matrix
+# %% f1-matthews: right: confusion matrix
 def f1_and_matthews(gold, predicted):
     """A 2 × 2 table: its determinant is the numerator of Matthews' figure, its margins the denominator."""
     table = np.zeros((2, 2))
@@ -102,7 +143,7 @@ def f1_and_matthews(gold, predicted):
     determinant = table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]
     return float(f1), float(determinant / margins**0.5) if margins else 0.0
 
-# %% f1-matthews: correlation of rows
+# %% f1-matthews: right: correlation of rows
 def f1_and_matthews(gold, predicted):
     """Matthews' figure is Pearson's correlation of two rows of 0 and 1."""
     gold, predicted = np.array(gold, "float64"), np.array(predicted, "float64")
@@ -111,7 +152,7 @@ def f1_and_matthews(gold, predicted):
     constant = gold.std() < 1e-9 or predicted.std() < 1e-9
     return f1, 0.0 if constant else np.corrcoef(gold, predicted)[0, 1]
 
-# %% f1-matthews: counter
+# %% f1-matthews: right: counter
 def f1_and_matthews(gold, predicted):
     cells = Counter(zip(gold, predicted))
     hits, misses, alarms, rest = cells[1, 1], cells[1, 0], cells[0, 1], cells[0, 0]
@@ -121,7 +162,7 @@ def f1_and_matthews(gold, predicted):
         product *= total
     return f1, (hits * rest - misses * alarms) / np.sqrt(product) if product else 0.0
 
-# %% f1-matthews: loop with four counts
+# %% f1-matthews: right: loop with four counts
 def f1_and_matthews(gold, predicted):
     tp = fp = fn = tn = 0
     for truth, guess in zip(gold, predicted):
@@ -143,7 +184,7 @@ def f1_and_matthews(gold, predicted):
         matthews = 0.0
     return f1, matthews
 
-# %% f1-matthews: precision and recall
+# %% f1-matthews: right: precision and recall
 def f1_and_matthews(gold, predicted):
     """F1 from precision and recall; Matthews' figure from informedness and markedness."""
 
@@ -161,25 +202,50 @@ def f1_and_matthews(gold, predicted):
     size = abs(informed * marked) ** 0.5
     return f1, size if informed > 0 else -size
 
-# %% choice-logits: all tokens first
+# %% f1-matthews: wrong: 0 where any count is 0
+def f1_and_matthews(gold, predicted):
+    pairs = list(zip(gold, predicted))
+    tp, fp, fn, tn = pairs.count((1, 1)), pairs.count((0, 1)), pairs.count((1, 0)), pairs.count((0, 0))
+    if not (tp and fp and fn and tn):
+        return (2 * tp / (2 * tp + fp + fn) if tp else 0.0), 0.0
+    return 2 * tp / (2 * tp + fp + fn), (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
+
+# %% f1-matthews: wrong: the product of the sums in 32 bits
+def f1_and_matthews(gold, predicted):
+    gold, predicted = np.array(gold, "int32"), np.array(predicted, "int32")
+    tp, fp = np.int32(np.sum(gold * predicted)), np.int32(np.sum((1 - gold) * predicted))
+    fn, tn = np.int32(np.sum(gold * (1 - predicted))), np.int32(np.sum((1 - gold) * (1 - predicted)))
+    f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0
+    spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    return float(f1), float((tp * tn - fp * fn) / np.sqrt(spread)) if spread else 0.0
+
+# %% f1-matthews: wrong: product of the four sums in 64 bits
+def f1_and_matthews(gold, predicted):
+    gold, predicted = np.array(gold, bool), np.array(predicted, bool)
+    tp, fp, fn, tn = (np.sum(pair) for pair in (gold & predicted, ~gold & predicted, gold & ~predicted, ~gold & ~predicted))
+    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
+    f1 = float(2 * tp / (2 * tp + fp + fn)) if tp + fp + fn else 0.0
+    return f1, float((tp * tn - fp * fn) / np.sqrt(product)) if product else 0.0
+
+# %% choice-logits: right: all tokens first
 def choice_logits(hidden, v, choices):
     """Scores of all tokens, folded, of which those of [CLS] stay."""
     scores = ops.tensordot(hidden, v, axes=1)  # (questions · choices, tokens)
     return ops.reshape(scores, (-1, choices, hidden.shape[1]))[:, :, 0]
 
-# %% choice-logits: einsum
+# %% choice-logits: right: einsum
 def choice_logits(hidden, v, choices):
     rows, tokens, width = hidden.shape
     folded = ops.reshape(hidden, (rows // choices, choices, tokens, width))
     return ops.einsum("qch,h->qc", folded[:, :, 0], v)
 
-# %% choice-logits: every nth row
+# %% choice-logits: right: every nth row
 def choice_logits(hidden, v, choices):
     """Column c: rows c, c + choices, c + 2 · choices …"""
     columns = [ops.sum(hidden[c::choices, 0] * v, axis=-1) for c in range(choices)]
     return ops.stack(columns, axis=1)
 
-# %% choice-logits: grid of places
+# %% choice-logits: right: grid of places
 import tensorflow as tf
 
 
@@ -189,7 +255,7 @@ def choice_logits(hidden, v, choices):
     places = q[:, None] * choices + tf.range(choices)[None]
     return tf.reduce_sum(tf.gather(hidden[:, 0], places) * v, axis=-1)
 
-# %% choice-logits: question by question
+# %% choice-logits: right: question by question
 def choice_logits(hidden, v, choices):
     questions = []
     for start in range(0, hidden.shape[0], choices):
@@ -197,12 +263,16 @@ def choice_logits(hidden, v, choices):
         questions.append(ops.squeeze(ops.matmul(cls, ops.expand_dims(v, 1)), axis=1))
     return ops.stack(questions)
 
-# %% choice-logits: split
+# %% choice-logits: right: split
 def choice_logits(hidden, v, choices):
     scores = ops.dot(hidden[:, 0, :], v)
     return ops.stack(ops.split(scores, hidden.shape[0] // choices))
 
-# %% spearman: groups of equals
+# %% choice-logits: wrong: scores cut off
+def choice_logits(hidden, v, choices):
+    return ops.clip(ops.reshape(ops.matmul(hidden[:, 0], v), (-1, choices)), -20, 20)
+
+# %% spearman: right: groups of equals
 import itertools
 
 
@@ -218,7 +288,7 @@ def spearman(gold, predicted):
     a, b = rank(gold), rank(predicted)
     return float(np.cov(a, b)[0, 1] / (a.std(ddof=1) * b.std(ddof=1)))
 
-# %% spearman: signs of differences
+# %% spearman: right: signs of differences
 def spearman(gold, predicted):
     """The sum of the signs of all differences is twice the rank, shifted: correlation does not mind."""
     places = []
@@ -227,7 +297,7 @@ def spearman(gold, predicted):
     a, b = places
     return float(a @ b / np.sqrt(a @ a) / np.sqrt(b @ b))
 
-# %% spearman: sorted and index
+# %% spearman: right: sorted and index
 def spearman(gold, predicted):
     def rank(values):
         ordered = sorted(values)
@@ -239,7 +309,7 @@ def spearman(gold, predicted):
     apart = (sum((x - mean) ** 2 for x in a) * sum((y - mean) ** 2 for y in b)) ** 0.5
     return together / apart
 
-# %% spearman: sorted from both ends
+# %% spearman: right: sorted from both ends
 def spearman(gold, predicted):
     """The mean of the places that searching from the left and from the right gives."""
 
@@ -251,7 +321,7 @@ def spearman(gold, predicted):
     a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
     return float(np.mean(a * b))
 
-# %% spearman: unique
+# %% spearman: right: unique
 def spearman(gold, predicted):
     rows = []
     for values in (gold, predicted):
@@ -259,7 +329,29 @@ def spearman(gold, predicted):
         rows.append((np.cumsum(size) - (size - 1) / 2)[group])
     return np.corrcoef(rows)[0, 1]
 
-# %% align-labels: comprehension
+# %% spearman: wrong: close values are equal
+def spearman(gold, predicted):
+    def ranks(values):
+        values = np.round(np.asarray(values), 4)
+        return np.array([np.sum(values < x) + (np.sum(values == x) + 1) / 2 for x in values])
+
+    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
+
+# %% spearman: wrong: ties found by the text of the numbers
+def spearman(gold, predicted):
+    def ranks(numbers):
+        ordered = [repr(x) for x in sorted(numbers)]
+        return np.array([ordered.index(repr(x)) + (ordered.count(repr(x)) + 1) / 2 for x in numbers])
+    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
+
+# %% spearman: wrong: ranks of numbers rounded to ten places
+def spearman(gold, predicted):
+    def ranks(numbers):
+        numbers = [round(x, 10) for x in numbers]
+        return [sum(y < x for y in numbers) + (numbers.count(x) + 1) / 2 for x in numbers]
+    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
+
+# %% align-labels: right: comprehension
 IGNORED = -100
 
 
@@ -267,7 +359,7 @@ def align_labels(pieces_of_words, tags):
     inner = [IGNORED if index else tag for pieces, tag in zip(pieces_of_words, tags) for index in range(len(pieces))]
     return [IGNORED, *inner, IGNORED]
 
-# %% align-labels: iterator of tags
+# %% align-labels: right: iterator of tags
 IGNORED = -100
 
 
@@ -280,7 +372,7 @@ def align_labels(pieces_of_words, tags):
             label = IGNORED
     return [*labels, IGNORED]
 
-# %% align-labels: padded and cut
+# %% align-labels: right: padded and cut
 IGNORED = -100
 
 
@@ -290,7 +382,7 @@ def align_labels(pieces_of_words, tags):
         labels.extend(([tag] + [IGNORED] * len(word))[: len(word)])
     return labels + [IGNORED]
 
-# %% align-labels: places of first pieces
+# %% align-labels: right: places of first pieces
 IGNORED = -100
 
 
@@ -301,7 +393,7 @@ def align_labels(pieces_of_words, tags):
     labels[firsts[sizes > 0]] = np.array(tags)[sizes > 0]
     return labels.tolist()
 
-# %% align-labels: recursive
+# %% align-labels: right: recursive
 IGNORED = -100
 
 
@@ -315,7 +407,7 @@ def align_labels(pieces_of_words, tags):
 
     return [IGNORED] + inner(pieces_of_words, tags) + [IGNORED]
 
-# %% align-labels: repeat and blank
+# %% align-labels: right: repeat and blank
 IGNORED = -100
 
 
@@ -330,7 +422,58 @@ def align_labels(pieces_of_words, tags):
     labels.append(IGNORED)
     return labels
 
-# %% tagging-loss: boolean mask
+# %% align-labels: wrong: tokens in brackets have no label
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for pieces, tag in zip(pieces_of_words, tags):
+        for index, piece in enumerate(pieces):
+            labels.append(tag if index == 0 and not piece.startswith("[") else IGNORED)
+    return [*labels, IGNORED]
+
+# %% align-labels: wrong: every token that is the word's first one
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    rows = [[tag if piece == pieces[0] else IGNORED for piece in pieces] for pieces, tag in zip(pieces_of_words, tags)]
+    return [IGNORED, *(label for row in rows for label in row), IGNORED]
+
+# %% align-labels: wrong: words without tokens are left out, but not their tags
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for pieces, tag in zip(filter(None, pieces_of_words), tags):
+        labels += [tag] + [IGNORED] * (len(pieces) - 1)
+    return [*labels, IGNORED]
+
+# %% align-labels: wrong: one list for all rows
+IGNORED = -100
+labels = []
+
+
+def align_labels(pieces_of_words, tags):
+    labels[:] = [IGNORED]
+    for pieces, tag in zip(pieces_of_words, tags):
+        labels.extend([tag, *[IGNORED] * (len(pieces) - 1)][: len(pieces)])
+    labels.append(IGNORED)
+    return labels
+
+# %% align-labels: wrong: at most 512 labels
+IGNORED = -100
+
+
+def align_labels(pieces_of_words, tags):
+    labels = [IGNORED]
+    for pieces, tag in zip(pieces_of_words, tags):
+        labels += [tag if place == 0 else IGNORED for place in range(len(pieces))]
+    return labels[:511] + [IGNORED]
+
+# %% tagging-loss: right: boolean mask
 import tensorflow as tf
 
 IGNORED = -100
@@ -343,7 +486,7 @@ def tagging_loss(logits, labels):
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=right, logits=kept)
     return tf.math.divide_no_nan(tf.reduce_sum(losses), tf.cast(tf.size(losses), losses.dtype))
 
-# %% tagging-loss: class by class
+# %% tagging-loss: right: class by class
 IGNORED = -100
 
 
@@ -357,7 +500,7 @@ def tagging_loss(logits, labels):
         number += ops.sum(here)
     return -total / ops.maximum(number, 1.0)
 
-# %% tagging-loss: flat positions
+# %% tagging-loss: right: flat positions
 IGNORED = -100
 
 
@@ -371,7 +514,7 @@ def tagging_loss(logits, labels):
     counts = ops.cast(counts, logits.dtype)
     return ops.sum(losses * counts) / ops.maximum(ops.sum(counts), 1.0)
 
-# %% tagging-loss: keras ops cross entropy
+# %% tagging-loss: right: keras ops cross entropy
 IGNORED = -100
 
 
@@ -382,7 +525,7 @@ def tagging_loss(logits, labels):
     total = ops.sum(ops.where(mask, losses, 0.0))
     return ops.where(number > 0, total / ops.maximum(number, 1.0), 0.0)
 
-# %% tagging-loss: one hot
+# %% tagging-loss: right: one hot
 IGNORED = -100
 
 
@@ -391,7 +534,7 @@ def tagging_loss(logits, labels):
     wanted = ops.one_hot(labels, logits.shape[-1], dtype=logits.dtype)
     return -ops.sum(wanted * ops.log_softmax(logits)) / ops.maximum(ops.sum(wanted), 1)
 
-# %% tagging-loss: sentence sums
+# %% tagging-loss: right: sentence sums
 IGNORED = -100
 
 
@@ -404,7 +547,71 @@ def tagging_loss(logits, labels):
         number = number + ops.sum(counts)
     return total / ops.maximum(number, 1.0)
 
-# %% span-head: hidden first
+# %% tagging-loss: wrong: zero by zero behind where, so the gradient of a batch without labels is NaN
+def tagging_loss(logits, labels):
+    real = ops.cast(ops.not_equal(labels, IGNORED), "float32")
+    chosen = ops.where(ops.not_equal(labels, IGNORED), labels, 0)
+    each = -ops.take_along_axis(ops.log_softmax(logits, axis=-1), chosen[..., None], axis=-1)[..., 0]
+    return ops.where(ops.sum(real) > 0, ops.sum(each * real) / ops.sum(real), 0.0)
+
+# %% tagging-loss: wrong: the first class counts as no label
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels > 0, logits.dtype)
+    log_p = ops.log_softmax(logits, axis=-1)
+    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
+
+# %% tagging-loss: wrong: a loss of at most 100
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels != IGNORED, logits.dtype)
+    log_p = ops.maximum(ops.log_softmax(logits, axis=-1), -100.0)
+    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
+
+# %% tagging-loss: wrong: without labels a constant, which has no gradient
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels != IGNORED, logits.dtype)
+    if float(ops.sum(weights)) == 0:
+        return ops.zeros(())
+    chosen = ops.take_along_axis(ops.log_softmax(logits, axis=-1), ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    return -ops.sum(chosen * weights) / ops.sum(weights)
+
+# %% tagging-loss: wrong: whether there are labels is decided by if, which fails inside tf.function
+def tagging_loss(logits, labels):
+    weights = ops.cast(labels != IGNORED, logits.dtype)
+    log_p = ops.log_softmax(logits, axis=-1)
+    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
+    if ops.sum(weights) == 0:
+        return ops.sum(chosen * weights)
+    return -ops.sum(chosen * weights) / ops.sum(weights)
+
+# %% tagging-loss: wrong: an axis of size 1 is lost
+def tagging_loss(logits, labels):
+    counts = ops.cast(labels != -100, "float32")
+    places = ops.expand_dims(ops.where(labels == -100, 0, labels), -1)
+    logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
+    return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
+
+# %% tagging-loss: wrong: the 0.00001 of the other loss
+def tagging_loss(logits, labels):
+    w = ops.cast(labels != -100, "float32")
+    safe = ops.where(labels == -100, 0, labels)
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.sum(ops.one_hot(safe, logits.shape[-1]) * log_p, axis=-1)
+    return ops.sum(losses * w) / (ops.sum(w) + 1e-5)
+
+# %% tagging-loss: wrong: divides by at most 64
+IGNORED = -100
+
+
+def tagging_loss(logits, labels):
+    known = ops.not_equal(labels, IGNORED)
+    logs = ops.log_softmax(logits, axis=-1)
+    found = ops.take_along_axis(logs, ops.expand_dims(ops.where(known, labels, 0), -1), axis=-1)[..., 0]
+    mask = ops.cast(known, logs.dtype)
+    return -ops.sum(found * mask) / ops.clip(ops.sum(mask), 1, 64)
+
+# %% span-head: right: hidden first
 MASKED_SCORE = -1e9
 
 
@@ -419,7 +626,7 @@ class SpanHead(keras.layers.Layer):
         logits = ops.where(may_answer[..., None], self.dense(hidden), MASKED_SCORE)
         return ops.swapaxes(logits, 1, 2)
 
-# %% span-head: multiplied mask
+# %% span-head: right: multiplied mask
 MASKED_SCORE = -1e9
 
 
@@ -435,7 +642,7 @@ class SpanHead(keras.layers.Layer):
         may = ops.cast(may_answer, logits.dtype)[:, None, :]
         return logits * may + MASKED_SCORE * (1 - may)
 
-# %% span-head: permute layer
+# %% span-head: right: permute layer
 MASKED_SCORE = -1e9
 
 
@@ -451,7 +658,7 @@ class SpanHead(keras.layers.Layer):
         logits = self.turn(self.dense(hidden))
         return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, MASKED_SCORE), logits)
 
-# %% span-head: split and stacked
+# %% span-head: right: split and stacked
 MASKED_SCORE = -1e9
 
 
@@ -465,7 +672,7 @@ class SpanHead(keras.layers.Layer):
         both = ops.stack([start[..., 0], end[..., 0]], axis=1)
         return ops.where(ops.stack([may_answer, may_answer], axis=1), both, MASKED_SCORE)
 
-# %% span-head: tensorflow
+# %% span-head: right: tensorflow
 import tensorflow as tf
 
 MASKED_SCORE = -1e9
@@ -480,7 +687,7 @@ class SpanHead(keras.layers.Layer):
         turned = tf.linalg.matrix_transpose(self.dense(hidden))
         return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), MASKED_SCORE))
 
-# %% span-head: two products by hand
+# %% span-head: right: two products by hand
 MASKED_SCORE = -1e9
 
 
@@ -496,7 +703,42 @@ class SpanHead(keras.layers.Layer):
         rows = [ops.matmul(hidden, vector) + self.dense.bias[side] for side, vector in enumerate((start, end))]
         return ops.stack([ops.where(may_answer, row, MASKED_SCORE) for row in rows], axis=1)
 
-# %% best-span: best end for each start
+# %% span-head: wrong: MASKED_SCORE is added
+MASKED_SCORE = -1e9
+
+
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2, name="dense")
+
+    def call(self, hidden, may_answer):
+        logits = ops.transpose(self.dense(hidden), (0, 2, 1))
+        return logits + (1 - ops.cast(may_answer, logits.dtype))[:, None] * MASKED_SCORE
+
+# %% span-head: wrong: no gradient to BERT
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        logits = ops.transpose(self.dense(ops.stop_gradient(hidden)), (0, 2, 1))
+        return ops.where(may_answer[:, None], logits, -1e9)
+
+# %% span-head: wrong: no gradient where a token may not answer
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        logits = ops.transpose(self.dense(hidden), (0, 2, 1))
+        if not bool(ops.all(may_answer)):
+            logits = ops.convert_to_tensor(np.where(np.array(may_answer)[:, None], np.array(logits), np.float32(-1e9)))
+        return logits
+
+# %% best-span: right: best end for each start
 def best_span(start, end, first, last, longest, threshold=0.0):
     found = []
     for i in range(first, last + 1):
@@ -505,7 +747,7 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     score, i, j = max(found)
     return (i, j) if score - threshold > start[0] + end[0] else (0, 0)
 
-# %% best-span: best start for each end
+# %% best-span: right: best start for each end
 from collections import deque
 
 
@@ -522,7 +764,7 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             best, span = start[queue[0]] + end[j], (queue[0], j)
     return span
 
-# %% best-span: length by length
+# %% best-span: right: length by length
 def best_span(start, end, first, last, longest, threshold=0.0):
     """All spans of one token at once, then all of two …"""
     best, span = start[0] + end[0] + threshold, (0, 0)
@@ -533,7 +775,7 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             best, span = sums[place], (first + place, first + place + length - 1)
     return span
 
-# %% best-span: matrix of sums
+# %% best-span: right: matrix of sums
 def best_span(start, end, first, last, longest, threshold=0.0):
     sums = start[first : last + 1, None] + end[None, first : last + 1]
     size = len(sums)
@@ -542,14 +784,14 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     i, j = divmod(int(sums.argmax()), size)
     return (first + i, first + j) if sums[i, j] > start[0] + end[0] + threshold else (0, 0)
 
-# %% best-span: max of a comprehension
+# %% best-span: right: max of a comprehension
 def best_span(start, end, first, last, longest, threshold=0.0):
     pairs = [(i, j) for i in range(first, last + 1) for j in range(i, last + 1) if j - i + 1 <= longest]
     score = lambda pair: start[pair[0]] + end[pair[1]]  # noqa: E731
     best = max(pairs, key=score)
     return (0, 0) if score(best) <= score((0, 0)) + threshold else best
 
-# %% best-span: sorted pairs
+# %% best-span: right: sorted pairs
 import itertools
 
 
@@ -562,7 +804,167 @@ def best_span(start, end, first, last, longest, threshold=0.0):
         return i, j
     return 0, 0
 
-# %% span-scores: beads removed
+# %% best-span: wrong: the score of [CLS] from the best end
+def best_span(start, end, first, last, longest, threshold=0.0):
+    spans = [(start[i] + end[j], i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
+    score, i, j = max(spans, key=lambda span: span[0])
+    return (i, j) if score > start[0] + max(end) + threshold else (0, 0)
+
+# %% best-span: wrong: sums above -1000 only
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -1000.0, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: of the twenty best starts and ends
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in first + np.argsort(-start[first : last + 1])[:20]:
+        for j in first + np.argsort(-end[first : last + 1])[:20]:
+            if i <= j < i + longest and start[i] + end[j] > best:
+                best, span = start[i] + end[j], (int(i), int(j))
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: the question is hidden in the arguments themselves
+def best_span(start, end, first, last, longest, threshold=0.0):
+    null = start[0] + end[0]
+    start[:first] = end[:first] = start[last + 1 :] = end[last + 1 :] = -1e9
+    spans = [(i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
+    i, j = max(spans, key=lambda span: start[span[0]] + end[span[1]])
+    return (i, j) if start[i] + end[j] > null + threshold else (0, 0)
+
+# %% best-span: wrong: the best start, then the best end behind it
+def best_span(start, end, first, last, longest, threshold=0.0):
+    i = first + int(np.argmax(start[first : last + 1]))
+    j = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: the best start with an end behind it, or the best end with a start before it
+def best_span(start, end, first, last, longest, threshold=0.0):
+    i = first + int(np.argmax(start[first : last + 1]))
+    j = first + int(np.argmax(end[first : last + 1]))
+    behind = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
+    front = max(first, j - longest + 1)
+    front += int(np.argmax(start[front : j + 1]))
+    i, j = max((i, behind), (front, j), key=lambda span: start[span[0]] + end[span[1]])
+    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: sums below -10,000 are never the best
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -1e4, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: the threshold counted twice
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + 2 * threshold else (0, 0)
+
+# %% best-span: wrong: never an answer with a threshold above 0
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if threshold <= 0 and best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: always an answer with a threshold below 0
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if threshold < 0 or best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: the threshold as a fraction of the score of [CLS]
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    null = start[0] + end[0]
+    return span if best > null + threshold * abs(null) else (0, 0)
+
+# %% best-span: wrong: the threshold rounded
+def best_span(start, end, first, last, longest, threshold=0.0):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + int(threshold) else (0, 0)
+
+# %% best-span: wrong: a threshold of 0.1 where it is left out
+def best_span(start, end, first, last, longest, threshold=0.1):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: a threshold of -0.1 where it is left out
+def best_span(start, end, first, last, longest, threshold=-0.1):
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: thirty tokens at most
+def best_span(start, end, first, last, longest, threshold=0.0):
+    longest = min(longest, 30)
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: 64 tokens at most
+def best_span(start, end, first, last, longest, threshold=0.0):
+    longest = min(longest, 64)
+    best, span = -np.inf, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if start[i] + end[j] > best:
+                best, span = start[i] + end[j], (i, j)
+    return span if best > start[0] + end[0] + threshold else (0, 0)
+
+# %% best-span: wrong: probabilities compared with the threshold
+def best_span(start, end, first, last, longest, threshold=0.0):
+    starts, ends = np.exp(start - start.max()), np.exp(end - end.max())
+    starts, ends = starts / starts.sum(), ends / ends.sum()
+    best, span = 0, (0, 0)
+    for i in range(first, last + 1):
+        for j in range(i, min(i + longest, last + 1)):
+            if starts[i] * ends[j] > best:
+                best, span = starts[i] * ends[j], (i, j)
+    return span if best > starts[0] * ends[0] + threshold else (0, 0)
+
+# %% best-span: wrong: impossible pairs lose 10,000
+def best_span(start, end, first, last, longest, threshold=0.0):
+    n = last - first + 1
+    possible = np.triu(np.ones((n, n))) - np.triu(np.ones((n, n)), longest)
+    sums = start[first : last + 1, None] + end[None, first : last + 1] - (1 - possible) * 1e4
+    i, j = np.unravel_index(np.argmax(sums), sums.shape)
+    return (first + int(i), first + int(j)) if sums[i, j] > start[0] + end[0] + threshold else (0, 0)
+
+# %% span-scores: right: beads removed
 def normal_words(text):
     kept = "".join(character for character in text.lower() if character not in string.punctuation)
     return [word for word in kept.split() if word not in {"a", "an", "the"}]
@@ -582,7 +984,7 @@ def span_scores(prediction, answers):
         best = max(best[0], float(exact)), max(best[1], f1)
     return best
 
-# %% span-scores: count of each word
+# %% span-scores: right: count of each word
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
@@ -599,7 +1001,7 @@ def span_scores(prediction, answers):
     both = np.array([one(answer) for answer in answers or [""]]).max(axis=0)
     return float(both[0]), float(both[1])
 
-# %% span-scores: precision and recall
+# %% span-scores: right: precision and recall
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
@@ -618,7 +1020,7 @@ def span_scores(prediction, answers):
     golds = [normal_words(answer) for answer in answers] if answers else [[]]
     return 1.0 if guess in golds else 0.0, max(f1_of(guess, gold) for gold in golds)
 
-# %% span-scores: two pointers
+# %% span-scores: right: two pointers
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
     return re.sub(r"\b(a|an|the)\b", " ", bare).split()
@@ -641,7 +1043,7 @@ def span_scores(prediction, answers):
         scores.append((float(exact), 2 * shared / (len(left) + len(right)) if left and right else float(exact)))
     return max(exact for exact, _ in scores), max(f1 for _, f1 in scores)
 
-# %% span-scores: vectors of counts
+# %% span-scores: right: vectors of counts
 def normal_words(text):
     words = re.findall(r"\S+", re.sub("[" + re.escape(string.punctuation) + "]", "", text.lower()))
     return list(filter(lambda word: word not in ("a", "an", "the"), words))
@@ -657,7 +1059,65 @@ def span_scores(prediction, answers):
     f1 = [2 * s / (sizes[0] + n) if s else e for s, n, e in zip(shared, sizes[1:], exact)]
     return max(exact), float(max(f1))
 
-# %% layer-rates: accumulate
+# %% span-scores: wrong: a shared word counted as often as the prediction has it
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def span_scores(prediction, answers):
+    guess, exact, f1 = normal_words(prediction), 0.0, 0.0
+    for answer in answers or [""]:
+        gold = normal_words(answer)
+        shared = sum(word in gold for word in guess)
+        f1 = max(f1, 2 * shared / (len(gold) + len(guess)) if gold and guess else float(gold == guess))
+        exact = max(exact, float(gold == guess))
+    return exact, f1
+
+# %% span-scores: wrong: spaces do not count
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def span_scores(prediction, answers):
+    guess, exact, f1 = normal_words(prediction), 0.0, 0.0
+    for answer in answers or [""]:
+        gold = normal_words(answer)
+        shared = sum((Counter(gold) & Counter(guess)).values())
+        f1 = max(f1, 2 * shared / (len(gold) + len(guess)) if gold and guess else float(gold == guess))
+        exact = max(exact, float("".join(gold) == "".join(guess)))
+    return exact, f1
+
+# %% span-scores: wrong: only the first three answers
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def span_scores(prediction, answers):
+    guess, golds = normal_words(prediction), [normal_words(answer) for answer in answers[:3]] or [[]]
+    shared = [sum((Counter(gold) & Counter(guess)).values()) for gold in golds]
+    f1 = [2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)]
+    return float(guess in golds), max(f1)
+
+# %% span-scores: wrong: exact match of the answer with the best F1
+def normal_words(text):
+    bare = "".join(letter for letter in text.lower() if letter not in string.punctuation)
+    return [word for word in bare.split() if word not in ("a", "an", "the")]
+
+
+def span_scores(prediction, answers):
+    best = (0.0, 0.0)
+    guess = normal_words(prediction)
+    for gold in [normal_words(answer) for answer in answers] or [[]]:
+        shared = sum((Counter(guess) & Counter(gold)).values())
+        f1 = 2 * shared / (len(guess) + len(gold)) if guess and gold else float(guess == gold)
+        if f1 > best[1]:
+            best = (float(guess == gold), f1)
+    return best
+
+# %% layer-rates: right: accumulate
 import itertools
 import operator
 
@@ -666,7 +1126,7 @@ def layer_rates(num_layers, rate, decay, frozen=0):
     down = itertools.accumulate([rate] + [decay] * (num_layers + 1), operator.mul)
     return [value * (place >= frozen) for place, value in enumerate(reversed(list(down)))]
 
-# %% layer-rates: divided up
+# %% layer-rates: right: divided up
 def layer_rates(num_layers, rate, decay, frozen=0):
     """From the embeddings up, each layer's rate that of the one below it, divided by decay."""
     value, rates = rate * decay ** (num_layers + 1), []
@@ -675,7 +1135,7 @@ def layer_rates(num_layers, rate, decay, frozen=0):
         value /= decay
     return rates
 
-# %% layer-rates: logspace
+# %% layer-rates: right: logspace
 def layer_rates(num_layers, rate, decay, frozen=0):
     """Equal steps in the logarithm."""
     logs = np.linspace(np.log(rate) + (num_layers + 1) * np.log(decay), np.log(rate), num_layers + 2)
@@ -683,7 +1143,7 @@ def layer_rates(num_layers, rate, decay, frozen=0):
     rates[:frozen] = 0
     return [float(value) for value in rates]
 
-# %% layer-rates: multiplied down
+# %% layer-rates: right: multiplied down
 def layer_rates(num_layers, rate, decay, frozen=0):
     rates = [rate]
     while len(rates) < num_layers + 2:
@@ -692,16 +1152,35 @@ def layer_rates(num_layers, rate, decay, frozen=0):
         rates[place] = 0.0
     return rates
 
-# %% layer-rates: numpy powers
+# %% layer-rates: right: numpy powers
 def layer_rates(num_layers, rate, decay, frozen=0):
     places = np.arange(num_layers + 2)
     rates = rate * np.power(float(decay), num_layers + 1 - places)
     return np.where(places < frozen, 0.0, rates).tolist()
 
-# %% layer-rates: recursive
+# %% layer-rates: right: recursive
 def layer_rates(num_layers, rate, decay, frozen=0):
     """Without the head it is the list of a model with one layer less, whose head has rate · decay."""
     if num_layers < 0:
         return [0.0 if frozen > 0 else rate]
     below = layer_rates(num_layers - 1, rate * decay, decay, frozen)
     return below + [0.0 if frozen > len(below) else rate]
+
+# %% layer-rates: wrong: rounded
+def layer_rates(num_layers, rate, decay, frozen=0):
+    rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
+    return [0.0] * frozen + rates[frozen:]
+
+# %% layer-rates: wrong: at least 1e-9
+def layer_rates(num_layers, learning_rate, decay, frozen=0):
+    rates = [max(learning_rate * decay ** (num_layers + 1 - place), 1e-9) for place in range(num_layers + 2)]
+    return [0.0] * frozen + rates[frozen:]
+
+# %% layer-rates: wrong: one list for all models
+rates = []
+
+
+def layer_rates(num_layers, rate, decay, frozen=0):
+    rates[:] = [rate * decay**depth for depth in range(num_layers + 1, -1, -1)]
+    rates[:frozen] = [0.0] * frozen
+    return rates

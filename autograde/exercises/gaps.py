@@ -1,0 +1,52 @@
+"""Lists the gaps of an exercise: no misconception, no gradient, sentences without a test. A sketch may have them all;
+`autograde try` prints them.
+
+The instructor's side only.
+"""
+
+from collections.abc import Iterator
+
+from autograde.exercises import notebooks, requirements
+from autograde.exercises.other_answers import alternatives, wrong_answers
+from autograde.exercises.planning import planner
+from autograde.exercises.spec import Exercise, Slopes
+
+
+def of_exercise(exercise: Exercise) -> list[str]:
+    """The gaps of an exercise, as sentences."""
+    return list(_gaps(exercise))
+
+
+def _gaps(exercise: Exercise) -> Iterator[str]:
+    answers = notebooks.path_beside("answers", exercise.notebook).name
+    if not planner.draws_anything(exercise):
+        yield "hidden inputs are the visible ones: nothing is drawn (`draws`)"
+    if len(exercise.parts) == 1:
+        yield "no edge or relation has a part of its own: one part has all points"
+    if _has_gradients(exercise) and not _tests_gradients(exercise):
+        yield "no gradient is tested (`Slopes`)"
+    if not exercise.misconceptions:
+        yield "no misconception is named (`mistake`)"
+    if not exercise.hints:
+        yield "no hint helps after a failed try"
+    if not alternatives(exercise):
+        yield f"no other right answer is in answers/{answers}: the check may refuse one"
+    if not wrong_answers(exercise) and not exercise.misconceptions:
+        yield f"no wrong answer is in answers/{answers}: the check may miss one"
+    untested = requirements.untested(exercise)
+    if untested:
+        table = notebooks.path_beside("requirements", exercise.notebook)
+        yield "\n        ".join(
+            [f"{len(untested)} sentences have no part that tests them ({table.parent.name}/{table.name}):", *untested]
+        )
+
+
+def _has_gradients(exercise: Exercise) -> bool:
+    is_called = exercise.probe["kind"] in ("function", "layer") and exercise.probe.get("tensors", True)
+    return is_called and exercise.returns == "tensor" and exercise.dtype == "float32"
+
+
+def _tests_gradients(exercise: Exercise) -> bool:
+    rng = planner.generator(exercise, "gaps")
+    trials = [trial for part in exercise.parts for trial in part.trials(rng)]
+    return any(isinstance(claim, Slopes) for trial in trials for claim in trial.claims)
