@@ -35,8 +35,8 @@
 # page. Where the lectures are rounded or wrong (⚠ in the notebooks): [the errata](../errata.md).
 #
 # **How to use a notebook.** Click into a cell and press Shift + Enter: the cell runs, and the next one is selected. Run
-# the cells from top to bottom. When something looks odd, choose *Restart and run all* from the menu and see whether the
-# problem is still there.
+# the cells from top to bottom. When something looks odd, choose *Kernel → Restart Kernel and Run All Cells…* from the
+# menu and see whether the problem is still there.
 
 # %% [markdown]
 # ---

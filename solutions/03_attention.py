@@ -482,7 +482,7 @@ def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
 
     q: (batch, tokens, d_attn)    k: (batch, keys, d_attn)    v: (batch, keys, d_out)
     mask: booleans that broadcast to (batch, tokens, keys), True where a query may see a key; a query
-    that may see none gives the same weight to all keys, for any scores
+    that may see none gives the same weight to all keys
     returns (batch, tokens, d_out)
     """
     # 1. scores   2. hide   3. weighted sum of the values
@@ -608,7 +608,7 @@ heat_maps(
 # notebook 05 will put BERT's. Create them in `build`, which Keras calls once, before the first `call`, with the shape
 # of `x`: there the hidden size is known. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand
 # them on to `super().__init__`. `attention_mask`, if given, is (B, 1 or ℓ, ℓ): it has no axis for the heads. A query
-# that may see no key gives the same weight to all, for any scores, as in 3.8. (Keras uses the name `mask`
+# that may see no key gives the same weight to all, as in 3.8. (Keras uses the name `mask`
 # for a mechanism of its own.) Compute with your functions, the `Dense` layers and `keras.ops`, never with NumPy: the
 # check also tests whether gradients reach the weight matrix of every `Dense`.
 

@@ -37,12 +37,13 @@
 
 # %%
 from autograde.student import answer, check, heat_maps, lines, load_backend, progress
+
+load_backend()
+
 from autograde.student.drawings_training import LiveCurves, clipped_arrows, two_scores
 from autograde.student.mixed_precision import build
 from autograde.student.trained_weights import check_weights, download_weights, hand_in
 from autograde.student.training_run import Run, blank_lines, choose_settings, initialise, prepare, ready, run_folder
-
-load_backend()
 
 # %% tags=["setup"]
 import keras
@@ -714,7 +715,7 @@ def fresh_run():
 # large as BERT-Base's. Try it: without that line the loss of the same run is still on its plateau at the end.
 #
 # The loop itself is short. `run.steps()` yields the numbers of the steps that are still to be made; `run.record`
-# records the metrics, draws, and saves.
+# records the metrics, draws, and saves. The ■ button stops the run after its current step and saves it, too.
 
 
 # %%

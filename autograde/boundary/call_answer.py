@@ -83,7 +83,7 @@ from functools import partial
 
 import numpy as np
 
-from autograde.boundary import tracing
+from autograde.boundary import precision, tracing
 from autograde.boundary.call_layer import (
     Build,
     build_layer,
@@ -109,6 +109,7 @@ from autograde.common.errors import AutogradeError
 
 LONGEST_MESSAGE = 600
 WATCHED_CALLS = 20  # in which changed arguments and results are searched; random functions are called hundreds of times
+OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")  # names of errors
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
 _STUB_INSTRUCTIONS = {"RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP"}
 
@@ -140,7 +141,8 @@ def _answer_one(question, namespace, limits, build):
     notes, printed, watched = {}, _Lines(), set()
     error, value, status = None, None, "ok"
     try:
-        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines()), _plain_tracebacks():
+        quiet = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines())
+        with quiet[0], quiet[1], _plain_tracebacks(), precision.usual():
             with tracing.watching(question.get("watch", ())) as watched:
                 raw = _ask(question["probe"], question, namespace, notes, build)
         notes.setdefault("returned", describe(raw))
@@ -231,8 +233,11 @@ def _ask(probe, question, namespace, notes, build):
     if kind == "function":
         function = named(probe, namespace)
         if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
-            with contextlib.suppress(Exception):
+            try:
                 function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
+            except Exception as failure:
+                if type(failure).__name__ in OUT_OF_MEMORY:  # after ten seconds, and a second call would take them, too
+                    raise
         call = in_graph(function) if question.get("graph") else function
         return call_with_notes(call, *inputs(probe, question), notes)
     if kind == "fill":

@@ -11,7 +11,7 @@ from autograde.judging.compare import Difference
 
 _NUMPY = (
     "Expected a tensor, got a NumPy array. Compute with `keras.ops`: NumPy knows no gradients and does not work inside "
-    "of `tf.function`."
+    "of `tf.function`. Where neither matters, `ops.convert_to_tensor(…)` makes a tensor of an array."
 )
 _NUMPY_BOOLEANS = "Expected a tensor of booleans, got NumPy's. Use `keras.ops`, or `ops.convert_to_tensor` at the end."
 _NO_TENSORS = {
@@ -37,6 +37,10 @@ _NO_BATCH_SIZE = (
 ONLY_TOGETHER = (
     "Each call alone is right; called several times, or beside your other answers, a result changes: does a later call "
     "change what an earlier one returned, or do two layers share weights?"
+)
+_MEMORY = (
+    "The computation needs more memory than this machine has. Print the shapes of what you compute: is there a product "
+    "of two long axes, or an axis too many? A right answer needs a few megabytes here."
 )
 TOO_LONG = "did not end within"  # start of the message of a TimeoutError raised by `check` itself
 _ENDLESS = (
@@ -97,13 +101,23 @@ _BY_MESSAGE = {
 _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tensor")
 
 
-def error_advice(answer: Answer, question: dict) -> list[str]:
-    """Advice about an error, for errors whose message alone does not help. A sandbox's answer has no message."""
+def error_advice(answer: Answer, question: dict, claim: dict) -> list[str]:
+    """Advice about an error, for errors whose message alone does not help. A sandbox's answer has no message.
+
+    claim: the one that fails.
+    """
     failure = answer.failure
     if failure is None:
         return []
+    if claim["kind"] == "raises":
+        return [
+            f"This call must be refused, and another error came first. Compare the arguments at the start of your "
+            f"function, and `raise {claim['error']}(…)` with both numbers in its message."
+        ]
     if failure.kind == "TimeoutError" and failure.message.startswith(TOO_LONG):
         return [_ENDLESS]
+    if failure.kind in ("ResourceExhaustedError", "MemoryError"):
+        return [_MEMORY]
     known = next((advice for part, advice in _BY_MESSAGE.items() if part in failure.message), None)
     if known:
         return [known]
@@ -173,12 +187,13 @@ def result_advice(answer: Answer, plan: dict, claim: dict, difference: Differenc
     if answer.new_weights:
         return ["A later call of your layer created new weights: create all weights once, in `__init__` or `build`."]
     if difference.kind == "unstable":
-        trains = question.get("keywords", {}).get("training") is True
-        which = "with dropout outside training"
-        which = "with a dropout that does not belong here or has another rate" if trains else which
-        if trains and question["probe"].get("config", {}).get("dropout") == 0:
-            which = "where a rate of 0 is not passed on to a dropout"
-        return [f"Two equal calls gave different results: the result is random where it should not be, as {which}."]
+        if not trains(question):
+            which = "as with dropout outside training"
+        elif question["probe"].get("config", {}).get("dropout") == 0:
+            which = "as where a rate of 0 is not passed on to a dropout"
+        else:
+            which = "because a dropout acts on something else. All that may be dropped is 0 in this call"
+        return [f"Two equal calls gave different results: the result is random where it should not be, {which}."]
     asked_by = ASKED_BY.get(question["probe"]["kind"])
     if asked_by and (advice := asked_by.advice(claim, answer, difference)):
         return advice
@@ -213,6 +228,25 @@ def _how(returned, wanted):
     return " Convert it with `list(...)`." if wanted == "list" and returned in _SEQUENCES else ""
 
 
+def trains(question: dict) -> bool:
+    """Whether a call is made with `training=True`."""
+    return question.get("keywords", {}).get("training") is True
+
+
+def _about_dtype(got: np.dtype, expected: np.dtype) -> str:
+    """A sentence on how to get the expected kind of numbers; "" where both are of one kind."""
+    if expected.kind == "b" and got.kind != "b":
+        return (
+            f"Expected booleans (dtype bool), got {got.name}. Return the result of a comparison, such as "
+            '`ops.equal(x, 1)`, or convert it with `ops.cast(x, "bool")`.'
+        )
+    if got.kind == "b" and expected.kind != "b":
+        return f'Expected {expected.name}, got booleans. Convert them with `ops.cast(x, "{expected.name}")`.'
+    if expected.kind == "i" and got != expected:
+        return f'Expected {expected.name}, got {got.name}. Convert the result with `ops.cast(x, "{expected.name}")`.'
+    return ""
+
+
 def _has_nan(value) -> bool:
     """Whether an array, a number, or one in a list is NaN."""
     if type(value) in (list, tuple):
@@ -235,6 +269,8 @@ def _value_advice(value, expected):
         ]
     if type(value) is not np.ndarray:
         return []
+    if type(expected) is np.ndarray and (said := _about_dtype(value.dtype, expected.dtype)):
+        return [said]
     if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
         return ["The result is float64, which comes from NumPy or from a cast. Convert it with `ops.cast`."]
     return []

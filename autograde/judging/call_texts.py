@@ -13,6 +13,7 @@ from autograde.judging.verdict import Picture
 
 _NOISE = (
     re.compile(r"\{\{function_node [^}]*\}\}\s*"),
+    re.compile(r" on /job:localhost.*", re.DOTALL),
     re.compile(r"\s*\[Op:\w+\](?: name:.*)?"),
     re.compile(r"\x1b\[\d+m"),
     re.compile(r" You can attempt the following resolutions to the problem.*", re.DOTALL),
@@ -34,7 +35,7 @@ def call_text(names: list[str], question: dict) -> str:
         return ", then ".join(call["probe"]["name"] for call in question["calls"])
     given = [*zip(names, question["arguments"]), *question["keywords"].items()]
     left_out = [pair for pair in given[SHOWN:] if type(pair[1]) not in _SHORT] if len(given) > SHOWN + 1 else []
-    more = f" and {len(left_out)} more" if left_out else ""
+    more = f" and {', '.join(name for name, _ in left_out)}" if left_out else ""
     given = [pair for pair in given if not any(pair is other for other in left_out)]
     config = question["probe"].get("config") or {}
     made = f"{question['probe']['name']}({', '.join(f'{k}={v}' for k, v in config.items())}) on " if config else ""

@@ -187,10 +187,18 @@ def distinct_texts(got, expected) -> tuple[str, str]:
     """Two different numbers as text, with enough digits to differ."""
     texts = number(got), number(expected)
     for digits in range(5, 18):
-        if texts[0] != texts[1]:
+        if _differ(*texts):
             break
         texts = f"{float(got):.{digits}g}", f"{float(expected):.{digits}g}"
     return texts
+
+
+def _differ(one: str, other: str) -> bool:
+    """Whether two texts are of different numbers: 1.0000 and 1 are not. Other texts differ by themselves."""
+    try:
+        return float(one) != float(other)
+    except ValueError:
+        return one != other
 
 
 def number(value) -> str:
@@ -199,9 +207,10 @@ def number(value) -> str:
         return str(bool(value))
     if isinstance(value, (str, np.str_)):
         return repr(str(value))
-    if float(value).is_integer() and abs(value) < 1e6:
+    value = float(value)  # in float16 the limits below would be ∞
+    if value.is_integer() and abs(value) < 1e6:
         return str(int(value))
-    return f"{float(value):.4f}" if 1e-3 <= abs(value) < 1e6 else f"{float(value):.4g}"
+    return f"{value:.4f}" if 1e-3 <= abs(value) < 1e6 else f"{value:.4g}"
 
 
 def _simple_form(expected, got, tolerance):

@@ -11,7 +11,7 @@ import numpy as np
 
 from autograde.common.texts import article
 from autograde.judging import random_claims, shortcuts
-from autograde.judging.advice import ONLY_TOGETHER, error_advice, result_advice
+from autograde.judging.advice import ONLY_TOGETHER, error_advice, result_advice, trains
 from autograde.judging.answers import Answer, read
 from autograde.judging.call_texts import call_text, shape_facts, small_picture, without_list
 from autograde.judging.claims import KINDS, Raises
@@ -82,7 +82,7 @@ def _grade(plan: dict, answers: list[Answer], reveal: bool, blank: Verdict) -> V
     if fails_only_together(plan, claim, answers, reveal):
         advice.append(ONLY_TOGETHER)
     elif not mistake or answer.status == "raised":
-        advice += result_advice(answer, plan, claim, difference) or error_advice(answer, question)
+        advice += result_advice(answer, plan, claim, difference) or error_advice(answer, question, claim)
     facts, picture = (), None
     if reveal:
         claim, answer, difference = without_list(claim, question, answer, difference)
@@ -102,7 +102,9 @@ def known_mistake(plan: dict, answers: list[Answer], strict: bool = True) -> dic
     def fails(claim):
         return fault(claim, plan["questions"], answers, strict) is not None
 
-    claims = [claim for part in plan["parts"] for claim in part["claims"] if KINDS[claim["kind"]].drawn]
+    # Numbers that depend on chance: results of dropout, and initial weights.
+    every = [claim for part in plan["parts"] for claim in part["claims"]]
+    claims = [claim for claim in every if KINDS[claim["kind"]].drawn or claim["kind"] == "initial"]
     drawn = {claim[key] for claim in claims for key in ("answer", "other") if key in claim}
     return match_mistake(plan, answers, drawn, fails) or random_claims.match_by_counts(plan, answers)
 
@@ -140,7 +142,8 @@ def fault(claim: dict, questions: list[dict], answers: list[Answer], strict: boo
         return Difference("unstable", "a later call made new weights")
     if answer.again is not None and not kind.may_vary(question):
         if not exactly_same(answer.value, answer.again):
-            return Difference("unstable", "two equal calls gave different results")
+            although = ", although a right dropout changes nothing in this call" if trains(question) else ""
+            return Difference("unstable", f"two equal calls gave different results{although}")
     return kind.difference(claim, answers)
 
 
@@ -165,4 +168,4 @@ def _is_of_kind(answer: Answer, question: dict, wanted: str, strict: bool) -> bo
 def _tried(plan, index, calls):
     more = f" and {calls - 1} other call{'s' if calls > 2 else ''}" if calls > 1 else ""
     text = call_text(plan["exercise"]["arguments"], plan["questions"][index])
-    return (("tried", f"{text}{more}     seed {plan['seed'][:4]}"),)
+    return (("tried", f"{text}{more}"),)

@@ -6,44 +6,100 @@ from collections.abc import Callable
 import numpy as np
 
 from autograde.judging.answers import SHAPES, Answer, digest_of, kind_of_error, read
+from autograde.judging.compare import exactly_same
 
 
 def match_mistake(plan: dict, answers: list[Answer], drawn: set[int], fails: Callable[[dict], bool]) -> dict | None:
-    """The misconception that explains all answers, if no other does.
+    """The misconception that explains the answers, if no other does.
 
-    Where dropout acts, two programs with the same mistake need not draw the same numbers. If no outcomes equal all
-    answers, those without chance must explain a wrong answer, and be those of one misconception alone.
+    First all answers must be those of the misconception. Then those that do not depend on chance: two programs with the
+    same mistake need not draw the same numbers, so of the others only how they are distributed. Last the same for the
+    first part that fails alone: another part may have another mistake.
 
     drawn: the answers whose numbers depend on chance; fails: whether a claim does not hold for these answers.
     """
-    everywhere = set(range(len(answers)))
-    for certain, may_fail in ((everywhere, lambda claim: True), (everywhere - drawn, fails)):
-        explaining = [mistake for mistake in plan["misconceptions"] if _explains(mistake, answers, certain)]
-        if explaining and _is_shown(plan, answers, certain, explaining[0], may_fail):
-            return explaining[0] if len(explaining) == 1 else None
+    every = set(range(len(answers)))
+    drawn = {index for index in drawn if answers[index].again is None or varies(answers[index])}
+    for indices, by_chance, may_fail in (
+        (every, set(), lambda claim: True),
+        (every, drawn, fails),
+        (_of_the_failing_part(plan, fails), drawn, fails),
+    ):
+        known = [mistake for mistake in plan["misconceptions"] if _explains(plan, mistake, answers, indices, by_chance)]
+        if known and _is_shown(plan, answers, indices, known[0], may_fail):
+            return known[0] if len(known) == 1 else None
     return None
 
 
-def _explains(mistake, answers, certain) -> bool:
-    """Whether the outcomes are these answers; where chance acts, whether both are results or both are errors."""
-    return all(
-        same_outcome(outcome, answer) if index in certain else outcome["status"] == answer.status
-        for index, (outcome, answer) in enumerate(zip(mistake["outcomes"], answers))
-    )
+def _of_the_failing_part(plan, fails) -> set[int]:
+    """The answers that the first failing part is about."""
+    part = next((part for part in plan["parts"] if any(map(fails, part["claims"]))), plan["parts"][0])
+    return {claim[name] for claim in part["claims"] for name in ("answer", "other", "unlike") if name in claim}
 
 
-def _is_shown(plan, answers, certain, mistake, may_fail) -> bool:
-    """Whether one of the certain answers is wrong, and more than the type of an error shows it.
+def _explains(plan, mistake, answers, indices, by_chance) -> bool:
+    """Whether these answers are those of the mistake; where chance acts, whether they are distributed like them."""
+    outcomes = mistake["outcomes"]
+    is_random = any(map(varies, outcomes))  # then so may its gradients be, and nothing marks them
+    for index in indices:
+        known, answer = outcomes[index], answers[index]
+        if known["status"] != answer.status:
+            return False
+        if varies(known) or varies(answer):
+            agree = varies(known) and varies(answer) and _alike(known["value"], answer.value)
+        elif index in by_chance or is_random and plan["questions"][index]["probe"]["kind"] == "gradient":
+            agree = _alike(known["value"], answer.value)
+        else:
+            agree = same_outcome(known, answer)
+        if not agree:
+            return False
+    return True
+
+
+def _alike(known, got) -> bool:
+    """Whether two values may be drawn in the same way: by the spread of their numbers, zeros and negatives."""
+    if type(known) is not type(got):
+        return False
+    if type(known) in (list, tuple):
+        return len(known) == len(got) and all(map(_alike, known, got))
+    if type(known) is dict:
+        return known.keys() == got.keys() and all(_alike(known[key], got[key]) for key in known)
+    if type(known) is not np.ndarray or known.dtype.kind != "f":
+        return same_value(known, got)
+    if known.shape != got.shape or got.dtype.kind != "f" or not known.size:
+        return known.shape == got.shape
+    chance = 5 * (2 * 0.25 / known.size) ** 0.5  # of the difference of two shares
+    shares = (np.mean(known == 0) - np.mean(got == 0), np.mean(known < 0) - np.mean(got < 0))
+    spreads = sorted((float(known.std()), float(got.std())))
+    return max(map(abs, shares)) <= chance and spreads[1] <= (1 + chance + 0.1) * spreads[0] + 1e-6
+
+
+def varies(answer: dict | Answer) -> bool:
+    """Whether a second, equal call gave another result; of a known mistake's outcome, whether it is marked so."""
+    if type(answer) is dict and "varies" in answer:
+        return True
+    answer = read(answer)
+    return answer.again is not None and not exactly_same(answer.value, answer.again)
+
+
+def outcome_of(answer: dict) -> dict:
+    """All of a known mistake's answer by which it is recognised."""
+    mark = {"varies": True} if varies(answer) else {}
+    return {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])} | mark
+
+
+def _is_shown(plan, answers, indices, mistake, may_fail) -> bool:
+    """Whether one of these answers is wrong, and more than the type of an error shows it.
 
     A call may raise an error of some type for many reasons: where all calls do, the words of the error decide.
     """
-    claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in certain]
+    claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in indices]
     if not any(_is_wrong(claim, answers[claim["answer"]], may_fail) for claim in claims):
         return False
-    if any(answers[index].status == "ok" or answers[index].failure.shapes for index in certain):
+    if any(answers[index].status == "ok" or answers[index].failure.shapes for index in indices):
         return True
-    outcomes = [read(outcome) for outcome in mistake["outcomes"]]
-    return all(outcomes[index].failure.digest == answers[index].failure.digest for index in certain)
+    known = [read(outcome) for outcome in mistake["outcomes"]]
+    return all(known[index].failure.digest == answers[index].failure.digest for index in indices)
 
 
 def _is_wrong(claim, answer, may_fail) -> bool:

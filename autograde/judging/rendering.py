@@ -129,6 +129,28 @@ def _short(value):
     return f"{value:.0f}" if np.isfinite(value) and value == round(value) else f"{value:.2f}"
 
 
+def scale_of(finite: np.ndarray, least: float | None = None) -> tuple[float, float, str]:
+    """(lowest, highest, colours) of a picture of these numbers.
+
+    Where some are negative and some positive, two colours, and white is 0. least: the lowest number that is white where
+    none is negative; by default the smallest.
+    """
+    if not finite.size:
+        return 0.0, 1.0, "Blues"
+    low, high = float(finite.min()), float(finite.max())
+    if low < 0 < high:
+        size = max(-low, high)
+        return -size, size, "RdBu"
+    return min(low, low if least is None else least), high, "Blues"
+
+
+def is_dark(value: float, low: float, high: float) -> bool:
+    """Whether a number's cell is so dark that white letters are readable on it."""
+    if low == -high:  # two colours
+        return abs(value) > 0.6 * high
+    return value > low + 0.6 * (high - low)
+
+
 def _draw(picture: Picture) -> bytes:
     """Both matrices with one scale, each value written in its cell."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -136,13 +158,13 @@ def _draw(picture: Picture) -> bytes:
 
     matrices = [np.asarray(matrix, "float64") for matrix in (picture.yours, picture.expected)]
     finite = np.concatenate([m[np.isfinite(m)] for m in matrices])
-    low, high = (finite.min(), finite.max()) if finite.size else (0, 1)
+    low, high, colours = scale_of(finite)
     figure = Figure(figsize=(7.4, 2.9), dpi=80, layout="constrained", facecolor="white")
     canvas = FigureCanvasAgg(figure)
     for axis, matrix, name in zip(figure.subplots(1, 2), matrices, ("yours", "expected")):
-        axis.imshow(np.ma.masked_invalid(matrix), cmap="Blues", vmin=low, vmax=high, aspect="auto")
+        axis.imshow(np.ma.masked_invalid(matrix), cmap=colours, vmin=low, vmax=high, aspect="auto")
         for (row, column), value in np.ndenumerate(matrix):
-            dark = np.isfinite(value) and value > low + 0.6 * (high - low)
+            dark = np.isfinite(value) and is_dark(value, low, high)
             axis.text(column, row, _short(value), ha="center", va="center", fontsize=8,
                       color="white" if dark else "black")  # fmt: skip
         axis.set(title=name)

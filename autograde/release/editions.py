@@ -6,6 +6,7 @@ bytes. Neither edition has outputs.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from autograde.exercises.notebooks import SOLUTIONS
 from autograde.exercises.variants import Values
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
+MOST_NAMES = 2  # refused names that are shown without folding
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
 _INSTALL = """# Installs the course package where it is missing (for example on Colab); changes nothing else.
 import importlib.util, subprocess, sys
@@ -35,6 +37,7 @@ if on_colab:
     from autograde.student import keep_in_drive
 
     print(keep_in_drive())"""
+_DEFINES = re.compile(r"^(?:def|class) |\b(?:try|change|your own)\b", re.MULTILINE | re.IGNORECASE)
 _SAVE_A_COPY = (
     "**On Colab, choose *File → Save a copy in Drive* before you start, and work in the copy.** "
     "Colab does not save changes in this notebook itself."
@@ -90,8 +93,16 @@ def _cell(name: str, index: int, cell) -> dict:
     metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if key in cell.metadata}
     own = metadata.get("nbgrader", {}).get("grade_id", "")
     identity = hashlib.sha256(f"{name} {index} {own}".encode()).hexdigest()[:12]
+    if _only_draws(cell):  # JupyterLab shows the picture and folds the code
+        metadata["jupyter"] = {"source_hidden": True}
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
+
+
+def _only_draws(cell) -> bool:
+    """Whether a cell is there for its picture, which has a text (`alt=`), and not to be changed or graded."""
+    is_free = cell.cell_type == "code" and not {"nbgrader", "tags"} & set(cell.metadata)
+    return is_free and "alt=" in cell.source and not _DEFINES.search(cell.source)
 
 
 def _with_values(written: list[dict], variant: Values, number: int) -> list[dict]:
@@ -121,8 +132,16 @@ def _with_refusals(name: str, written: list[dict]) -> list[dict]:
         sentence = refusals.get(graded.get("grade_id")) if graded.get("solution") else None
         if sentence:
             above = max(before for before in range(index) if written[before]["cell_type"] == "markdown")
-            texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{sentence}"}
+            texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{_folded(sentence)}"}
     return texts
+
+
+def _folded(sentence: str) -> str:
+    """A refusal of several names as one line that opens; one of a few names as it is."""
+    if sentence.count("`") <= 2 * (1 + MOST_NAMES):  # `check` and the names
+        return sentence
+    summary = "Names that <code>check</code> refuses here"
+    return f"<details><summary>{summary}</summary>\n\n{sentence}\n\n</details>"
 
 
 def _with_package(name: str, written: list[dict], package: str) -> list[dict]:

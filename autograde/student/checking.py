@@ -3,17 +3,22 @@
 import ast
 import contextlib
 import difflib
+import functools
 import inspect
+import re
 import sys
 import textwrap
+from dataclasses import replace
 
+from autograde.boundary import precision
 from autograde.common.texts import article
 from autograde.judging.judge import judge
 from autograde.judging.rendering import as_html, as_text
 from autograde.judging.verdict import Verdict
-from autograde.student import plans, progress_file, store, time_limit, validating
+from autograde.student import cells_run, plans, progress_file, store, time_limit, validating
 
 _FAILED = ("partly", "wrong", "raised")
+_UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
 
 
 class Outcome:
@@ -67,15 +72,44 @@ def _outcome(obj, space: dict, seconds: float) -> Outcome | Message:
     if variant is None:
         return Message("? VARIANT is not the number of a variant. Run the cell with your values as you got it.")
     plan = plans.plan(facts["id"], variant)
-    if facts["names"][0] in space and (words := _not_checkable(facts, plan, space[facts["names"][0]])):
+    own = facts["names"][0]
+    if own in space and (words := _not_checkable(facts, plan, space[own]) or cells_run.older_version(own, space[own])):
         return Message(words)
-    source = _source_of(space.get(facts["names"][0]))
+    if own not in space and _has_passed(facts):
+        return Message(_run_first(facts, "it is not defined in this notebook"))
+    source = _source_of(space.get(own))
     with _full_precision():
         verdict = judge(plan, lambda questions: time_limit.answer_in_time(questions, space, seconds), source)
+    lacking = _UNDEFINED.search(dict(verdict.facts).get("error", ""))
+    if lacking and (other := plans.find(lacking[1])) and _has_passed(other):
+        return Message(_run_first(other, f"`{own}` uses it"))
+    if lacking:
+        verdict = verdict.with_advice(_ABOVE.format(name=lacking[1]))
+    if settings := precision.changed():
+        verdict = replace(verdict, notes=(*verdict.notes, _PRECISION.format(settings=" and ".join(settings))))
     failures = progress_file.record(facts["id"], verdict.status, verdict.points, _with_helpers(source, space))
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""
     advice = *_failed_prerequisites(facts, verdict, source, space), *_hints(plan, verdict, failures)
     return Outcome(verdict.with_advice(*advice), kept)
+
+
+_ABOVE = "Does a cell above define `{name}`? Run it first. After a restart of the kernel, run all cells above."
+_PRECISION = (
+    "A cell called `{settings}`. This check used float32, as BERT's layers do; in the rest of your notebook the "
+    "setting still holds."
+)
+
+
+def _has_passed(facts) -> bool:
+    return progress_file.load().get(facts["id"], {}).get("status") == "passed"
+
+
+def _run_first(facts, reason: str) -> str:
+    """A sentence about a passed answer whose cell has not run since the kernel was restarted."""
+    return (
+        f"? Run the cell of {facts['number']} `{facts['names'][0]}` first: {reason}. (You have passed it: nothing is "
+        "lost. After a restart of the kernel, choose Run → Run All Above.)"
+    )
 
 
 @contextlib.contextmanager
@@ -113,6 +147,11 @@ def _not_checkable(facts, plan, obj) -> str:
             return ""
         return (
             f"? Expected the class, got a layer that was made with it: write `check({name})`, not `check({name}(…))`."
+        )
+    if isinstance(obj, functools.partial):
+        return (
+            f"? Expected the function `{name}`, got a `functools.partial`, whose arguments the check cannot give. "
+            f"Write `def {name}(…)` and call your other function in it."
         )
     if callable(obj):
         return ""

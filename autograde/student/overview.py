@@ -23,13 +23,14 @@ class Overview:
 
     def __repr__(self):
         lines = []
+        width = max([_NAME_WIDTH, *(len(_title(rows)) for _, rows in self._by_notebook())])
         for _, rows in self._by_notebook():
             reached, possible = _sums(rows)
-            lines.append(_line(_title(rows), reached, possible))
+            lines.append(_line(_title(rows), reached, possible, width))
             for facts, points, status in rows:
                 share = f"{points_text(points)}/{points_text(facts['points'])}"
                 lines.append(f"  {_MARKS[status]} {facts['number']:<5} {facts['title']:<42} {share:>6}  {status}")
-        lines.append(_line("the whole course", *_sums(self.rows)))
+        lines.append(_line("the whole course", *_sums(self.rows), width))
         return "\n".join(lines)
 
     def _repr_html_(self):
@@ -64,8 +65,8 @@ def _sums(rows):
     return sum(points for _, points, _ in rows), sum(facts["points"] for facts, _, _ in rows)
 
 
-def _line(name, reached, possible):
-    return f"{name:<{_NAME_WIDTH}} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
+def _line(name, reached, possible, width):
+    return f"{name:<{width}} {_bar(reached, possible)} {points_text(reached)} of {points_text(possible)} points"
 
 
 def _bar(reached, possible):

@@ -11,6 +11,8 @@ import textwrap
 
 import numpy as np
 
+from autograde.judging.rendering import is_dark, scale_of
+
 _STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
 _PER_INCH = 11  # letters of a title
 _LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
@@ -29,7 +31,7 @@ def heat_maps(
     column_axis="",
     alt: str,
 ) -> None:
-    """Matrices side by side as heat maps, dark is large.
+    """Matrices side by side as heat maps, dark is large; with two colours and 0 in the middle if numbers are negative.
 
     matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
     per_line: number of matrices side by side. numbers: write each value into its cell.
@@ -67,15 +69,15 @@ def _own(labels, index):
 
 def _heat_map(axis, matrix, numbers, largest):
     shown = np.ma.masked_invalid(matrix.astype("float64"))
-    low, high = min(0.0, shown.min()), largest or shown.max() or 1.0
-    axis.imshow(shown, cmap="Blues", vmin=low, vmax=high, aspect="auto")
-    middle = low + 0.6 * (high - low)
+    low, high, colours = scale_of(np.append(shown.compressed(), largest or []), least=0.0)
+    high = largest or high or 1.0 if low >= 0 else high
+    axis.imshow(shown, cmap=colours, vmin=low, vmax=high, aspect="auto")
     whole = np.issubdtype(matrix.dtype, np.integer)
     for (row, column), value in np.ndenumerate(matrix):
         rounded = str(value) if whole else f"{round(float(value), 2) + 0.0:.2f}"  # + 0.0: never -0.00
         text = rounded if np.isfinite(value) else "NaN"
         if numbers or text == "NaN":
-            dark = np.isfinite(value) and value > middle
+            dark = np.isfinite(value) and is_dark(value, low, high)
             axis.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
 
 

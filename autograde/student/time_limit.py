@@ -3,9 +3,10 @@
     answers = answer_in_time(questions, space, seconds=20)
 
 An alarm signal raises `TimeLimitExceeded` in the running code, in the main thread of Linux and macOS, where a
-notebook's cells run. It is not an `Exception`, so that a student's `except Exception` does not catch it; after a
-bare `except:` the signal comes again every second. Where there is no such signal (Windows, other threads), or where it
-has no effect (one long operation of a library, or again that bare `except:`), it prints how to stop the cell by hand.
+notebook's cells run. It is not an `Exception`, so that a student's `except Exception` does not catch it. After a bare
+`except:` the signal comes again, and then the line below the `except:` raises the exception, too. Where there is no
+such signal (Windows, other threads), or where it has no effect (one long operation of a library), it prints how to stop
+the cell by hand.
 """
 
 import ast
@@ -15,6 +16,7 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 from autograde.boundary import call_answer, tracing
 from autograde.judging.advice import TOO_LONG
@@ -24,6 +26,7 @@ SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6
 _REPEAT_SECONDS = 1.0  # seconds between two alarms
 _GRACE = 5.0  # seconds after the alarm until the message how to stop the cell
 _LOOPS = (ast.While, ast.For)
+_LIBRARIES = (sys.prefix, sys.base_prefix, str(Path(__file__).parents[1]))  # all code that is not the student's
 
 
 class TimeLimitExceeded(BaseException):
@@ -34,7 +37,8 @@ def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS)
     """The answers to a plan's questions (see `probe`), each within its seconds.
 
     After the first one that takes too long no more questions are asked: it and the remaining ones get a TimeoutError
-    with the line that was running. A line shows the progress of a slow check.
+    with the line that was running. Nor are they after one for which the memory is too small: TensorFlow tries for ten
+    seconds to get it. A line shows the progress of a slow check.
     """
     answers = []
     for question in counted(questions):
@@ -44,7 +48,18 @@ def answer_in_time(questions: list[dict], space: dict, seconds: float = SECONDS)
         except TimeLimitExceeded as raised:
             late = _timeout_answer(raised, space, question, seconds)
             return answers + [late] * (len(questions) - len(answers))
+        if _is_out_of_memory(answers[-1]):
+            return answers + [answers[-1]] * (len(questions) - len(answers))
     return answers
+
+
+def _is_out_of_memory(answer: dict) -> bool:
+    """Also where the alarm rang while TensorFlow made its error: pybind11 then raises a RuntimeError about both."""
+    error = answer["error"] or {}
+    interrupted = "TimeLimitExceeded" in error.get("message", "")
+    if interrupted:
+        error |= {"type": "MemoryError", "base": "MemoryError", "message": "the computer has not enough memory"}
+    return interrupted or error.get("type") in call_answer.OUT_OF_MEMORY
 
 
 def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float) -> dict:
@@ -78,9 +93,18 @@ def limit(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    before = signal.signal(signal.SIGALRM, _raise_exception)
+    rung, tracer = [], sys.gettrace()
+
+    def ring(number, frame):
+        if rung:  # it was caught
+            _raise_at_each_line(frame)
+        rung.append(number)
+        raise TimeLimitExceeded
+
+    before = signal.signal(signal.SIGALRM, ring)
 
     def cancel():
+        sys.settrace(tracer)
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, signal.SIG_DFL if before is None else before)
 
@@ -97,8 +121,22 @@ def _alarm(seconds: float) -> Iterator[None]:
             cancel()
 
 
-def _raise_exception(number, frame):
-    raise TimeLimitExceeded
+def _raise_at_each_line(frame) -> None:
+    """Lets the next line of the student's functions that are running raise TimeLimitExceeded: the one below `except:`.
+
+    Python removes a trace function that raises, so not at the event "exception", which comes before the `except:`.
+    """
+
+    def trace(frame, event, argument):
+        if event == "line":
+            raise TimeLimitExceeded
+        return trace
+
+    sys.settrace(lambda frame, event, argument: None)  # functions called from now on are not traced
+    while frame is not None and frame.f_code.co_filename != __file__:
+        if not frame.f_code.co_filename.startswith(_LIBRARIES):
+            frame.f_trace = trace
+        frame = frame.f_back
 
 
 def _print_how_to_stop(stream, seconds: float) -> None:

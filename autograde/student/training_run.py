@@ -5,10 +5,13 @@ of their number (`RunData`), so that a run can resume at any step; and a folder 
 student's home for the course, which on Colab is in the Drive. `trained_weights` writes the file that is handed in.
 """
 
+import contextlib
 import json
 import re
 import secrets
+import signal
 import textwrap
+import threading
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -25,6 +28,7 @@ from bertlab.common.work_folder import check_same
 NOTEBOOK = "07_pretraining"
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 HELD_OUT_ROWS = 512
+LEAST_STEPS = 5  # before the first evaluation
 _STATE = "state.safetensors"  # holds the settings too, so that they always fit the weights: not a WorkFolder
 _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
           "masked_lm_positions": "positions", "masked_lm_ids": "labels", "masked_lm_weights": "weights",
@@ -252,7 +256,7 @@ class Run:
     def __init__(self, folder: str | Path, settings: RunSettings, model, optimizer, say=print):
         from autograde.student.mixed_precision import scaled
 
-        self.folder, self.settings, self.own_model = Path(folder), settings, model
+        self.folder, self.settings, self.own_model, self._say = Path(folder), settings, model, say
         self.model, self.optimizer = scaled(model, optimizer)
         self._variables = _numbered("model", model.weights) | _numbered("optimizer", optimizer.variables)
         theirs = {id(variable) for variable in self._variables.values()}
@@ -270,17 +274,28 @@ class Run:
         self._clock = TimeLeft(settings.steps, settings.interval, finished=lambda: np.array(self.model.weights[0]))
 
     def steps(self):
-        """The numbers of the remaining steps. The first one compiles, so the time is measured after it."""
-        for count, step in enumerate(range(self.done, self.settings.steps)):
-            yield step
-            self.done = step + 1
-            self._clock.after(self.done)
-            if count == 0:
-                self._began, self._began_at = time.perf_counter(), self.done
+        """The numbers of the remaining steps. The first one compiles, so the time is measured after it.
+
+        An interrupt (the ■ button) ends them after the current step and saves the run; a second one stops at once.
+        """
+        with _interrupts() as interrupted:
+            for count, step in enumerate(range(self.done, self.settings.steps)):
+                yield step
+                self.done = step + 1
+                self._clock.after(self.done)
+                if count == 0:
+                    self._began, self._began_at = time.perf_counter(), self.done
+                if interrupted and self.done < self.settings.steps:
+                    self._save(self.done)
+                    self._say(f"Stopped after step {self.done} and saved. Run this cell again to go on.")
+                    return
 
     def is_time_to_judge(self, step: int) -> bool:
-        """Whether to evaluate after this step: at the intervals, and at the end."""
-        due = (step + 1) % self.settings.interval == 0 or step + 1 == self.settings.steps
+        """Whether to evaluate after this step: at the intervals, at the end, and more often before the first interval
+        ends, where the loss falls fastest."""
+        made, interval = step + 1, self.settings.interval
+        early = [interval // part for part in (2, 4, 8, 16) if interval // part >= LEAST_STEPS]
+        due = made % interval == 0 or made == self.settings.steps or made in early
         if due:
             self._clock.evaluation_begins()
         return due
@@ -333,6 +348,25 @@ class Run:
                 variable.assign(arrays[name])
         self.done, self.history = notes["step"], notes["history"]
         self._began_at = self.done
+
+
+@contextlib.contextmanager
+def _interrupts():
+    """A list that gets an item at the first interrupt, which then raises nothing. The next one raises as usual."""
+    found: list[int] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield found
+        return
+
+    def note(number, frame):
+        found.append(number)
+        signal.signal(signal.SIGINT, before)
+
+    before = signal.signal(signal.SIGINT, note)
+    try:
+        yield found
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _numbered(kind: str, variables) -> dict:

@@ -747,6 +747,31 @@ def wordpiece(word, vocabulary):
         rest = rest[len(best) :]
     return ["[UNK]"] if rest else pieces
 
+# %% wordpiece: right: idiom of google-research's BERT, a flag for what fits nowhere
+LONGEST_WORD = 200
+
+
+def wordpiece(word, vocabulary):
+    letters = list(word)
+    if len(letters) > LONGEST_WORD:
+        return ["[UNK]"]
+    fits_nowhere, start, found = False, 0, []
+    while start < len(letters):
+        end, current = len(letters), None
+        while start < end:
+            part = "".join(letters[start:end])
+            part = "##" + part if start > 0 else part
+            if part in vocabulary:
+                current = part
+                break
+            end -= 1
+        if current is None:
+            fits_nowhere = True
+            break
+        found.append(current)
+        start = end
+    return ["[UNK]"] if fits_nowhere else found
+
 # %% wordpiece: wrong: the limit counts bytes
 def wordpiece(word, vocabulary):
     if len(word.encode()) > 200:
@@ -1862,6 +1887,18 @@ def truncate_pair(first, second, room):
     cut_first = (from_longer if len(first) > len(second) else 0) + rest // 2
     cut_second = (from_longer if len(second) > len(first) else 0) + rest - rest // 2
     return first[: len(first) - cut_first], second[: len(second) - cut_second]
+
+# %% truncate-pair: right: idiom of google-research's BERT, an endless loop that is left
+def truncate_pair(first, second, room):
+    first, second = first[:], second[:]
+    while True:
+        if len(first) + len(second) <= room:
+            break
+        if len(first) > len(second):
+            first.pop()
+        else:
+            second.pop()
+    return first, second
 
 # %% truncate-pair: wrong: a list that fits is returned itself
 def truncate_pair(first, second, room):

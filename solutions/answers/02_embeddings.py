@@ -39,6 +39,12 @@ def token_embeddings(token_ids, w_e):
     mine = ops.equal(token_ids[..., None, None], ops.arange(w_e.shape[0])[:, None])  # (..., tokens, N_V, 1)
     return ops.sum(ops.where(mine, w_e, 0.0), axis=-2)
 
+# %% token-embeddings: right: idiom of google-research's BERT, one-hot rows times the table
+def token_embeddings(token_ids, w_e):
+    flat = ops.reshape(token_ids, (-1,))
+    found = ops.matmul(ops.one_hot(flat, w_e.shape[0]), w_e)
+    return ops.reshape(found, (*token_ids.shape, w_e.shape[-1]))
+
 # %% token-embeddings: wrong: a batch of one loses its axis
 def token_embeddings(token_ids, w_e):
     return ops.squeeze(ops.one_hot(token_ids, w_e.shape[0]) @ w_e)
@@ -150,6 +156,22 @@ def sinusoids(length, d_e):
     angles = np.arange(length)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
     table[:, 0::2], table[:, 1::2] = np.sin(angles), np.cos(angles)
     return ops.convert_to_tensor(table)
+
+# %% sinusoids: right: idiom of the Annotated Transformer, sines and cosines in every other column
+def sinusoids(length, d_e):
+    table = np.zeros((length, d_e), "float32")
+    place = np.arange(0, length, dtype="float32")[:, None]
+    divisor = np.exp(np.arange(0, d_e, 2) * -(np.log(10000.0) / d_e))
+    table[:, 0::2], table[:, 1::2] = np.sin(place * divisor), np.cos(place * divisor)
+    return ops.convert_to_tensor(table)
+
+# %% sinusoids: right: idiom of d2l, a power of 10000 below
+def sinusoids(length, d_e):
+    angles = np.arange(length, dtype="float32").reshape(-1, 1) / np.power(10000, np.arange(0, d_e, 2, dtype="float32") / d_e)
+    table = np.zeros((length, d_e))
+    table[:, 0::2] = np.sin(angles)
+    table[:, 1::2] = np.cos(angles)
+    return ops.convert_to_tensor(table, dtype="float32")
 
 # %% sinusoids: wrong: 512 positions again and again
 def sinusoids(length, d_e):

@@ -120,6 +120,16 @@ def softmax_rows(a):
     powers = ops.exp(columns)
     return ops.swapaxes(powers / ops.sum(powers, axis=-2, keepdims=True), -1, -2)
 
+# %% softmax-rows: right: idiom of SciPy, the logarithm of the sum subtracted
+def softmax_rows(a):
+    return ops.exp(a - ops.logsumexp(a, axis=-1, keepdims=True))
+
+# %% softmax-rows: right: idiom of the lecture notes, the largest score without its gradient
+def softmax_rows(a):
+    shifted = a - ops.stop_gradient(ops.max(a, axis=-1, keepdims=True))
+    powers = ops.exp(shifted)
+    return powers / ops.sum(powers, axis=-1, keepdims=True)
+
 # %% softmax-rows: wrong: shifted by the mean
 def softmax_rows(a):
     powers = ops.exp(a - ops.mean(a, axis=-1, keepdims=True))
@@ -181,6 +191,21 @@ import tensorflow as tf
 
 def attention_scores(q, k):
     return tf.linalg.matmul(q, k, transpose_b=True) / tf.sqrt(tf.cast(tf.shape(k)[-1], tf.float32))
+
+# %% scores: right: idiom of google-research's BERT, multiplied by the inverse root
+import math
+
+
+def attention_scores(q, k):
+    products = ops.einsum("...fd,...td->...ft", q, k)
+    return ops.multiply(products, 1.0 / math.sqrt(float(q.shape[-1])))
+
+# %% scores: right: idiom of nanoGPT, the root divides in front
+import math
+
+
+def attention_scores(q, k):
+    return (q @ ops.swapaxes(k, -2, -1)) * (1.0 / math.sqrt(k.shape[-1]))
 
 # %% scores: wrong: axes by number
 def attention_scores(q, k):
@@ -269,6 +294,10 @@ def padding_mask(is_real):
 def padding_mask(is_real):
     return ops.stack([ops.expand_dims(ops.not_equal(row, 0), 0) for row in ops.unstack(is_real, axis=0)])
 
+# %% padding-mask: right: idiom of the Annotated Transformer, compared and one axis before the last
+def padding_mask(is_real):
+    return ops.expand_dims(is_real != 0, -2)
+
 # %% padding-mask: wrong: from lengths
 def padding_mask(is_real):
     lengths = ops.sum(is_real, axis=1)
@@ -300,6 +329,11 @@ def causal_mask(tokens):
 def causal_mask(tokens):
     rows = [[j <= i for j in range(tokens)] for i in range(tokens)]
     return ops.convert_to_tensor(rows, dtype="bool")
+
+# %% causal-mask: right: idiom of the Annotated Transformer, the upper triangle compared with 0
+def causal_mask(tokens):
+    later = ops.triu(ops.ones((tokens, tokens)), k=1)
+    return later == 0
 
 # %% causal-mask: wrong: a part of a table of 512 tokens
 def causal_mask(tokens):
@@ -356,6 +390,25 @@ def masked_attention(q, k, v, mask):
     hidden = ops.cast(ops.logical_not(mask), scores.dtype)
     return softmax_rows(scores * (1 - hidden) - 1e9 * hidden) @ v
 
+# %% masked-attention: right: idiom of google-research's BERT, minus ten thousand
+def masked_attention(q, k, v, mask):
+    return softmax_rows(ops.where(mask, attention_scores(q, k), -1e4)) @ v
+
+# %% masked-attention: right: minus a million
+def masked_attention(q, k, v, mask):
+    return softmax_rows(ops.where(mask, attention_scores(q, k), -1e6)) @ v
+
+# %% masked-attention: right: idiom of google-research's BERT, a number added to the scores
+def masked_attention(q, k, v, mask):
+    adder = (1.0 - ops.cast(mask, "float32")) * -1e9
+    weights = ops.softmax(attention_scores(q, k) + adder, axis=-1)
+    return ops.matmul(weights, v)
+
+# %% masked-attention: right: idiom of transformers, the smallest float added
+def masked_attention(q, k, v, mask):
+    extended = (1.0 - ops.cast(mask, "float32")) * float(np.finfo("float32").min)
+    return ops.softmax(attention_scores(q, k) + extended, axis=-1) @ v
+
 # %% masked-attention: wrong: minus infinity
 MASKED_SCORE = -1e9
 
@@ -373,18 +426,10 @@ def masked_attention(q, k, v, mask):
     powers = ops.exp(scores - ops.max(scores, axis=-1, keepdims=True)) * ops.cast(mask, scores.dtype)
     return powers @ v / ops.sum(powers, axis=-1, keepdims=True)
 
-# %% masked-attention: wrong: minus ten thousand
-def masked_attention(q, k, v, mask):
-    return softmax_rows(ops.where(mask, attention_scores(q, k), -1e4)) @ v
-
 # %% masked-attention: wrong: weights masked once more
 def masked_attention(q, k, v, mask):
     weights = softmax_rows(ops.where(mask, attention_scores(q, k), -1e9))
     return ops.where(mask, weights, 0.0) @ v
-
-# %% masked-attention: wrong: minus a million
-def masked_attention(q, k, v, mask):
-    return softmax_rows(ops.where(mask, attention_scores(q, k), -1e6)) @ v
 
 # %% masked-attention: wrong: weights hidden and divided again
 def masked_attention(q, k, v, mask):
@@ -606,7 +651,7 @@ class MultiHeadAttention(keras.layers.Layer):
         found = softmax_rows(scores) @ self.split(self.value(x))
         return self.out(concat_heads(ops.unstack(found, axis=1)))
 
-# %% multi-head-layer: wrong: a mask of minus a million
+# %% multi-head-layer: right: a mask of minus a million
 class MultiHeadAttention(keras.layers.Layer):
     def __init__(self, num_heads, **kwargs):
         super().__init__(**kwargs)
@@ -626,6 +671,29 @@ class MultiHeadAttention(keras.layers.Layer):
                 scores = ops.where(attention_mask, scores, -1e6)
             found.append(softmax_rows(scores) @ v_h)
         return self.out(concat_heads(found))
+
+# %% multi-head-layer: right: idiom of google-research's BERT, a number added to the scores
+class MultiHeadAttention(keras.layers.Layer):
+    def __init__(self, num_heads, **kwargs):
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+
+    def build(self, shape):
+        self.query, self.key, self.value, self.out = (keras.layers.Dense(shape[-1]) for _ in range(4))
+        for part in (self.query, self.key, self.value, self.out):
+            part.build(shape)
+
+    def transpose_for_scores(self, x):
+        batch, tokens, width = ops.shape(x)
+        return ops.transpose(ops.reshape(x, (batch, tokens, self.num_heads, width // self.num_heads)), [0, 2, 1, 3])
+
+    def call(self, x, attention_mask=None):
+        q, k, v = (self.transpose_for_scores(part(x)) for part in (self.query, self.key, self.value))
+        scores = ops.multiply(ops.matmul(q, ops.swapaxes(k, -1, -2)), 1.0 / float(q.shape[-1]) ** 0.5)
+        if attention_mask is not None:
+            scores = scores + (1.0 - ops.cast(ops.expand_dims(attention_mask, [1]), "float32")) * -1e9
+        context = ops.transpose(ops.matmul(ops.softmax(scores), v), [0, 2, 1, 3])
+        return self.out(ops.reshape(context, ops.shape(x)))
 
 # %% multi-head-layer: wrong: as many tokens as in the first call
 class MultiHeadAttention(keras.layers.Layer):

@@ -46,11 +46,17 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     upright = upright / ops.sqrt(ops.var(upright, axis=0) + epsilon)
     return ops.moveaxis(upright, 0, -1) * gamma + beta
 
-# %% layer-norm: wrong: mean of the squares
+# %% layer-norm: right: idiom of Flax, mean of the squares
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     mean = ops.mean(x, axis=-1, keepdims=True)
     variance = ops.mean(x * x, axis=-1, keepdims=True) - mean * mean
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
+
+# %% layer-norm: right: idiom of google-research's BERT, one scale and one shift
+def layer_norm(x, gamma, beta, epsilon=1e-12):
+    mean, variance = ops.moments(x, axes=[-1], keepdims=True)
+    scale = ops.rsqrt(variance + epsilon) * gamma
+    return x * scale + (beta - mean * scale)
 
 # %% layer-norm: wrong: another epsilon where none is given
 def layer_norm(x, gamma, beta, epsilon=1e-5):
@@ -248,6 +254,18 @@ import tensorflow as tf
 
 def gelu(x):
     return tf.multiply(x, 0.5 + 0.5 * tf.math.erf(x / tf.sqrt(2.0)))
+
+# %% gelu: right: idiom of transformers, half of it first
+import math
+
+
+def gelu(x):
+    return x * 0.5 * (1.0 + ops.erf(x / math.sqrt(2.0)))
+
+# %% gelu: right: idiom of google-research's BERT, the distribution first
+def gelu(x):
+    cdf = 0.5 * (1.0 + ops.erf(x / ops.sqrt(2.0)))
+    return x * cdf
 
 # %% gelu: wrong: row by row, so no tensor without axes
 def gelu(x):
@@ -529,6 +547,21 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         return self.chain(x)
 
+# %% feed-forward-layer: right: idiom of google-research's BERT, two dense layers that are named
+class FeedForward(keras.layers.Layer):
+    def __init__(self, intermediate_size, **kwargs):
+        super().__init__(**kwargs)
+        self.intermediate_size = intermediate_size
+
+    def build(self, x_shape):
+        self.inner = keras.layers.Dense(self.intermediate_size, activation=gelu, name="intermediate")
+        self.outer = keras.layers.Dense(x_shape[-1], name="output")
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.intermediate_size))
+
+    def call(self, x):
+        return self.outer(self.inner(x))
+
 # %% feed-forward-layer: wrong: the approximation with tanh
 class FeedForward(keras.layers.Layer):
     def __init__(self, intermediate_size, **kwargs):
@@ -654,6 +687,13 @@ def dropout(x, rate, training):
     threshold = statistics.NormalDist().inv_cdf(rate)
     return tf.where(tf.random.normal(x.shape) < threshold, tf.zeros_like(x), x / (1 - rate))
 
+# %% dropout: right: idiom of d2l, a mask of floats in front
+def dropout(x, rate, training):
+    if not training or rate == 0:
+        return x
+    mask = ops.cast(keras.random.uniform(ops.shape(x)) > rate, "float32")
+    return mask * x / (1.0 - rate)
+
 # %% dropout: wrong: one mask for the batch
 def dropout(x, rate, training):
     if not training:
@@ -726,6 +766,11 @@ def residual(x, found, rate, training):
         return x + found
     lost = keras.random.uniform(found.shape) < rate
     return ops.where(lost, x, x + found / (1 - rate))
+
+# %% residual: right: idiom of transformers, the dropped change plus the input
+def residual(x, found, rate, training):
+    found = dropout(found, rate, training)
+    return found + x
 
 # %% residual: wrong: no gradient on the direct path
 def residual(x, found, rate, training):

@@ -392,6 +392,15 @@ class Pooler(keras.layers.Layer):
         first = ops.tensordot(hidden, chosen, axes=[[1], [0]])
         return 2 * ops.sigmoid(2 * self.dense(first)) - 1
 
+# %% pooler: right: idiom of google-research's BERT, a slice whose axis is removed
+class Pooler(keras.layers.Layer):
+    def build(self, hidden_shape):
+        self.dense = keras.layers.Dense(hidden_shape[-1], activation="tanh")
+        self.dense.build((hidden_shape[0], hidden_shape[-1]))
+
+    def call(self, hidden):
+        return self.dense(ops.squeeze(hidden[:, 0:1, :], axis=1))
+
 # %% pooler: wrong: dropout in training
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -821,6 +830,24 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(self.dense(hidden)))
         upright = ops.matmul(table, ops.swapaxes(x, 1, 2)) + self.bias[:, None]
         return ops.swapaxes(upright, 1, 2)
+
+# %% mlm-head: right: idiom of google-research's BERT, the rows of all texts as one matrix
+class MlmHead(keras.layers.Layer):
+    def __init__(self, vocab_size, **kwargs):
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+
+    def build(self, hidden_shape, table_shape=None):
+        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1], activation=gelu), LayerNorm()
+        self.dense.build(hidden_shape)
+        self.norm.build(hidden_shape)
+        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="output_bias")
+
+    def call(self, hidden, table):
+        x = self.norm(self.dense(hidden))
+        flat = ops.reshape(x, (-1, x.shape[-1]))
+        logits = ops.add(ops.einsum("nh,vh->nv", flat, table), self.bias)
+        return ops.reshape(logits, (*ops.shape(x)[:-1], self.vocab_size))
 
 # %% mlm-head: wrong: the table of the first call
 class MlmHead(keras.layers.Layer):

@@ -133,6 +133,10 @@ def number_of_predictions(tokens, max_predictions=20, share=0.15):
     up = rest > 0.5 or (rest == 0.5 and whole % 2 == 1)
     return min(max_predictions, (whole + up) or 1)
 
+# %% number-of-predictions: right: idiom of google-research's BERT, int of the rounded product
+def number_of_predictions(tokens, max_predictions=20, share=0.15):
+    return min(max_predictions, max(1, int(round(tokens * share))))
+
 # %% number-of-predictions: wrong: at most 512 tokens
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, round(share * min(tokens, 512))))
@@ -201,6 +205,21 @@ def choose_positions(token_ids, special_ids, count, rng):
     keys[np.isin(token_ids, special_ids)] = 2
     chosen = [t for t in np.argsort(keys)[:count] if keys[t] < 2]
     return np.sort(chosen).tolist()
+
+# %% choose-positions: right: idiom of google-research's BERT, shuffled and collected until there are enough
+def choose_positions(token_ids, special_ids, count, rng):
+    candidates = []
+    for index, token in enumerate(token_ids):
+        if token in special_ids:
+            continue
+        candidates.append(index)
+    rng.shuffle(candidates)
+    covered = set()
+    for index in candidates:
+        if len(covered) >= count:
+            break
+        covered.add(index)
+    return sorted(covered)
 
 # %% choose-positions: wrong: ids above the special ones only
 def choose_positions(token_ids, special_ids, count, rng):
@@ -871,6 +890,19 @@ def truncate_at_random(first, second, room, rng):
             ends[longer][1] -= 1
     (a, b), (c, d) = ends
     return first[a:b], second[c:d]
+
+# %% truncate-at-random: right: idiom of google-research's BERT, the longer one is named in each round
+def truncate_at_random(first, second, room, rng):
+    first, second = first[:], second[:]
+    while True:
+        if len(first) + len(second) <= room:
+            break
+        longer = first if len(first) > len(second) else second
+        if rng.random() < 0.5:
+            del longer[0]
+        else:
+            longer.pop()
+    return first, second
 
 # %% truncate-at-random: wrong: only the longer list is copied
 def truncate_at_random(first, second, room, rng):

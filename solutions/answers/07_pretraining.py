@@ -97,6 +97,16 @@ def mlm_loss(logits, labels, weights):
     losses = -tf.gather(log_p, labels, axis=2, batch_dims=2)
     return tf.tensordot(losses, weights, 2) / (tf.reduce_sum(weights) + 1e-5)
 
+# %% mlm-loss: right: idiom of google-research's BERT, one-hot rows and a fraction
+def mlm_loss(logits, labels, weights):
+    log_probs = ops.log_softmax(ops.reshape(logits, (-1, logits.shape[-1])), axis=-1)
+    label_ids, label_weights = ops.reshape(labels, (-1,)), ops.reshape(weights, (-1,))
+    one_hot = ops.one_hot(label_ids, logits.shape[-1], dtype="float32")
+    per_example = -ops.sum(log_probs * one_hot, axis=[-1])
+    numerator = ops.sum(label_weights * per_example)
+    denominator = ops.sum(label_weights) + 1e-5
+    return numerator / denominator
+
 # %% mlm-loss: wrong: the largest logit of the whole batch subtracted
 def mlm_loss(logits, labels, weights):
     logits = logits - ops.max(logits)
@@ -184,6 +194,12 @@ def nsp_loss(logits, labels):
     other_minus_own = (logits[:, 1] - logits[:, 0]) * ops.cast(1 - 2 * labels, "float32")
     return ops.mean(ops.softplus(other_minus_own))
 
+# %% nsp-loss: right: idiom of google-research's BERT, one-hot rows
+def nsp_loss(logits, labels):
+    log_probs = ops.log_softmax(logits, axis=-1)
+    one_hot = ops.one_hot(ops.reshape(labels, (-1,)), 2, dtype="float32")
+    return ops.mean(-ops.sum(one_hot * log_probs, axis=-1))
+
 # %% nsp-loss: wrong: a loop over a tensor, which fails inside tf.function
 def nsp_loss(logits, labels):
     losses = [ops.logsumexp(pair) - pair[int(label)] for pair, label in zip(logits, labels)]
@@ -223,6 +239,14 @@ def gather_positions(hidden, positions):
 def gather_positions(hidden, positions):
     rows = tf.broadcast_to(tf.range(tf.shape(positions)[0])[:, None], tf.shape(positions))
     return tf.gather_nd(hidden, tf.stack([rows, positions], axis=-1))
+
+# %% gather-positions: right: idiom of google-research's BERT, flat offsets
+def gather_positions(hidden, positions):
+    batch, length, width = ops.shape(hidden)
+    offsets = ops.reshape(ops.arange(0, batch, dtype="int32") * length, (-1, 1))
+    flat = ops.reshape(ops.cast(positions, "int32") + offsets, (-1,))
+    found = ops.take(ops.reshape(hidden, (-1, width)), flat, axis=0)
+    return ops.reshape(found, (batch, -1, width))
 
 # %% gather-positions: wrong: sorted, each once
 def gather_positions(hidden, positions):
@@ -526,6 +550,13 @@ def clip_gradients(gradients, max_norm=1.0):
     factor = ops.where(length > max_norm, max_norm / length, 1.0)
     return list(map(lambda gradient: factor * gradient, gradients))
 
+# %% clip-gradients: right: idiom of PyTorch, a factor of at most 1
+def clip_gradients(gradients, max_norm=1.0):
+    norms = ops.stack([ops.norm(ops.reshape(one, (-1,))) for one in gradients])
+    total = ops.norm(norms)
+    factor = ops.minimum(max_norm / (total + 1e-6), 1.0)
+    return [one * factor for one in gradients]
+
 # %% clip-gradients: wrong: one list for all steps
 clipped = []
 
@@ -819,6 +850,18 @@ def masked_accuracy(logits, labels, weights):
             right += int(ops.argmax(logits[place])) == int(labels[place])
     return ops.convert_to_tensor(right / predictions, "float32")
 
+# %% masked-accuracy: right: idiom of google-research's BERT, the losses' constant in the divisor
+def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
+    hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32")), "float32")
+    return ops.sum(hits * weights) / (ops.sum(weights) + 1e-5)
+
+# %% masked-accuracy: right: idiom of google-research's BERT, the mean of the hits with weights
+def masked_accuracy(logits, labels, weights):
+    predictions = ops.reshape(ops.argmax(logits, axis=-1), (-1,))
+    hits = ops.cast(ops.equal(ops.cast(predictions, "int32"), ops.reshape(ops.cast(labels, "int32"), (-1,))), "float32")
+    counts = ops.reshape(weights, (-1,))
+    return ops.sum(hits * counts) / ops.sum(counts)
+
 # %% masked-accuracy: wrong: label 0 is taken for padding
 def masked_accuracy(logits, labels, weights):
     weights = ops.cast(labels != 0, "float32")
@@ -848,11 +891,6 @@ def masked_accuracy(logits, labels, weights):
     best = ops.cast(ops.argmax(logits, axis=-1), "uint8")
     hits = ops.cast(best == ops.cast(labels, "uint8"), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
-
-# %% masked-accuracy: wrong: the losses' constant in the divisor
-def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
-    hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32")), "float32")
-    return ops.sum(hits * weights) / (ops.sum(weights) + 1e-5)
 
 # %% masked-accuracy: wrong: an axis of size 1 is lost
 def masked_accuracy(logits, labels, weights):

@@ -202,6 +202,17 @@ def f1_and_matthews(gold, predicted):
     size = abs(informed * marked) ** 0.5
     return f1, size if informed > 0 else -size
 
+# %% f1-matthews: right: idiom of scikit-learn, precision and recall first
+def f1_and_matthews(gold, predicted):
+    gold, predicted = np.array(gold, "int64"), np.array(predicted, "int64")
+    tp, fp = int(np.sum(predicted & gold)), int(np.sum(predicted & (1 - gold)))
+    fn, tn = int(np.sum((1 - predicted) & gold)), int(np.sum((1 - predicted) & (1 - gold)))
+    precision = tp / (tp + fp) if tp + fp else 0.0
+    recall = tp / (tp + fn) if tp + fn else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if precision + recall else 0.0
+    root = float((tp + fp) * (tp + fn)) ** 0.5 * float((tn + fp) * (tn + fn)) ** 0.5
+    return f1, (tp * tn - fp * fn) / root if root else 0.0
+
 # %% f1-matthews: wrong: 0 where any count is 0
 def f1_and_matthews(gold, predicted):
     pairs = list(zip(gold, predicted))
@@ -547,6 +558,21 @@ def tagging_loss(logits, labels):
         number = number + ops.sum(counts)
     return total / ops.maximum(number, 1.0)
 
+# %% tagging-loss: right: idiom of google-research's BERT, the 0.00001 of the other loss
+def tagging_loss(logits, labels):
+    w = ops.cast(labels != -100, "float32")
+    safe = ops.where(labels == -100, 0, labels)
+    log_p = ops.log_softmax(logits, axis=-1)
+    losses = -ops.sum(ops.one_hot(safe, logits.shape[-1]) * log_p, axis=-1)
+    return ops.sum(losses * w) / (ops.sum(w) + 1e-5)
+
+# %% tagging-loss: right: idiom of transformers, chosen rows and their mean
+def tagging_loss(logits, labels):
+    active = ops.cast(ops.not_equal(labels, -100), "float32")
+    safe = ops.maximum(labels, 0)
+    losses = ops.logsumexp(logits, axis=-1) - ops.take_along_axis(logits, ops.expand_dims(safe, -1), axis=-1)[..., 0]
+    return ops.sum(losses * active) / ops.maximum(ops.sum(active), 1.0)
+
 # %% tagging-loss: wrong: zero by zero behind where, so the gradient of a batch without labels is NaN
 def tagging_loss(logits, labels):
     real = ops.cast(ops.not_equal(labels, IGNORED), "float32")
@@ -591,14 +617,6 @@ def tagging_loss(logits, labels):
     places = ops.expand_dims(ops.where(labels == -100, 0, labels), -1)
     logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
     return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
-
-# %% tagging-loss: wrong: the 0.00001 of the other loss
-def tagging_loss(logits, labels):
-    w = ops.cast(labels != -100, "float32")
-    safe = ops.where(labels == -100, 0, labels)
-    log_p = ops.log_softmax(logits, axis=-1)
-    losses = -ops.sum(ops.one_hot(safe, logits.shape[-1]) * log_p, axis=-1)
-    return ops.sum(losses * w) / (ops.sum(w) + 1e-5)
 
 # %% tagging-loss: wrong: divides by at most 64
 IGNORED = -100
@@ -703,7 +721,7 @@ class SpanHead(keras.layers.Layer):
         rows = [ops.matmul(hidden, vector) + self.dense.bias[side] for side, vector in enumerate((start, end))]
         return ops.stack([ops.where(may_answer, row, MASKED_SCORE) for row in rows], axis=1)
 
-# %% span-head: wrong: MASKED_SCORE is added
+# %% span-head: right: idiom of google-research's BERT, MASKED_SCORE is added
 MASKED_SCORE = -1e9
 
 
@@ -715,6 +733,17 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         logits = ops.transpose(self.dense(hidden), (0, 2, 1))
         return logits + (1 - ops.cast(may_answer, logits.dtype))[:, None] * MASKED_SCORE
+
+# %% span-head: right: idiom of transformers, split and squeezed, the smallest float added
+class SpanHead(keras.layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = keras.layers.Dense(2)
+
+    def call(self, hidden, may_answer):
+        start, end = ops.split(self.dense(hidden), 2, axis=-1)
+        logits = ops.stack([ops.squeeze(start, axis=-1), ops.squeeze(end, axis=-1)], axis=1)
+        return logits - 1e9 * (1.0 - ops.cast(may_answer, "float32"))[:, None, :]
 
 # %% span-head: wrong: no gradient to BERT
 class SpanHead(keras.layers.Layer):
@@ -803,6 +832,19 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     if start[i] + end[j] > start[0] + end[0] + threshold:
         return i, j
     return 0, 0
+
+# %% best-span: right: idiom of google-research's BERT, all pairs in order of their score
+def best_span(start, end, first, last, longest, threshold=0.0):
+    found = []
+    for i in range(first, last + 1):
+        for j in range(first, last + 1):
+            if j < i or j - i + 1 > longest:
+                continue
+            found.append((start[i] + end[j], i, j))
+    found.sort(key=lambda one: one[0], reverse=True)
+    if not found or found[0][0] - (start[0] + end[0]) <= threshold:
+        return 0, 0
+    return found[0][1], found[0][2]
 
 # %% best-span: wrong: the score of [CLS] from the best end
 def best_span(start, end, first, last, longest, threshold=0.0):

@@ -6,6 +6,9 @@ import logging
 import os
 import pickle
 import re
+import signal
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -125,6 +128,41 @@ def test_a_run_that_was_cut_off_resumes_and_ends_with_the_very_weights(tmp_path,
     assert second.history == whole.history
     for one, other in zip(whole.model.weights, second.model.weights):
         assert np.array_equal(one, other)
+
+
+def test_an_interrupt_ends_a_run_after_its_step_and_it_resumes_there(tmp_path, names):
+    run, _ = _run(tmp_path, names, _settings())
+    said, usual = [], signal.getsignal(signal.SIGINT)
+    run._say = said.append
+    for step in run.steps():
+        if step == 2:
+            signal.raise_signal(signal.SIGINT)
+    assert said == ["Stopped after step 3 and saved. Run this cell again to go on."]
+    assert signal.getsignal(signal.SIGINT) is usual
+    assert list(_run(tmp_path, names, _settings())[0].steps()) == [3]
+
+
+def test_a_second_interrupt_stops_at_once(tmp_path, names):
+    run, _ = _run(tmp_path, names, _settings())
+    with pytest.raises(KeyboardInterrupt):
+        for _ in run.steps():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+
+def test_a_run_is_judged_more_often_where_the_loss_falls_fastest(tmp_path, names):
+    run, _ = _run(tmp_path, names, _settings(steps=400, interval=100))
+    judged = [step + 1 for step in range(400) if run.is_time_to_judge(step)]
+    assert judged == [6, 12, 25, 50, 100, 200, 300, 400]
+
+
+def test_the_first_cell_quiets_the_backend_before_anything_loads_it():
+    """Red text of TensorFlow was the first thing that the notebook showed."""
+    first = next(cell for cell in notebooks.cells_of("07_pretraining") if cell.is_code)
+    before, _, _ = first.source.partition("load_backend()\n")
+    program = before + "\nimport sys\nprint('tensorflow' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_a_folder_with_a_run_of_other_settings_is_refused(tmp_path, names):

@@ -45,6 +45,9 @@ EXERCISE = Exercise(
         "`ops.mean` takes the axis to average over: `axis=…`. Counted from the end, the last axis is -1.",
     ),
     misconceptions=(
+        mistake("median", "ops.mean(vectors, axis=-2)", "ops.median(vectors, axis=-2)",
+            hint="You take the median of each number over the words. The mean of two very different words lies between "
+                 "them: use `ops.mean`, along the same axis."),
         mistake("mean-of-each-word", "axis=-2", "axis=-1",
             hint="You took the mean of the numbers inside each word, one number per word. Average over the words "
                  "instead: the last axis stays."),

@@ -113,6 +113,9 @@ EXERCISE = Exercise(
         "`unicodedata.category(character)` returns the two letters of the table; `in` compares with several of them.",
     ),
     misconceptions=(
+        mistake("line-end-of-windows", "for character in text:", 'for character in text.replace("\\r\\n", "\\n"):',
+            hint="You make one space of a line end of Windows, \\r\\n. It has two characters, and each becomes a "
+                 "space."),
         mistake("line-ends-dropped", 'character in "\\t\\n\\r" or category == "Zs"', 'category == "Zs"',
             hint="Tab and line ends have disappeared, so the words beside them run together. They have category Cc, "
                  "but they separate words: test for them first and make them a space."),

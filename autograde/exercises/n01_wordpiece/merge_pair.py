@@ -97,6 +97,10 @@ EXERCISE = Exercise(
         "the result.",
     ),
     misconceptions=(
+        mistake("last-pair-missed",
+            "if pieces[place : place + 2] == [left, right]:",
+            "if place < len(pieces) - 2 and pieces[place : place + 2] == [left, right]:",
+            hint="You never merge the last two tokens of a word. A pair may also begin at the last token but one."),
         mistake("joiner-inside", 'left + right.removeprefix("##")', "left + right",
             hint="Your merged token has ## in its middle. The mark belongs only at the beginning of a token: remove "
                  "it from the right one."),

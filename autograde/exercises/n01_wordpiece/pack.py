@@ -104,6 +104,8 @@ EXERCISE = Exercise(
         "Pad each list up to `length`: with the id of [PAD], 0 and 0. The id of [PAD] need not be 0.",
     ),
     misconceptions=(
+        mistake("three-reserved-for-one-text", "first[: length - 2]", "first[: length - 3]",
+            hint="You keep three places free for a single text. It needs two: one [CLS] and one [SEP]."),
         mistake("first-sep-in-second-segment",
             "[0] * (len(first) + 2) + [1] * (len(second) + 1)", "[0] * (len(first) + 1) + [1] * (len(second) + 2)",
             hint="The first [SEP] is in segment 1 in your result. It ends the first text and belongs to it."),

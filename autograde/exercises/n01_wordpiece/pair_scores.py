@@ -57,6 +57,13 @@ EXERCISE = Exercise(
         "The denominator is a product of two counts, of the left token and of the right one.",
     ),
     misconceptions=(
+        mistake("joiner-not-counted",
+            "singles[piece] = singles.get(piece, 0)",
+            'singles[piece.removeprefix("##")] = singles.get(piece.removeprefix("##"), 0)',
+            "(singles[left] * singles[right])",
+            '(singles[left.removeprefix("##")] * singles[right.removeprefix("##")])',
+            hint="You count a token with ## and the same one without as one token. They are two tokens of the "
+                 "vocabulary: count each as it is written."),
         mistake("frequency", "together / (singles[left] * singles[right])", "float(together)",
             hint="These are the counts of the pairs, as in byte-pair encoding. WordPiece divides by the counts of "
                  "both tokens."),

@@ -59,6 +59,9 @@ EXERCISE = Exercise(
         "The first list loses a token only if it is strictly longer; otherwise the second one does.",
     ),
     misconceptions=(
+        mistake("one-token-too-many", "len(second) > room:", "len(second) > room + 1:",
+            hint="Together your texts have one token more than fits. Continue while they have more than "
+                 "`room`."),
         mistake("tie-shortens-the-first", "len(first) > len(second) else", "len(first) >= len(second) else",
             hint="If both are equally long you shorten the first. The rule shortens the second."),
         mistake("cut-from-the-front", "longer.pop()", "longer.pop(0)",

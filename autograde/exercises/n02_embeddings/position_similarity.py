@@ -50,6 +50,8 @@ EXERCISE = Exercise(
         "All rows with all rows at once: the matrix of unit rows times its own transpose.",
     ),
     misconceptions=(
+        mistake("divided-by-one-length", "ops.matmul(unit, ops.swapaxes(unit,", "ops.matmul(unit, ops.swapaxes(x,",
+            hint="You divide each product by the length of one of its two rows. The cosine divides by both."),
         mistake("dot-products", "unit = x / lengths", "unit = x",
             hint="These are plain dot products: a long vector looks similar to all others. Divide every row by its "
                  "length first."),

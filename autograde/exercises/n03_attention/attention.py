@@ -35,6 +35,8 @@ EXERCISE = Exercise(
         "Line 6: the attention weights (tokens × tokens) on the left, the values (tokens × d_out) on the right.",
     ),
     misconceptions=(
+        mistake("no-query-bias", "add_to_rows(ops.matmul(x, w_q), b_q)", "ops.matmul(x, w_q)",
+            hint="b_q is missing: line 2 adds it to every row of the queries."),
         mistake("no-softmax", "softmax_rows(attention_scores(q, k))", "attention_scores(q, k)",
             hint="You multiply the values by raw scores. Line 6 applies a softmax to each row of scores first."),
         mistake("shares-per-key", "softmax_rows(attention_scores(q, k))",

@@ -29,6 +29,8 @@ EXERCISE = Exercise(
         "no effect.",
     ),
     misconceptions=(
+        mistake("two-heads-only", "ops.concatenate(heads, axis=-1)", "ops.concatenate([heads[0], heads[1]], axis=-1)",
+            hint="You put the first two heads side by side. There may be any number of heads: hand on the whole list."),
         mistake("rows-below-rows", "axis=-1", "axis=-2",
             hint="You put the matrices below each other. Every token must keep one row, which gets longer."),
         mistake("heads-added", "ops.concatenate(heads, axis=-1)", "sum(heads)",

@@ -33,6 +33,9 @@ EXERCISE = Exercise(
         "After the loop: `concat_heads`, a product with w_o, and b_o for every row.",
     ),
     misconceptions=(
+        mistake("heads-backwards", "concat_heads(found)", "concat_heads(found[::-1])",
+            hint="Your heads are side by side from the last to the first. The rows of W_o are in the heads' own "
+                 "order."),
         mistake("no-output-projection", "return add_to_rows(ops.matmul(y, w_o), b_o)", "return y",
             hint="This is Y, the heads side by side. Line 5 mixes them: Y W_o + b_o."),
         mistake("no-output-bias", "add_to_rows(ops.matmul(y, w_o), b_o)", "ops.matmul(y, w_o)",

@@ -108,9 +108,7 @@ def masked_layer(rng: Random) -> list[Case]:
         in_training(layer_case(rng, normal(rng, 2, 3, 4), 2, some_seen(rng, 2, 1, 3))),
         layer_case(rng, normal(rng, 2, 4, 8), 4, np.broadcast_to(lower_triangle(4), (2, 4, 4)).copy()),
         masked_otherwise_before(layer_case(rng, normal(rng, 1, 5, 4), 2), *some_seen(rng, 2, 1, 5, 5)),
-        scores_below(rng),
         hidden_peaks(rng),
-        scores_far_apart(rng),
     ]
 
 
@@ -125,28 +123,11 @@ def masked_otherwise_before(case: Case, before, mask) -> Case:
     return replace(case, arguments=(x, mask), first=(x, before))
 
 
-def scores_below(rng: Random) -> Case:
-    """All scores are about −5 · 10⁸: a hidden one must be lower still. Each query sees one key."""
-    mask = np.arange(4) == rng.integers(0, 4, size=(2, 4, 1))
-    case = layer_case(rng, normal(rng, 2, 4, 4), 2, mask)
-    root = np.float32(5e8 / 2**0.5) ** 0.5  # heads of two numbers: q · k / √2 = −2 root² / √2
-    fixed = {"query/bias": np.full(4, root), "key/bias": np.full(4, -root)}
-    fixed |= {name: 0 * case.weights[name] for name in ("query/kernel", "key/kernel")}
-    return replace(case, weights=case.weights | fixed)
-
-
 def hidden_peaks(rng: Random) -> Case:
     """The hidden keys have by far the highest scores, about 1400."""
     x, mask = normal(rng, 2, 5, 4), some_seen(rng, 2, 1, 5)
     x[..., 0] = np.where(mask[:, 0], 0, 1)
     return scored_by_first(layer_case(rng, x, 2, mask), 2000)
-
-
-def scores_far_apart(rng: Random) -> Case:
-    """A query that sees no key gives the same weight to all, although their scores are far apart."""
-    x, mask = normal(rng, 2, 5, 4), some_seen(rng, 2, 5, 5)
-    x[..., 0], mask[:, 1] = rng.permuted(np.float32([[-1, -0.5, 0, 0.5, 1]] * 2), axis=-1), False
-    return scored_by_first(layer_case(rng, x, 2, mask), 1000)
 
 
 def scored_by_first(case: Case, size: float) -> Case:
@@ -237,10 +218,6 @@ EXERCISE = Exercise(
         mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
             "ops.where(ops.expand_dims(attention_mask, axis=1), MASKED_SCORE, scores)",
             hint="With a mask you hide exactly the visible keys. True means: may be seen."),
-        mistake("mask-penalty-added", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",
-            "scores + ops.where(ops.expand_dims(attention_mask, axis=1), 0.0, MASKED_SCORE)",
-            hint="You add −10⁹ to the scores. In float32 neighbours of −10⁹ are 64 apart, so large scores leave a "
-                 "trace: a query that may see no key then prefers some. Put −10⁹ in place of the score."),
         mistake("mask-ignored", "if attention_mask is not None:", "if False:",
             hint="The mask has no effect. Apply it between scores and softmax, as in 3.8."),
         mistake("mask-without-heads", "ops.expand_dims(attention_mask, axis=1)", "attention_mask",

@@ -28,6 +28,9 @@ EXERCISE = Exercise(
         "`ops.expand_dims(..., axis=1)` puts the new axis between the other two.",
     ),
     misconceptions=(
+        mistake("numbers-for-booleans", "ops.equal(is_real, 1)", "is_real",
+            hint="Your mask holds the numbers 1 and 0. Expected booleans (dtype bool): compare with 1, or convert the "
+                 'numbers with `ops.cast(x, "bool")`.'),
         mistake("inverted", "ops.equal(is_real, 1)", "ops.equal(is_real, 0)",
             hint="True marks the padding in your mask. True must mean: may be seen."),
         mistake("queries-hidden", "axis=1", "axis=2",

@@ -122,12 +122,16 @@ def any_masked_layers(rng: Random) -> list[Case]:
 
 
 def masks_of_layer(rng: Random) -> list[Case]:
-    """A mask for all queries, one for each, and queries that may see nothing; a mask in training."""
+    """A mask for all queries, one for each, and queries that may see nothing."""
     nothing = some_seen(rng, 2, 4, 4)
     nothing[0, 1], nothing[1] = False, False
     masks = (some_seen(rng, 2, 1, 4), nothing)
-    trained = layer_case(rng, normal(rng, 2, 3, 4), some_seen(rng, 2, 1, 3), dropout={"dropout": 0.0}, training=True)
-    return [*(layer_case(rng, normal(rng, 2, 4, 6), mask=mask) for mask in masks), trained]
+    return [layer_case(rng, normal(rng, 2, 4, 6), mask=mask) for mask in masks]
+
+
+def mask_in_training(rng: Random) -> Case:
+    """With a rate of 0, so that nothing is dropped."""
+    return layer_case(rng, normal(rng, 2, 3, 4), some_seen(rng, 2, 1, 3), dropout={"dropout": 0.0}, training=True)
 
 
 def silenced(case: Case, *parts: str) -> Case:

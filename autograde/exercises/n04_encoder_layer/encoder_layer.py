@@ -10,6 +10,7 @@ from autograde.exercises.n04_encoder_layer._shared import (
     dropped_by_signs,
     inputs_of_layer,
     layer_case,
+    mask_in_training,
     masks_of_layer,
     nothing_to_add,
     shown_by_one_unit,
@@ -25,7 +26,7 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """Dropout of the given rate, also 0, or of the usual 0.1, acts on the result of each sub-layer.
+    """Dropout of the given rate, also 0 (under a mask), or of the usual 0.1, acts on the result of each sub-layer.
 
     If both return zeros, it has no effect: neither the sum nor what a sub-layer reads is dropped. Nothing is dropped
     inside the network.
@@ -43,7 +44,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
         dropped_by_signs(usual, "attention", 0.1),
         dropped_by_signs(usual, "feed_forward", 0.1),
         Trial((silent,)),
-        Trial((layer_case(rng, normal(rng, 2, 3, 4), dropout={"dropout": 0.0}, training=True),)),
+        Trial((mask_in_training(rng),)),
     ]
 
 

@@ -62,6 +62,8 @@ EXERCISE = Exercise(
         "0.5`.",
     ),
     misconceptions=(
+        mistake("root-of-two-only", "(2 / math.pi) ** 0.5", "2**0.5 / math.pi",
+            hint="You take the root of 2 and divide by π. The root is of the whole fraction: √(2/π)."),
         mistake("kinds-exchanged", 'kind == "sigmoid"', 'kind == "tanh"',
             hint='You swapped the two formulas: "sigmoid" gives the one with tanh.'),
         mistake("plain-sigmoid", "ops.sigmoid(1.702 * x)", "ops.sigmoid(x)",

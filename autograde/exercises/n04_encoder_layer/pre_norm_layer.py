@@ -14,6 +14,7 @@ from autograde.exercises.n04_encoder_layer._shared import (
     any_masked_layers,
     inputs_of_layer,
     layer_case,
+    mask_in_training,
     masks_of_layer,
     nothing_to_add,
     shown_by_one_unit,
@@ -63,7 +64,7 @@ def both_dropped(case: Case) -> Trial:
 
 
 def inputs_and_masks(rng: Random) -> list[Trial]:
-    first, *others = inputs_of_layer(rng) + masks_of_layer(rng)
+    first, *others = inputs_of_layer(rng) + masks_of_layer(rng) + [mask_in_training(rng)]
     return [Trial((first,), (Reference(), slopes(rng, first))), *(Trial((case,)) for case in others)]
 
 
@@ -85,6 +86,11 @@ EXERCISE = Exercise(
         "Only ever add to x itself; never assign a normalised value to it.",
     ),
     misconceptions=(
+        mistake("norms-exchanged",
+            "self.attention(self.attention_norm(x)", "self.attention(self.output_norm(x)",
+            "self.feed_forward(self.output_norm(x))", "self.feed_forward(self.attention_norm(x))",
+            hint="You exchanged the two norms: attention_norm belongs in front of attention, output_norm in front of "
+                 "the network."),
         mistake("post-norm",
             "self.attention(self.attention_norm(x),", "self.attention(x,",
             "x = x + self.dropout(attended, training=training)",

@@ -61,6 +61,9 @@ EXERCISE = Exercise(
         "`ops.stack([a, b])` makes a tensor of shape (2,) from two numbers.",
     ),
     misconceptions=(
+        mistake("sign-kept", "distance[worst]", "(approximate - exact)[worst]",
+            hint="You find the right place, but your difference there still has its sign. A distance is its absolute "
+                 "value."),
         mistake("signed", "ops.abs(approximate - exact)", "approximate - exact",
             hint="You look for the largest difference with its sign. Here the approximation is farthest *below* the "
                  "exact function: use the absolute difference."),

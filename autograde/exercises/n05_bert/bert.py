@@ -150,6 +150,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
         Trial((usual,), (Varies(item=0),)),
         Trial((replace(nothing_left, **training),)),
         Trial((replace(no_chance, **training),), (Reference(), HandsOn())),
+        Trial((replace(without_effect(no_chance, "encoder"), **training),)),
         Trial((no_chance,), slopes_of_both(rng, no_chance)),
     ]
 

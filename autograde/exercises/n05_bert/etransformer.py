@@ -78,8 +78,10 @@ def repeated_token(rng: Random) -> list[Trial]:
 
 
 _IN_THE_LOOP = """        for layer in self.encoder.layers_:
-            e = self.final.norm(gelu(self.final.dense(layer(e))))
-        return ops.softmax(ops.matmul(e, self.final.unembedding), axis=-1)
+            e = layer(e)
+            p = self.final(e)
+            e = self.final.norm(gelu(self.final.dense(e)))
+        return p
 """
 
 EXERCISE = Exercise(
@@ -105,6 +107,12 @@ EXERCISE = Exercise(
         "`ops.shape(x)[1]` is ℓ. The positions' vectors are (ℓ, d_e); broadcasting adds them to (batch, ℓ, d_e).",
     ),
     misconceptions=(
+        mistake("times-root-of-width", "self.token(x) + self.position(places)",
+            "self.token(x) * self.token.output_dim**0.5 + self.position(places)",
+            hint="You multiply the token vectors by √d_e, as the transformer of 2017 does. Line 3 adds them as they "
+                 "are."),
+        mistake("token-0-hidden", "self.encoder(e)", "self.encoder(e, attention_mask=ops.expand_dims(x != 0, 1))",
+            hint="You hide the tokens with id 0 as padding. Here 0 is a token like any other; there is no padding."),
         mistake("layers-for-heads", "Encoder(num_layers, num_heads, d_mlp)", "Encoder(num_heads, num_layers, d_mlp)",
             hint="You make {heads} layers with {layers} heads. `Encoder` takes the number of layers first: here "
                  "{layers} layers with {heads} heads."),

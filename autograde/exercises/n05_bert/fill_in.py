@@ -112,6 +112,8 @@ EXERCISE = Exercise(
         "token.",
     ),
     misconceptions=(
+        mistake("mask-is-four", 'pieces.index("[MASK]")', "4",
+            hint="You take 4 for the id of [MASK]. It depends on the vocabulary: look it up in `pieces`."),
         mistake("shares-among-the-best",
             "ops.softmax(logits, axis=-1)", "logits",
             "shares, best = ops.top_k(row, k)\n",

@@ -81,6 +81,8 @@ EXERCISE = Exercise(
         "multiplied by L.",
     ),
     misconceptions=(
+        mistake("no-bias-of-the-pairs", "nsp_head = 2 * h + 2", "nsp_head = 2 * h",
+            hint="The head for pairs has a bias, too: one number for each of its two results."),
         mistake("biases-forgotten",
             "4 * (h * h + h)", "4 * h * h",
             "(h * f + f) + (f * h + h)", "2 * h * f",

@@ -74,6 +74,9 @@ EXERCISE = Exercise(
         "Then the Dense, then tanh (as its activation or afterwards).",
     ),
     misconceptions=(
+        mistake("axis-of-tokens-kept", "hidden[:, 0]", "hidden[:, :1]",
+            hint="Your result has an axis of one token left, (batch, 1, hidden). `hidden[:, 0]` takes the first token "
+                 "and removes its axis."),
         mistake("mean-of-all", "hidden[:, 0]", "ops.mean(hidden, axis=1)",
             hint="You average the {tokens} tokens. BERT's pooler reads one vector, the first, [CLS]. (Averaging is a "
                  "good idea of its own: Reimers & Gurevych 2019.)"),

@@ -96,6 +96,10 @@ EXERCISE = Exercise(
         "A list times a number repeats it: `[0] * 3`. Weights are 1.0 for a real prediction, 0.0 for padding.",
     ),
     misconceptions=(
+        mistake("unchanged-ones-without-weight",
+            "[1.0] * len(positions)", "[float(original_ids[t] != masked_ids[t]) for t in positions]",
+            hint="A chosen token that was not changed has weight 0 in your example. It is predicted like the others: "
+                 "every chosen position has weight 1."),
         mistake("labels-after-masking", "original_ids[t] for t", "masked_ids[t] for t",
             hint="Your masked_lm_ids come from the masked sequence. The labels are the ids *before* masking."),
         mistake("masks-not-attended",

@@ -85,6 +85,9 @@ EXERCISE = Exercise(
         "(m, 1).",
     ),
     misconceptions=(
+        mistake("first-ids", "ops.take(x, positions)", "x[: ops.shape(positions)[0]]",
+            hint="You take the first original ids. Take those *at the masked positions*, as you do with the rows of "
+                 "p."),
         mistake("mean-instead-of-sum", "-ops.sum(ops.log(chances))", "-ops.mean(ops.log(chances))",
             hint="You take the mean. Line 9 is a sum over T̃: a sentence with more masked tokens has a larger loss."),
         mistake("every-position",

@@ -76,6 +76,11 @@ EXERCISE = Exercise(
         "last axis.",
     ),
     misconceptions=(
+        mistake("offsets-of-predictions", "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)",
+            "ops.take(ops.reshape(hidden, (-1, hidden.shape[-1])), positions + ops.expand_dims("
+            "ops.arange(hidden.shape[0], dtype=positions.dtype), 1) * positions.shape[1], axis=0)",
+            hint="Row b of your flat matrix begins at b · P, the number of predictions. Each sequence has T tokens: it "
+                 "begins at b · T."),
         mistake("the-first-rows-positions", "ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1)",
             "ops.take(hidden, positions[0], axis=1)",
             hint="All rows are read at the positions of the first row. Each row has its own positions."),

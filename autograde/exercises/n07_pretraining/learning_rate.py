@@ -78,7 +78,8 @@ EXERCISE = Exercise(
         "Two straight lines, one up, one down; use the lower one.",
         "Up: (step + 1) / warmup_steps. Down: the remaining steps (total_steps − step) divided by the length of the "
         "decay.",
-        "`ops.minimum` of the two, not below 0, times the peak. `max(warmup_steps, 1)` avoids a division by 0.",
+        "`ops.minimum` of the two, not below 0, times the peak. In the divisor of the rising line, and only there, "
+        "`max(warmup_steps, 1)` avoids a division by 0.",
     ),
     misconceptions=(
         mistake("first-step-lost", "(step + 1) / max", "step / max",
@@ -99,6 +100,10 @@ EXERCISE = Exercise(
         mistake("zero-too-early", "(total_steps - step) /", "(total_steps - step - 1) /",
             hint="Your rate is 0 one step too early. `step` counts the steps that are made, and the rate falls to 0 at "
                  "step {total}: only the rising line has a + 1."),
+        mistake("decay-of-at-least-one",
+            "(total_steps - warmup_steps)", "(total_steps - max(warmup_steps, 1))",
+            hint="Right with a warm-up. With warmup_steps = 0 your decay begins at step 1: `max(warmup_steps, 1)` "
+                 "belongs only in the divisor of the rising line; the decay is total_steps − warmup_steps long."),
         mistake("below-zero", "ops.clip(ops.minimum(rising, falling), 0, 1)", "ops.minimum(rising, falling)",
             hint="After the last step your rate is negative, and each step would increase the loss. The rate "
                  "must stay 0."),

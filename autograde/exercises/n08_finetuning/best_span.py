@@ -203,6 +203,9 @@ EXERCISE = Exercise(
         "At the end compare the best sum with start[0] + end[0] + threshold. It is the answer only if it is larger.",
     ),
     misconceptions=(
+        mistake("last-token-excluded", "range(first, last + 1)", "range(first, last)",
+            "min(i + longest, last + 1)", "min(i + longest, last)",
+            hint="Your answers never contain the token `last`. It belongs to the text: both ranges end behind it."),
         mistake("each-by-itself", cell=EACH_BY_ITSELF,
             hint="You choose the best start and the best end independently. They may not form a span: the end can "
                  "come before the start, or far after it. Use the sum of a *pair*."),

@@ -99,6 +99,9 @@ EXERCISE = Exercise(
         "Three lines: take that vector, apply self.dropout (with training=training), then self.dense.",
     ),
     misconceptions=(
+        mistake("pooler-in-front", "self.dropout(cls, training=training)",
+            "self.dropout(ops.tanh(cls), training=training)",
+            hint="You apply tanh to the vector of [CLS], as BERT's pooler does. This head reads the vector as it is."),
         mistake("kwargs-dropped", "super().__init__(**kwargs)", "super().__init__()",
             hint="`**kwargs` has no effect: hand it on to Keras's constructor. Keras's own arguments, such "
                  "as `trainable` and `name`, arrive there."),

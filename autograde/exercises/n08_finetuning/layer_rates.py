@@ -68,6 +68,8 @@ EXERCISE = Exercise(
         "First the whole list; then the first `frozen` entries become 0.0. The embeddings are the first entry.",
     ),
     misconceptions=(
+        mistake("embeddings-like-layer-0", "decay**depth", "decay ** min(depth, num_layers)",
+            hint="Your embeddings have the rate of layer 0. They are one step further down: once more times `decay`."),
         mistake("upside-down", "range(num_layers + 1, -1, -1)", "range(num_layers + 2)",
             hint="In your list the embeddings have the largest rate. The lowest part is the most general and must "
                  "have the smallest."),

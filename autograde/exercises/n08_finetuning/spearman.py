@@ -87,6 +87,8 @@ EXERCISE = Exercise(
         "With s smaller values and e equal ones (itself included) the mean rank is s + (e + 1) / 2.",
     ),
     misconceptions=(
+        mistake("rounded-to-float32", "np.asarray(values)", 'np.asarray(values, "float32")',
+            hint="You round the numbers to float32, in which close numbers become equal. Compare them as they are."),
         mistake("pearson", "ranks(gold), ranks(predicted)", "gold, predicted",
             hint="This is Pearson's correlation of the values themselves. Spearman's is that of their ranks."),
         mistake("order-for-ranks", "return smaller + (equal + 1) / 2", "return np.argsort(values)",

@@ -21,7 +21,7 @@ from autograde.exercises.planning import chained_calls
 from autograde.exercises.planning.trial_claims import PlannedTrial, expected_of
 from autograde.exercises.spec import Exercise, Reference, Trial
 from autograde.judging import random_claims
-from autograde.judging.match_mistake import without_code
+from autograde.judging.match_mistake import outcome_of
 
 
 def visible_seed(exercise: Exercise) -> str:
@@ -123,10 +123,7 @@ def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[
         if not outcomes:
             names = cells.namespace(exercise, cells.patched_cell(exercise, misconception))
             outcomes = kept_layers.answers(plan["questions"], names)
-        outcomes = [
-            {"status": answer["status"], "value": answer["value"], "error": without_code(answer["error"])}
-            for answer in outcomes
-        ]
+        outcomes = [outcome_of(answer) for answer in outcomes]
         hint = misconception.hint.format(**facts)
         outcomes = random_claims.tallied(plan, outcomes)
         misconceptions.append({"id": misconception.id, "hint": hint, "outcomes": outcomes})

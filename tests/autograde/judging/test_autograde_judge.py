@@ -197,7 +197,7 @@ def test_tolerance_treats_infinities_as_equal_and_nan_as_different():
 
 def test_a_mistake_is_named_only_if_it_explains_all_answers():
     assert _scores("return ops.matmul(q, ops.swapaxes(k, -1, -2))").misconception == "unscaled"
-    partly = "return ops.matmul(q, ops.swapaxes(k, -1, -2)) / (q.shape[-1] ** 0.5 if q.shape[-2] == 6 else 1.0)"
+    partly = "return ops.matmul(q, ops.swapaxes(k, -1, -2)) / (q.shape[-1] ** 0.5 if len(q.shape) == 2 else 1.0)"
     assert _scores(partly).misconception is None
 
 

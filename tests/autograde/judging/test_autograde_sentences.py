@@ -13,7 +13,7 @@ from autograde_case import LAYER, asking, verdict_on, visible_plan
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.judging import rendering
-from autograde.judging.call_texts import small_picture
+from autograde.judging.call_texts import call_text, small_picture
 from autograde.judging.compare import Tolerance, compare
 from autograde.judging.judge import judge
 from autograde.judging.verdict import Picture, Verdict
@@ -385,3 +385,51 @@ def test_two_numbers_that_must_be_equal_are_both_shown_as_the_students_own():
 )  # fmt: skip
 def test_errors_of_tensorflow_and_a_lost_gradient_have_advice(exercise, source, advice):
     assert advice in " ".join(verdict_on(exercise, source).advice)
+
+
+def test_numbers_that_differ_never_look_equal_also_as_whole_ones():
+    message = compare(np.float32([1.0]), np.float32([0.99999]), Tolerance(0, 1e-7)).message
+    assert "yours 0.99999   expected 1" in message
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_a_wrong_dtype_has_a_sentence(dtype):
+    source = f"def causal_mask(tokens):\n    return ops.cast(ops.tri(tokens), '{dtype}')"
+    assert f"Expected booleans (dtype bool), got {dtype}." in str(verdict_on("causal-mask", source))
+
+
+def test_an_error_that_came_before_the_wanted_one_asks_for_a_check_of_ones_own():
+    source = "def learned_positions(length, w_p):\n    return ops.take(w_p, ops.arange(length), axis=0)"
+    verdict = verdict_on("learned-positions", source)
+    assert "Compare the arguments at the start of your function, and `raise ValueError(…)`" in str(verdict)
+    assert "Is it the right table" not in str(verdict)
+
+
+def test_arguments_that_are_left_out_are_named():
+    question = {"probe": {"kind": "function", "name": "f"}, "keywords": {}, "arguments": [np.zeros(2, "float32")] * 5}
+    assert call_text(list("abcde"), question).endswith(" and d, e")
+
+
+def test_a_float16_number_is_shown_without_a_warning(recwarn):
+    compare(np.float16([1.5]), np.float16([2.5]))
+    assert not recwarn.list
+
+
+def test_a_second_mistake_in_another_part_does_not_hide_the_first():
+    """The mask is wrong, too; the first part that fails is that of a known mistake."""
+    source = cells.answer_cell(catalogue.find("spearman"))
+    plan = visible_plan("spearman")
+    first = {claim["answer"] for claim in plan["parts"][0]["claims"]}
+    known = plan["misconceptions"][0]
+    answers = [
+        {
+            "status": outcome["status"],
+            "value": outcome["value"],
+            "error": outcome["error"],
+            "notes": {"returned": "float"},
+        }
+        if index in first
+        else {"status": "ok", "value": 0.125, "error": None, "notes": {"returned": "float"}}
+        for index, outcome in enumerate(known["outcomes"])
+    ]
+    assert judge(plan, lambda questions: answers, source).misconception == known["id"]

@@ -76,6 +76,14 @@ def test_each_exercise_tells_which_ready_made_functions_it_refuses(made):
         assert f"## {exercise.number} " in text
         assert all(f"`{name}`" in text for name in own)
         assert ("`check` refuses" in text) == bool(own)
+        assert ("<details><summary>Names that <code>check</code> refuses here" in text) == (len(own) > 2)
+
+
+def test_the_code_of_pictures_is_folded_and_no_answer_check_or_definition_is(made):
+    for cell in json.loads(made.student)["cells"]:
+        if cell["metadata"].get("jupyter", {}).get("source_hidden"):
+            assert "alt=" in cell["source"] and "nbgrader" not in cell["metadata"]
+            assert not re.search(r"^(def|class) ", cell["source"], re.MULTILINE)
 
 
 def test_every_answer_counts_secret_lines_and_finds_each_in_the_source(made):

@@ -19,6 +19,7 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
+from autograde.judging import rendering
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.student import drawings_data, pictures, plans, progress_file
@@ -355,3 +356,89 @@ def test_the_map_is_open_where_there_is_something_to_do_and_where_one_is():
     page = Overview([(fact, *row) for fact, row in zip(facts, reached)])._repr_html_()
     opened = re.findall(r"<details open><summary><strong[^>]*>(\w+):", page)
     assert opened == ["01_x", "03_x"] and page.count("<details>") == 3
+
+
+def test_pictures_of_signed_numbers_have_two_colours_and_0_in_the_middle(monkeypatch):
+    figures = []
+    monkeypatch.setattr(pictures, "_show", lambda figure, alt: figures.append(figure))
+    pictures.heat_maps([[[-1.0, 0.0, 3.0]], [[0.0, 2.0, 1.0]]], alt="one with signs, one without")
+    signed, plain = (axis.images[0] for axis in figures[0].axes)
+    assert (signed.get_cmap().name, signed.get_clim()) == ("RdBu", (-3.0, 3.0))
+    assert (plain.get_cmap().name, plain.get_clim()) == ("Blues", (0.0, 2.0))
+    assert rendering.scale_of(np.array([-2.0, 1.0])) == (-2.0, 2.0, "RdBu")
+    assert rendering.is_dark(-1.9, -2.0, 2.0) and not rendering.is_dark(0.1, -2.0, 2.0)
+
+
+def test_progress_of_a_notebook_with_a_long_title_keeps_its_bars_in_a_column():
+    facts = {"notebook": "09_own", "notebook_title": "09 · " + "long " * 9, "number": "9.1", "title": "x", "points": 1}
+    lines = [line for line in repr(Overview([(facts, 0.0, "not attempted")])).splitlines() if "points" in line]
+    assert len({line.index("·" * 20) for line in lines}) == 1
+
+
+class History:
+    """As much of IPython as `cells_run` reads: the cells that ran, failed ones among them."""
+
+    def __init__(self, *cells):
+        self.history_manager = self
+        self.input_hist_parsed = ["", *cells]
+
+
+def test_a_function_of_an_older_version_of_its_cell_is_not_checked(monkeypatch):
+    import IPython
+
+    right = f"def attention_scores(q, k):\n    {RIGHT}\n"
+    broken = right.replace("(q, k):", "(q, k:")
+    space = written("from autograde.student import check\n" + right, "<older>")
+    older = "from autograde.student import check\n" + right
+    monkeypatch.setattr(IPython, "get_ipython", lambda: History(older, broken, "check(attention_scores)"))
+    shown = eval("check(attention_scores)", space)
+    assert isinstance(shown, Message) and "The newest version of the cell that defines `attention_scores`" in repr(
+        shown
+    )
+    assert not Path(progress_file.FILE).exists()
+    monkeypatch.setattr(IPython, "get_ipython", lambda: History(broken, older, "check(attention_scores)"))
+    assert eval("check(attention_scores)", space).verdict.passed
+
+
+def test_after_a_restart_check_says_which_cell_to_run_and_nothing_is_lost():
+    assert _scores(RIGHT).verdict.passed
+    before = Path(progress_file.FILE).read_text()
+    uses_it = "def softmax_rows(a):\n    return attention_scores(a, a)"
+    assert "Run the cell of 3.4 `attention_scores` first: `softmax_rows` uses it" in repr(
+        _check(uses_it, "check(softmax_rows)")
+    )
+    assert "Run the cell of 3.4 `attention_scores` first: it is not" in repr(_check("", "check('attention_scores')"))
+    assert Path(progress_file.FILE).read_text() == before
+    other = _check("def softmax_rows(a):\n    return nowhere(a)", "check(softmax_rows)")
+    assert "Does a cell above define `nowhere`?" in repr(other)
+
+
+def test_a_partial_of_a_right_function_and_an_array_are_told_what_to_do():
+    source = f"import functools\ndef scaled(by, q, k):\n    {RIGHT}\nattention_scores = functools.partial(scaled, 1)"
+    shown = _check(source)
+    assert isinstance(shown, Message) and "Write `def attention_scores(…)` and call your other function" in repr(shown)
+    assert "`ops.convert_to_tensor(…)` makes a tensor of an array" in repr(_scores(f"return ({RIGHT[7:]}).numpy()"))
+
+
+@pytest.mark.parametrize("setting", ["set_dtype_policy('mixed_float16')", "set_floatx('float64')"])
+def test_a_precision_that_a_cell_has_set_is_named_and_costs_nothing(setting):
+    import keras
+
+    try:
+        own = "self.add_weight(shape=(shape[-1],), initializer={!r})"
+        shown = _check(
+            f"keras.config.{setting}\nclass LayerNorm(keras.layers.Layer):\n"
+            "    def __init__(self, epsilon=1e-12, **kwargs):\n"
+            "        super().__init__(**kwargs)\n        self.epsilon = epsilon\n"
+            f"    def build(self, shape):\n        self.gamma = {own.format('ones')}\n"
+            f"        self.beta = {own.format('zeros')}\n"
+            "    def call(self, x):\n        c = x - ops.mean(x, -1, keepdims=True)\n"
+            "        v = ops.mean(c**2, -1, keepdims=True)\n"
+            "        return c / ops.sqrt(v + self.epsilon) * self.gamma + self.beta\n",
+            "check(LayerNorm)",
+        )
+        assert shown.verdict.passed and f"keras.config.{setting}" in repr(shown)
+        assert {keras.config.dtype_policy().name, keras.config.floatx()} != {"float32"}  # as the cell has set it
+    finally:
+        keras.config.set_floatx("float32")
+        keras.config.set_dtype_policy("float32")

@@ -40,6 +40,6 @@ def test_the_line_ends_where_the_check_stops_early(clock, capsys):
 def test_a_check_counts_its_calls(monkeypatch, capsys):
     monkeypatch.setattr(progress_line, "PATIENCE", -1.0)
     question = {"probe": {"kind": "call"}, "names": ["missing"], "arguments": {}}
-    monkeypatch.setattr(time_limit.call_answer, "answer", lambda questions, space: [{"status": "returned"}])
+    monkeypatch.setattr(time_limit.call_answer, "answer", lambda questions, space: [{"status": "ok", "error": None}])
     assert len(time_limit.answer_in_time([question] * 4, {})) == 4
     assert "call 4 of 4 after 0 s" in capsys.readouterr().out

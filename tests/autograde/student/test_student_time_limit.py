@@ -156,3 +156,31 @@ def test_in_a_notebooks_kernel_the_lines_are_the_cells_and_the_kernel_continues(
     shown = notebook.cells[2].outputs[0]["data"]["text/plain"]
     assert "did not end within 5 s, in the loop that begins in line 4: `while i < 1:`" in shown
     assert notebook.cells[3].outputs[0]["text"] == "still here\n"
+
+
+@pytest.mark.slow
+def test_a_loop_that_catches_everything_is_stopped_too():
+    loop = "    while True:\n        try:\n            q = q + 1\n        except:\n            pass"
+    text = str(check_of(f"def attention_scores(q, k):\n{loop}", seconds=1).verdict)
+    assert "did not end within 1 s, in the loop that begins in line 3: `while True:`" in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "body",
+    [
+        "    big = ops.zeros((200000, 1))\n    return ops.matmul(big, ops.transpose(big))",
+        "    return np.zeros((10**6, 10**6)) + q",
+    ],
+)
+def test_a_tensor_larger_than_memory_ends_within_a_minute_and_says_so(body):
+    began = time.monotonic()
+    text = str(check_of(f"def attention_scores(q, k):\n{body}", seconds=20).verdict)
+    assert time.monotonic() - began < 60
+    assert "needs more memory than this machine has" in text and "job:localhost" not in text
+
+
+def test_an_alarm_inside_of_tensorflows_own_error_is_about_memory():
+    mixed = {"type": "RuntimeError", "base": "RuntimeError", "message": "MISMATCH: REPLACED BY TimeLimitExceeded"}
+    answer = {"status": "raised", "value": None, "notes": {}, "error": mixed}
+    assert time_limit._is_out_of_memory(answer) and answer["error"]["type"] == "MemoryError"
