@@ -43,7 +43,7 @@ def options_of(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--tasks", nargs="+", choices=TASKS, default=["pretraining"])
     parser.add_argument("--tokens", nargs="+", type=int, default=[128], help="lengths of a row")
     parser.add_argument("--rows", nargs="+", type=int, help="rows of a batch (256 of small and 32 of base at 128)")
-    parser.add_argument("--largest", action="store_true", help=f"find the most rows that fit in {USABLE:.0%} of a card")
+    parser.add_argument("--largest", action="store_true", help=f"the most rows that fit in {USABLE:.0%}% of a card")
     parser.add_argument(
         "--sharding", nargs="+", choices=tuple(SHARDED), default=["replicated"],
         help="what the chips of a pod divide, beside the rows: nothing, the optimizer's variables, or the weights, too",

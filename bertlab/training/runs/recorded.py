@@ -1,6 +1,7 @@
 """Results of runs that take too long for a notebook: tables in the package, to draw beside one's own results.
 
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
+small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
 """
 
 import csv

@@ -19,6 +19,7 @@ from bertlab.data import small_world
 from bertlab.data.small_world import every_sentence, exact, exact_in_bag, grammar, read, sample, to_mirror
 from bertlab.data.small_world.exact import best_losses, conditionals, floors
 from bertlab.data.small_world.sentences import word_ids
+from bertlab.training.runs.recorded import recorded_runs
 
 PAGE = Path(__file__).parents[3] / "docs" / "small_world.md"
 SENTENCES = sample(3, 1000)
@@ -330,6 +331,25 @@ def test_mistakes_are_one_line_that_says_what_to_do(call, message):
     assert "\n" not in str(error.value)
 
 
+# === Benchmark ===
+
+
+def test_the_benchmark_masks_two_words_of_each_sentence_and_keeps_them_as_targets():
+    from benchmarks.training.small_world import CLS, MASK, SEP, TOKENS, floor_of, masked_rows
+
+    sentences = sample(11, 200)
+    rows, hidden = masked_rows(sentences, 0)
+    assert (hidden.sum(axis=1) == 2).all() and ((rows["input_ids"] == MASK).sum(axis=1) == 2).all()
+    np.put_along_axis(rows["input_ids"], rows["masked_lm_positions"], rows["masked_lm_ids"], axis=1)
+    for sentence, ids, mask in zip(sentences, rows["input_ids"], rows["attention_mask"]):
+        real = ids[mask == 1].tolist()
+        assert (real[0], real[-1]) == (CLS, SEP) and tuple(TOKENS[one] for one in real[1:-1]) == sentence.words
+    first, places = sentences[0], np.flatnonzero(hidden[0])
+    seen = set(range(len(first))) - set(places)
+    losses = [-np.log(exact(first, place, seen)[first.words[place]]) for place in places]
+    assert floor_of([first], hidden[:1]) == pytest.approx(np.mean(losses))
+
+
 # === Documentation ===
 
 
@@ -396,3 +416,15 @@ def test_the_page_has_the_floors_and_lengths():
     mean, share = re.search(r"([\d.]+) on average; (\d+) % of them have 10 or more", page).groups()
     assert abs(lengths.mean() - float(mean)) < 0.1 and abs((lengths >= 10).mean() - int(share) / 100) < 0.02
     assert f"all {sum(map(len, SHORT.values())):,} sentences" in page
+
+
+def test_the_page_has_the_recorded_curve():
+    page, rows = PAGE.read_text(encoding="utf-8"), recorded_runs("small_world")
+    floor = rows[0]["floor"]
+    assert f"a loss of {floor:.4f} nats" in page and {one["floor"] for one in rows} == {floor}
+    for step in (100, 300, 500, 1000, 1500):
+        losses = [one["loss"] for one in rows if one["step"] == step]
+        above = f"{np.mean(losses) / floor - 1:.1%}".replace("%", " %")
+        assert row(step, *(f"{loss:.3f}" for loss in losses), above) in page
+    seconds = [one["cpu_seconds"] for one in rows if one["step"] == 1500]
+    assert f"A run took {min(seconds):.0f} to {max(seconds):.0f} seconds" in page

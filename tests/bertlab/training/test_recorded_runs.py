@@ -1,5 +1,7 @@
 """Tables of recorded runs that the package holds."""
 
+import importlib
+
 import pytest
 
 from bertlab.common.errors import DataError
@@ -16,10 +18,17 @@ def test_the_objectives_were_compared_at_equal_operations_with_two_seeds_each():
     assert all(0 < row["task_accuracy"] < 1 and row["parameters"] > 0 for row in rows)
 
 
-def test_the_table_is_that_of_the_benchmark():
-    from benchmarks.training.objectives import COLUMNS
+@pytest.mark.parametrize("name", ["objectives", "small_world"])
+def test_the_table_is_that_of_the_benchmark(name):
+    columns = importlib.import_module(f"benchmarks.training.{name}").COLUMNS
+    assert (RECORDED / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(columns)
 
-    assert (RECORDED / "objectives.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(COLUMNS)
+
+def test_a_small_bert_comes_near_the_floor_of_the_small_world_but_never_below_it():
+    rows = recorded_runs("small_world")
+    assert all(row["loss"] > row["floor"] for row in rows)
+    last = {row["seed"]: row for row in rows}
+    assert set(last) == {1, 2, 3} and all(row["loss"] < 1.05 * row["floor"] for row in last.values())
 
 
 def test_numbers_are_numbers_and_empty_cells_are_left_out():
@@ -29,6 +38,6 @@ def test_numbers_are_numbers_and_empty_cells_are_left_out():
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones():
-    assert recorded_names() == ("objectives",)
-    with pytest.raises(DataError, match="expected the name of recorded runs, objectives; got 'nothing'"):
+    assert recorded_names() == ("objectives", "small_world")
+    with pytest.raises(DataError, match="expected the name of recorded runs, objectives, small_world; got 'nothing'"):
         recorded_runs("nothing")
