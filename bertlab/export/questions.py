@@ -37,7 +37,7 @@ class QuestionModule(ServedModule):
     def __init__(self, predictor):
         super().__init__(predictor)
         self._stride = predictor.info.stride
-        self._question_length = predictor.problem.question_length
+        self._question_length = predictor.task_kind.question_length
         threshold = predictor.info.null_threshold
         self._null_threshold = float("inf") if threshold is None else threshold  # inf: always an answer
 

@@ -101,7 +101,7 @@ class TaskDistillation(Experiment):
         super().__init__(start, task, out, recipe, {}, say)
         if kind_of(self.teacher) != self.task_kind.model_kind:
             raise CheckpointError(
-                f"{self.teacher_folder}: expected a teacher with a head for {self.problem.model_kind}, got one for "
+                f"{self.teacher_folder}: expected a teacher with a head for {self.task_kind.model_kind}, got one for "
                 f"{kind_of(self.teacher)}; choose a model that is fine-tuned on {task.name}"
             )
         check_pair(self.config, self.teacher.config, self.layers)

@@ -187,7 +187,7 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
 
     class Own(keras.callbacks.Callback):
         def on_epoch_end(self, epoch, logs=None):
-            seen.append((epoch, dict(logs), self.model.problem.info.name))
+            seen.append((epoch, dict(logs), self.model.task_kind.info.name))
             self.model.stop_training = epoch == 1
 
     def share_of_negative(rows, predictions):
