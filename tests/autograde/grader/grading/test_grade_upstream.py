@@ -114,7 +114,9 @@ TOYS = (
 def toy_catalogue(tmp_path_factory):
     """The catalogue of the two notebooks."""
     folder = tmp_path_factory.mktemp("solutions")
-    first_exercises = (notebooks.SOLUTIONS / f"{WHOLE}.py").read_text().partition("# %% [markdown]\n# ## 3.6 ")[0]
+    whole = (notebooks.SOLUTIONS / f"{WHOLE}.py").read_text()
+    first_exercises = whole.partition("# %% [markdown]\n# ## 3.6 ")[0]
+    (folder / f"{WHOLE}.py").write_text(whole)  # from its stubs the exercises read the shapes of their inputs
     (folder / f"{EARLY}.py").write_text(first_exercises)
     (folder / f"{LATE}.py").write_text(SOLUTION)
     with pytest.MonkeyPatch.context() as patch:
