@@ -79,7 +79,7 @@ def use(folder: str | Path) -> None:
 
 def _forget_imported() -> None:
     """Forgets the notebooks' modules that were imported before: they may be from another folder."""
-    inside = re.compile(rf"{re.escape(package.__name__)}\.(n\d\w*)(\..+)?")
+    inside = re.compile(rf"{re.escape(package.__name__)}\.(n[\dP]\w*)(\..+)?")
     for found in [found for name in sys.modules if (found := inside.fullmatch(name))]:
         del sys.modules[found[0]]
         if not found[2]:

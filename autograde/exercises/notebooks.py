@@ -24,7 +24,7 @@ from autograde.exercises import folders, variants
 
 SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
 _MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<metadata>.*)$")
-_NUMBERED = re.compile(r"^# ## (?P<number>\d+\.\d+) (?P<rest>.*)$")
+_NUMBERED = re.compile(r"^# ## (?P<number>(\d+|P)\.\d+) (?P<rest>.*)$")
 _HEADING = re.compile(r"(?P<title>.+?) · (?P<points>[\d.]+) points? · ~(?P<minutes>\d+) minutes?(?: · (?P<lines>.+))?")
 _EXPECTED = "## 3.4 Title · 3 points · ~8 minutes · lines of the algorithm (may be left out)"
 

@@ -98,7 +98,7 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     notebook: "03_attention", or the name of a new one; identity: "scores", words joined by hyphens.
     """
     name = identity.replace("-", "_")
-    if not re.fullmatch(r"\d\d_[a-z][a-z0-9_]*", notebook) or not re.fullmatch(
+    if not re.fullmatch(r"(\d\d|P)_[a-z][a-z0-9_]*", notebook) or not re.fullmatch(
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*", identity
     ):
         raise SolutionError(f"expected names like 03_attention and mean-pooling, got {notebook} and {identity}")
@@ -107,12 +107,13 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     if module.exists():
         raise SolutionError(f"{module}: exercise {identity!r} exists already; choose another name")
     known = notebooks.facts_in(solution) if solution.exists() else {}
-    words = {"id": identity, "name": name, "title": notebook[3:].replace("_", " "), "number": notebook[:2]}
+    prefix, _, title = notebook.partition("_")
+    words = {"id": identity, "name": name, "title": title.replace("_", " "), "number": prefix}
     graded = {
         "answer": _metadata(grade_id=identity, solution=True, grade=False, locked=False),
         "check": _metadata(grade_id=f"check-{identity}", solution=False, grade=True, locked=True, points=2),
     }
-    number = f"{int(notebook[:2])}.{len(known) + 1}"
+    number = f"{prefix.lstrip('0') or 0}.{len(known) + 1}"
     _add(solution, _NOTEBOOK.format(**words), _CELLS.format(**words | graded | {"number": number}))
     _add(package / "__init__.py", _PACKAGE.format(**words), "")
     _add(module, _MODULE, "")

@@ -61,7 +61,7 @@ class Editions:
 def notebooks(folder: Path | None = None) -> list[str]:
     """The names of all solution notebooks in a folder, in order; by default the instructor's own, else the course's."""
     folder = folder or (folders.own() / "solutions" if folders.own() else SOLUTIONS)
-    return sorted(path.stem for path in folder.glob("[0-9][0-9]_*.py"))
+    return sorted(path.stem for path in folder.glob("[0-9P]*_*.py"))
 
 
 def make(

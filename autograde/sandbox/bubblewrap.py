@@ -143,7 +143,7 @@ def other_copies() -> list[Path]:
             if (path / "exercises").is_dir() and path.resolve() != package:
                 found.setdefault(path.resolve(), path)
     beside = [path.parent / "solutions" for path in found.values()]
-    return sorted([*found.values(), *(path for path in beside if any(path.glob("[0-9][0-9]_*.py")))])
+    return sorted([*found.values(), *(path for path in beside if any(path.glob("[0-9P]*_*.py")))])
 
 
 def our_files(*more: str) -> list[str]:

@@ -35,8 +35,8 @@ def course(calm, tmp_path):
 
 def _grade_by_command(course, patience: str = ""):
     """`autograde grade` in a process of its own; patience: seconds it waits for a locked gradebook."""
-    program = "from autograde.grader import gradebook; from autograde.cli import main\n"
-    program += f"gradebook.Gradebook.__init__.__defaults__ = ({patience},)\n" * bool(patience)
+    program = "from autograde.grader.book import database; from autograde.cli import main\n"
+    program += f"database.Database.__init__.__defaults__ = ({patience},)\n" * bool(patience)
     words = [sys.executable, "-c", program + "main()", "grade", NAME, "--course", str(course), "--json"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
     report = json.loads(done.stdout)[NAME] if done.stdout.startswith("{") else None
