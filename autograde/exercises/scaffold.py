@@ -98,7 +98,7 @@ def new_exercise(notebook: str, identity: str, root: Path = ROOT) -> list[Path]:
     notebook: "03_attention", or the name of a new one; identity: "scores", words joined by hyphens.
     """
     name = identity.replace("-", "_")
-    if not re.fullmatch(r"(\d\d|P)_[a-z][a-z0-9_]*", notebook) or not re.fullmatch(
+    if not re.fullmatch(r"(\d\d[a-z]?|P)_[a-z][a-z0-9_]*", notebook) or not re.fullmatch(
         r"[a-z][a-z0-9]*(-[a-z0-9]+)*", identity
     ):
         raise SolutionError(f"expected names like 03_attention and mean-pooling, got {notebook} and {identity}")

@@ -15,7 +15,7 @@ from pathlib import Path
 VARIABLE = "MYBERT_HOME"
 PACKAGE = "mybert"
 PROGRESS = ".course_progress.json"
-_NOTEBOOK = re.compile(r"(\d\d|P)_\w+")
+_NOTEBOOK = re.compile(r"(\d\d[a-z]?|P)_\w+")
 
 
 def find() -> Path:
