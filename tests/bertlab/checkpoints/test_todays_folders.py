@@ -1,6 +1,6 @@
 """Folders as other tools write them today: heads, tied tensors, padding, steps of sentence-transformers; messages.
 
-The tokenizers: tests/test_added_tokens.py. Against transformers: tests/peers/test_today_peers.py.
+The tokenizers: tests/bertlab/tokenizers/test_added_tokens.py. Against transformers: tests/peers/test_today_peers.py.
 """
 
 import base64

@@ -60,13 +60,25 @@ def test_the_module_of_every_command_loads_no_backend():
 def test_layer_and_model_tests_pass_on_the_other_backends(backend):
     """The same tests again, in a process of their own: a backend cannot be changed once Keras is loaded."""
     assert find_spec(backend), f"{backend} is not installed: make test-peers installs it"
-    tests = ["test_layers.py", "test_layers_attention.py", "test_layers_dropout.py", "test_layers_parts.py",
-             "test_models.py", "test_gradients.py", "test_replaced_tokens.py", "test_elmo.py", "test_word2vec.py",
-             "test_contrastive.py::test_a_batch_in_parts_has_the_loss_and_the_update_of_the_whole_one",
-             "test_generation.py::test_xla_writes_the_text_that_is_written_without_kept_keys",
-             "test_translation.py::test_kept_keys_and_values_change_no_token[1-12-True]"]  # fmt: skip
+    tests = [
+        *("layers/test_layers.py", "layers/test_layers_attention.py", "layers/test_layers_dropout.py"),
+        *("layers/test_layers_parts.py", "models/test_models.py", "families/test_elmo.py"),
+        *("training/test_gradients.py", "training/test_replaced_tokens.py", "training/test_word2vec.py"),
+        "training/test_contrastive.py::test_a_batch_in_parts_has_the_loss_and_the_update_of_the_whole_one",
+        "generation/test_generation.py::test_xla_writes_the_text_that_is_written_without_kept_keys",
+        "generation/test_translation.py::test_kept_keys_and_values_change_no_token[1-12-True]",
+    ]
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests)],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            *(f"tests/bertlab/{name}" for name in tests),
+        ],
         cwd=ROOT,
         env=os.environ | {"KERAS_BACKEND": backend},
         capture_output=True,
