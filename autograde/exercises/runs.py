@@ -32,7 +32,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """One run. needs: the exercises of the model that the weights belong to; grade_id: the cell with its points."""
+    """One run. id: the `grade_id` of the cell with its points.
+
+    starts_from: the packaged model that a run begins with; it has its vocabulary. "": random weights, and the
+    vocabulary of notebook 07. sizes: those that the run's model must have.
+    """
 
     id: str
     notebook: str
@@ -41,6 +45,8 @@ class TrainingRun:
     model: str  # the name of the student's class
     marks: tuple[Mark, ...] = field(default=())
     file: str = WEIGHTS
+    starts_from: str = ""
+    sizes: dict[str, int] = field(default_factory=dict, hash=False)
     rows: int = 256  # of hidden text
     tokens: int = 32  # in a row
     # Better scores are reported to the instructor: no model that a student trains here is expected to reach them.

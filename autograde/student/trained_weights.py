@@ -1,7 +1,7 @@
-"""The file of trained weights that is handed in with notebook 07: written, checked, downloaded.
+"""The file of trained weights that is handed in with a notebook: written, checked, downloaded.
 
 The weights are stored under the course's own names (`autograde.boundary.roles`), so that the grader can load them into
-the student's model. The file lies in the folder of notebook 07 in the student's home, which on Colab is in the Drive.
+the student's model. The file lies in the folder of its notebook in the student's home, which on Colab is in the Drive.
 """
 
 import json
@@ -19,9 +19,9 @@ from bertlab.common.files import write_atomically
 UNTRAINED = "these are the weights of an untrained model"
 
 
-def weights_path() -> Path:
-    """The path of the file."""
-    return home.of_notebook(NOTEBOOK) / WEIGHTS
+def weights_path(notebook: str = NOTEBOOK, file: str = WEIGHTS) -> Path:
+    """The path of a notebook's file."""
+    return home.of_notebook(notebook) / file
 
 
 def hand_in(run: Run, path: str | Path | None = None) -> str:
@@ -101,9 +101,9 @@ def check_weights(path: str | Path | None = None) -> str:
     return f"✓ {path.name} can be graded: {sizes}{f'; {trained}' if trained else ''}"
 
 
-def download_weights() -> str:
+def download_weights(path: str | Path | None = None) -> str:
     """On Colab, lets the browser download the file; elsewhere returns where it lies."""
-    path = weights_path()
+    path = weights_path() if path is None else Path(path)
     if not path.is_file():
         return "✗ There is no file of weights yet: run the cells above first."
     if saving.download(path):

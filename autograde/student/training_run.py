@@ -39,6 +39,13 @@ class RunError(AutogradeError):
     """A run that cannot continue; the message explains what to do."""
 
 
+def vocabulary_of(starts_from: str = "") -> Path:
+    """The file of the tokens of a run that starts from a packaged model, or, as notebook 07's, from random weights."""
+    from bertlab.checkpoints.packaged import packaged
+
+    return packaged(starts_from) / "vocab.txt" if starts_from else VOCABULARY
+
+
 @dataclass(frozen=True)
 class RunSettings:
     """All settings of a run. model: the arguments of PreTrainingModel."""
@@ -158,7 +165,7 @@ class RunData:
         return f"{self.tokens:,} training tokens, {sizes}"
 
 
-def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
+def prepare(settings: RunSettings, cache: Path | None = None, vocabulary: Path = VOCABULARY) -> RunData:
     """Text → tokens → rows, for training and held out. The built-in text is gathered once and kept in `cache`."""
     from bertlab.data.documents import is_validation
     from bertlab.data.pretraining.batches import Batches, ExampleArrays
@@ -169,7 +176,7 @@ def prepare(settings: RunSettings, cache: Path | None = None) -> RunData:
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
     from bertlab.training.runs.baselines import unigram_baseline
 
-    tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocabulary))
     table = PieceTable.of(tokenizer.vocabulary)
     documents = documents_of(settings.text, cache)
     rows = ExampleSettings(

@@ -29,7 +29,7 @@ from autograde.grader.grading.submission import MAX_TRIES, Outcome, Questions, S
 from autograde.grader.grading.whose_weights import are_packaged
 from autograde.judging.answers import Answer
 from autograde.judging.verdict import PartResult, Verdict
-from autograde.student.training_run import VOCABULARY, documents_of
+from autograde.student.training_run import documents_of, vocabulary_of
 from bertlab.checkpoints.packaged import MINI
 
 SECONDS = 60.0  # for all predictions
@@ -73,7 +73,7 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
         missing = not (folder / run.file).exists()
         sentence = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
         return _refused(run, sentence, "missing" if missing else "refused")
-    if are_packaged(weights):
+    if not run.starts_from and are_packaged(weights):
         sentence = f"{run.file} has the rows of the packaged model {MINI}, not those of a run of your own."
         return replace(_refused(run, sentence), doubts=(f"{run.label}: {sentence}",))
     rows = hidden_rows(run, task.secret, task.student, task.attempt)
@@ -94,10 +94,10 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
                 ends.append(f"{run.id}: {stop.end.reason}")  # the name only: solutions are beside the program
             killed = killed or stop.from_outside
             continue
-        logits = _logits(asked.answers[0], rows)
+        logits = _logits(run, asked.answers[0], rows)
         if logits is not None:
             loss, accuracy, context = metrics(logits, rows)
-            verdict = _verdict(run, loss, accuracy, context, baseline(rows), with_own_model)
+            verdict = _verdict(run, loss, accuracy, context, baseline(run, rows), with_own_model)
             return GradedRun(verdict, tuple(ends), doubts_about(run, loss, accuracy))
     if killed and ends:
         return GradedRun(_technical(run, KILLED), tuple(ends), again=True)
@@ -132,11 +132,13 @@ def _technical(run: TrainingRun, reason: str) -> Verdict:
 def _check_fit(run: TrainingRun, weights: Weights) -> None:
     if weights.are_untrained:
         raise WeightsError(f"{run.file} has the weights of an untrained model")
-    pieces = len(_pieces())
-    if weights.config["vocab_size"] != pieces:
-        raise WeightsError(
-            f"{run.file}: expected the course's vocabulary of {pieces} tokens, got {weights.config['vocab_size']}"
-        )
+    pieces, found = len(_pieces(vocabulary_of(run.starts_from))), weights.config
+    if found["vocab_size"] != pieces:
+        whose = run.starts_from or "the course"
+        raise WeightsError(f"{run.file}: expected {whose}'s vocabulary of {pieces} tokens, got {found['vocab_size']}")
+    for name, size in run.sizes.items():
+        if found[name] != size:
+            raise WeightsError(f"{run.file}: expected {name} {size}, got {found[name]}")
     if weights.config["max_positions"] < run.tokens:
         raise WeightsError(
             f"{run.file}: expected at least {run.tokens} positions, got {weights.config['max_positions']}"
@@ -156,7 +158,7 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = ""
     from bertlab.data.pretraining.settings import ExampleSettings
 
     with _GATHERING:
-        vocabulary, tokens = _hidden_tokens()
+        vocabulary, tokens = _hidden_tokens(vocabulary_of(run.starts_from))
     digest = hmac.new(secret, "\0".join((student, run.notebook, run.id, attempt)).encode(), hashlib.sha256).digest()
     seed = int.from_bytes(digest[:4], "big") >> 1
     settings = ExampleSettings(sequence_length=run.tokens, duplicate_factor=1, seed=seed)
@@ -167,40 +169,40 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = ""
     return rows
 
 
-def baseline(rows: dict[str, np.ndarray]) -> float:
+def baseline(run: TrainingRun, rows: dict[str, np.ndarray]) -> float:
     """The loss on these rows that a model has to be below: that of the frequencies of the training text's tokens, or of
     an untrained model, for which all tokens are equally likely."""
     from bertlab.training.runs.baselines import unigram_baseline
 
     with _GATHERING:
-        training = _training_tokens()
-    labels = rows["masked_lm_ids"][rows["masked_lm_weights"] > 0]
-    return min(unigram_baseline(labels, training, len(_pieces()))["unigram_loss"], math.log(len(_pieces())))
+        training = _training_tokens(vocabulary_of(run.starts_from))
+    labels, pieces = rows["masked_lm_ids"][rows["masked_lm_weights"] > 0], len(_pieces(vocabulary_of(run.starts_from)))
+    return min(unigram_baseline(labels, training, pieces)["unigram_loss"], math.log(pieces))
 
 
 @functools.cache
-def _hidden_tokens():
+def _hidden_tokens(vocabulary: Path):
     """Vocabulary and tokens of the documents that no student's run is trained on."""
-    return _tokens(held_out=True)
+    return _tokens(vocabulary, held_out=True)
 
 
 @functools.cache
-def _training_tokens() -> np.ndarray:
-    return _tokens(held_out=False)[1].values
+def _training_tokens(vocabulary: Path) -> np.ndarray:
+    return _tokens(vocabulary, held_out=False)[1].values
 
 
-def _tokens(held_out: bool):
+def _tokens(vocabulary: Path, held_out: bool):
     from bertlab.data.documents import is_validation
     from bertlab.data.pretraining.examples import tokenize_documents
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 
-    tokenizer = WordPieceTokenizer(Vocabulary.from_file(VOCABULARY))
+    tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocabulary))
     chosen = (document for document in documents_of("python") if is_validation(document.id) == held_out)
     return tokenizer.vocabulary, tokenize_documents(chosen, tokenizer)
 
 
-def _pieces() -> list[str]:
-    return VOCABULARY.read_text(encoding="utf-8").splitlines()
+def _pieces(vocabulary: Path) -> list[str]:
+    return vocabulary.read_text(encoding="utf-8").splitlines()
 
 
 # --- the sandbox ---
@@ -219,12 +221,12 @@ def _program(task: Task, with_own_model: bool) -> list[Step]:
     return [step for step in steps if step.number] if with_own_model else steps
 
 
-def _logits(answer: Answer, rows: dict) -> np.ndarray | None:
+def _logits(run: TrainingRun, answer: Answer, rows: dict) -> np.ndarray | None:
     """The MLM logits (B, P, V), or None if the answer is anything else than finite floats of this shape."""
     value = answer.value
     if answer.status != "ok" or type(value) not in (tuple, list) or not value:
         return None
-    logits, wanted = value[0], (*rows["masked_lm_positions"].shape, len(_pieces()))
+    logits, wanted = value[0], (*rows["masked_lm_positions"].shape, len(_pieces(vocabulary_of(run.starts_from))))
     if type(logits) is not np.ndarray or logits.dtype.kind != "f" or logits.shape != wanted:
         return None
     return logits if np.isfinite(logits).all() else None

@@ -16,7 +16,7 @@ from autograde.boundary.weights_file import Weights, WeightsError, read_weights
 from autograde.exercises.runs import TrainingRun, of_notebook
 from autograde.grader.book.group_hand_ins import copies
 from autograde.grader.grading.results import Result
-from autograde.student.training_run import VOCABULARY
+from autograde.student.training_run import VOCABULARY, vocabulary_of
 
 _COMPARED = 400  # tokens, spread over the vocabulary
 # Correlations of the angles. Full runs of notebook 07 have 0.17 with the packaged model, and 0.77 with each other where
@@ -45,7 +45,7 @@ def with_doubts(
         for result in results:
             path = course / "submitted" / result.student / assignment / run.file
             if result.notebook == run.notebook and result.student not in copied and path.exists():
-                found |= _read(result.student, path)
+                found |= _read(run, result.student, path)
         for first, second in combinations(sorted(found), 2):
             if _alike(found[first], found[second]) > _EQUAL:
                 others = {first: called(second), second: called(first)}
@@ -53,12 +53,19 @@ def with_doubts(
     return results
 
 
-def _read(student: str, path: Path) -> dict[str, np.ndarray]:
+def _read(run: TrainingRun, student: str, path: Path) -> dict[str, np.ndarray]:
+    """What is compared: the angles, or, where all runs begin with one table, how far each number has moved from it."""
     try:
         weights = read_weights(path)
     except WeightsError:
         return {}
-    return {student: _angles(weights)} if weights.config["vocab_size"] == len(_pieces()) else {}
+    if weights.config["vocab_size"] != len(_lines(vocabulary_of(run.starts_from))):
+        return {}
+    if not run.starts_from:
+        return {student: _angles(weights)}
+    first = _packaged_table(run.starts_from)
+    table = weights.arrays["embeddings/token"]
+    return {student: (table - first).ravel()} if table.shape == first.shape else {}
 
 
 def _doubted(result: Result, run: TrainingRun, others: dict[str, str]) -> Result:
@@ -79,12 +86,18 @@ def _angles(weights: Weights) -> np.ndarray:
 
 @functools.cache
 def _packaged_angles() -> np.ndarray:
+    from bertlab.checkpoints.packaged import MINI
+
+    return _cosines(_packaged_table(MINI)[[number for _, number in _compared()]])
+
+
+@functools.cache
+def _packaged_table(name: str) -> np.ndarray:
     from safetensors.numpy import load_file
 
-    from bertlab.checkpoints.packaged import MINI, packaged
+    from bertlab.checkpoints.packaged import packaged
 
-    table = load_file(packaged(MINI) / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
-    return _cosines(table[[number for _, number in _compared()]])
+    return load_file(packaged(name) / "model.safetensors")["bert.embeddings.word_embeddings.weight"].astype("float32")
 
 
 @functools.cache
@@ -93,12 +106,8 @@ def _compared() -> tuple[tuple[int, int], ...]:
     from bertlab.checkpoints.packaged import MINI, packaged
 
     theirs = {piece: row for row, piece in enumerate(_lines(packaged(MINI) / "vocab.txt"))}
-    both = [(row, theirs[piece]) for row, piece in enumerate(_pieces()) if piece in theirs]
+    both = [(row, theirs[piece]) for row, piece in enumerate(_lines(VOCABULARY)) if piece in theirs]
     return tuple(both[:: len(both) // _COMPARED])
-
-
-def _pieces() -> list[str]:
-    return _lines(VOCABULARY)
 
 
 def _lines(path: Path) -> list[str]:

@@ -169,7 +169,7 @@ def hidden():
 
 def _points(logits, rows) -> float:
     loss, accuracy, context = training_runs.metrics(logits.astype("float32"), rows)
-    baseline = training_runs.baseline(rows)
+    baseline = training_runs.baseline(RUN, rows)
     return sum(mark.points for mark in RUN.marks if mark.earned(loss, accuracy, context, baseline))
 
 
@@ -214,9 +214,9 @@ def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
 def test_frequencies_as_a_bias_earn_nothing(hidden):
     """They earned 2 points; those of the hidden text itself have a lower loss than those of the training text."""
     rows, _, tokens = hidden
-    for text in (tokens, training_runs._hidden_tokens()[1].values):
+    for text in (tokens, training_runs._hidden_tokens(training_run.VOCABULARY)[1].values):
         assert _points(np.tile(np.log(_shares(text)), (*rows["masked_lm_ids"].shape, 1)), rows) == 0
-    assert 6 < training_runs.baseline(rows) < 6.6 < np.log(CONFIG["vocab_size"])
+    assert 6 < training_runs.baseline(RUN, rows) < 6.6 < np.log(CONFIG["vocab_size"])
 
 
 @pytest.mark.exhaustive
