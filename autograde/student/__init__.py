@@ -22,6 +22,7 @@ _MODULES = {
     "drawings_finetuning": ("read_offs", "span_bars"),
     "drawings_welcome": ("course_map",),
     "drawings_wordpiece": ("colour_pieces", "input_table"),
+    "guesses": ("show_guess",),
     "notebook": ("activate_mybert", "load_backend"),
     "overview": ("progress",),
     "pictures": ("heat_maps", "lines"),
