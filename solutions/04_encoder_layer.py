@@ -239,7 +239,7 @@ histograms(
 
 # %% nbgrader={"grade": false, "grade_id": "token-spread", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def token_spread(x: Tensor) -> Tensor:
-    """How much the tokens of each sentence differ from their mean, relative to all of their numbers.
+    """The size of the differences between the tokens of each sentence and their mean, relative to all numbers.
 
     x: (batch, tokens, hidden)
     returns (batch,)
@@ -270,6 +270,8 @@ for depth in range(5):
     if depth:
         layer = MultiHeadAttention(1)
         layer(state[None])  # creates its weights
+        for part in (layer.query, layer.key, layer.value, layer.out):
+            part.kernel.assign(rng.normal(size=(16, 16)) / 16**0.5)
         q, k = layer.query(state[None])[0], layer.key(state[None])[0]
         mixing = ops.softmax(q @ ops.transpose(k) / 16**0.5) @ mixing
         transform = transform @ layer.value.kernel @ layer.out.kernel

@@ -21,7 +21,7 @@ _MODULES = {
     "drawings_encoder": ("curves", "histograms", "stacked_boxes"),
     "drawings_finetuning": ("read_offs", "span_bars"),
     "drawings_welcome": ("course_map",),
-    "drawings_wordpiece": ("colour_pieces", "input_table"),
+    "drawings_wordpiece": ("colour_pieces", "input_table", "merge_trees"),
     "guesses": ("show_guess",),
     "notebook": ("activate_mybert", "load_backend"),
     "overview": ("progress",),

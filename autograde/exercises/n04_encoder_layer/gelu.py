@@ -105,9 +105,9 @@ EXERCISE = Exercise(
         mistake("swish", EXACT, "ops.sigmoid(x)",
             hint="x · σ(x) is a different function, called SiLU or Swish. Φ is not the logistic function."),
         mistake("sigmoid-approximation", EXACT, "ops.sigmoid(1.702 * x)",
-            hint='This is the approximation x · σ(1.702 x): up to 0.02 off. Without a kind, and with "exact", use erf.'),
+            hint='This is the approximation x · σ(1.702 x): up to 0.02 off. "exact" needs erf.'),
         mistake("tanh-approximation", EXACT, "0.5 * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))",
-            hint='This is the approximation with tanh: up to 0.0005 off. Without a kind, and with "exact", use erf.'),
+            hint='This is the approximation with tanh: up to 0.0005 off. "exact" needs erf.'),
         mistake("out-of-the-graph", "ops.erf(x / 2**0.5)", 'np.vectorize(math.erf)(x / 2**0.5).astype("float32")',
             hint="The values are right, but for the gradient Φ is a constant: it is computed without tensors, or its "
                  "gradient was stopped. Use `ops.erf`."),

@@ -1,4 +1,4 @@
-"""How much the tokens of each sentence differ from their mean, relative to all of their numbers."""
+"""The size of the differences between the tokens of a sentence and their mean, relative to all numbers."""
 
 import numpy as np
 
