@@ -51,7 +51,7 @@ def mistaken_gains(spelled) -> list[tuple]:
 
 
 def drawn_words(rng: Random, letters: str, number: int) -> list:
-    """Words of three to six of these letters, some with a merged token, and single letters; a few words are frequent."""
+    """Words of three to six of these letters, some with a merged token, a few frequent ones; and single letters."""
     words = []
     for _ in range(number):
         pieces = in_letters("".join(rng.choice(list(letters), size=int(rng.integers(3, 7)))))
