@@ -167,15 +167,13 @@ print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 #
 # Text into words, words into tokens, all in one list. What is a word? Below is a first version of `basic_tokenize`, good
 # enough for plain English: runs of letters and digits, and each punctuation character as a word of its own. The third
-# part of this notebook replaces it by BERT's.
+# part of this notebook replaces it by BERT's. An *uncased* vocabulary has no capitals, so texts for it are made lower case;
+# for a *cased* one `lower_case` is False.
 
 # %% tags=["setup"]
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
     """Splits a text into words (given): a first version."""
     return re.findall(r"[^\W_]+|\S", text.lower() if lower_case else text)
-
-# %% [markdown]
-# An *uncased* vocabulary has no capitals, so texts for it are made lower case; for a *cased* one `lower_case` is False.
 
 # %% nbgrader={"grade": false, "grade_id": "tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:

@@ -592,10 +592,7 @@ def truncate_at_random(
     first, second = list(first), list(second)
     while len(first) + len(second) > room:
         longer = first if len(first) > len(second) else second
-        if rng.random() < 0.5:
-            del longer[0]
-        else:
-            longer.pop()
+        longer.pop(0 if rng.random() < 0.5 else -1)
     return first, second
 
 # %% [markdown]

@@ -50,7 +50,7 @@ def test_the_spread_of_two_rows_is_as_by_hand_and_attention_alone_makes_words_al
     for _ in range(4):
         state = names["MultiHeadAttention"](1)(state)
         spreads.append(float(names["token_spread"](state)[0]))
-    assert spreads[0] > 0.9 and spreads[4] < 0.01 and spreads == sorted(spreads, reverse=True)
+    assert spreads[0] > 0.9 and spreads[1] < 0.1 and max(spreads[2:]) < 1e-3
 
 
 def test_a_layer_has_twelve_h_squared_and_thirteen_h_parameters(names):

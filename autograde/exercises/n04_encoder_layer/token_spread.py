@@ -13,6 +13,7 @@ def token_spread(x):
 INPUTS = draws(
     __name__,
     Case(([[[1, 0], [0, 1]]],), note="by hand"),
+    Case(([[[3, 4], [2, 1]]],), note="of the same shape"),
     Case(([[[2, 1], [2, 1], [2, 1]], [[1, 2], [-1, -2], [0, 0]]],), note="all tokens equal, and a mean of 0"),
     sized(scale={"x": 0.01}),
     sized(tokens=70),
