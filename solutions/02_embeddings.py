@@ -33,7 +33,7 @@
 # [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, check, heat_maps, lines, load_backend, progress, sum_of_rows, tables
+from autograde.student import answer, check, heat_maps, lines, load_backend, progress, show_guess, sum_of_rows, tables
 
 load_backend()
 
@@ -406,7 +406,11 @@ lines(
 # that it "doesn't really work". Try it: the cell trains the simplest possible model, a linear one, to predict the
 # position from the first 50 rows of your table, then gives it the next 50. The table continues without an error, but
 # the model has not learned what these rows mean. (Press, Smith & Lewis 2022 measured the same on language models: a few
-# dozen tokens beyond the longest training text, models with sinusoids fail.)
+# dozen tokens beyond the longest training text, models with sinusoids fail.) How far off will its worst prediction be on
+# the first 50 positions, and on the next 50? Write your guess for the next 50.
+
+# %%
+my_guess = ""  # in positions, for example "5"
 
 # %%
 addresses = np.asarray(sinusoids(100, 64), "float64")
@@ -424,6 +428,7 @@ lines(
 )
 error = np.abs(reading - all_places)
 print(f"largest error on positions 0 to 49: {error[:50].max():.2f}; on 50 to 99: {error[50:].max():.1f}")
+show_guess(my_guess, f"{error[50:].max():.0f}", what="largest error on positions 50 to 99")
 
 # %% [markdown]
 # ## 2.5 A table that ends · 3 points · ~6 minutes · ETransformer, line 3

@@ -24,19 +24,21 @@
 #
 # - `layer_norm` and `LayerNorm`: every vector shifted and scaled to mean 0 and variance 1, with the ε that the
 #   lecture's formula leaves out;
-# - `gelu`, its two cheap approximations, and their errors;
+# - `token_spread`: how much the words of a sentence still differ;
+# - `gelu`, exact and with its two cheap approximations;
 # - `relu_ffn` and `FeedForward`: the network that processes every position alone;
 # - `dropout` and `residual`: random zeros during training, and the connection that bypasses a step;
 # - `EncoderLayer`, `PreNormEncoderLayer` and `Encoder`: lines 5–9 of BERT's forward pass.
 #
-# 75 to 90 minutes, 39 points. Everything runs on this machine, without a network.
+# About 90 minutes, 37 points. Everything runs on this machine, without a network.
 #
 # **Notation.** As in notebook 03, with row vectors: $\ell$ tokens, $d_e$ numbers per token, $d_\text{mlp}$ inside the
 # small network. In shapes: batch, tokens, hidden. All terms are in the [glossary](../glossary.md); ⚠ marks what a lecture
 # has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, check, curves, heat_maps, histograms, load_backend, progress, stacked_boxes
+from autograde.student import answer, check, curves, heat_maps, histograms, load_backend
+from autograde.student import progress, show_guess, stacked_boxes
 
 load_backend()
 
@@ -219,10 +221,89 @@ histograms(
 # Attention returns weighted averages of values: however many attention steps you stack, without a nonlinear function in
 # between the result is still a weighted average of linearly transformed inputs. With weights $A_1$ and $A_2$, two
 # layers give $A_2 (A_1 X W_1) W_2 = (A_2 A_1)\, X\, (W_1 W_2)$: again one matrix that mixes the tokens and one that
-# transforms them. So after each attention every token passes, alone, through a small network with a nonlinear function
-# (the *activation*) in the middle. The original Transformer uses ReLU, BERT uses GELU.
+# transforms them. And averages of averages become more and more alike. First you measure that, then you build what is
+# missing.
 #
-# ## 4.3 GELU · 3 points · ~5 minutes · ETransformer, line 8
+# ## 4.3 How much do the words still differ? · 2 points · ~4 minutes
+#
+# If all tokens of a sentence have the same vector, nothing above can tell one word from another. So compare each token
+# with the mean of all tokens, $\bar x = \frac{1}{\ell} \sum_t X[t, :]$, and relate the differences to $X$ itself (Dong,
+# Cordonnier & Loukas 2021):
+#
+# $$\text{spread}(X) = \frac{\lVert X - \bar x \rVert}{\lVert X \rVert} \qquad
+# \lVert X \rVert = \sqrt{\textstyle\sum_{t, i} X[t, i]^2}$$
+#
+# $X - \bar x$ subtracts the mean token from every row. The spread is 0 if all tokens are equal and 1 if their mean is 0.
+# By hand: the rows $(1, 0)$ and $(0, 1)$ have the mean $(\frac12, \frac12)$; the squared differences add up to 1, the
+# squares to 2, and the spread is $\sqrt{1/2} = 0.7071$.
+
+# %% nbgrader={"grade": false, "grade_id": "token-spread", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def token_spread(x: Tensor) -> Tensor:
+    """The size of the differences between the tokens of each sentence and their mean, relative to all numbers.
+
+    x: (batch, tokens, hidden)
+    returns (batch,)
+    """
+    ### BEGIN SOLUTION
+    mean = ops.mean(x, axis=1, keepdims=True)
+    differences = ops.sum(ops.square(x - mean), axis=(1, 2))
+    everything = ops.sum(ops.square(x), axis=(1, 2))
+    return ops.sqrt(differences / everything)
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-token-spread", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
+check(token_spread)
+
+# %% [markdown]
+# **See it.** A stack of your attention layers of notebook 03, one head each, new random weights, nothing in between. How
+# different are twelve random words after four of them? Write your guess of the spread; empty, the cell only measures.
+
+# %%
+my_guess = ""  # between 0 (all words alike) and 1, for example "0.5"
+
+# %%
+keras.utils.set_random_seed(4)
+words_in = ops.convert_to_tensor(rng.normal(size=(1, 12, 16)).astype("float32"))
+state, mixing, transform = words_in[0], ops.eye(12), ops.eye(16)
+singular, measured_spread = {}, {}
+for depth in range(5):
+    if depth:
+        layer = MultiHeadAttention(1)
+        layer(state[None])  # creates its weights
+        for part in (layer.query, layer.key, layer.value, layer.out):
+            part.kernel.assign(rng.normal(size=(16, 16)) / 16**0.5)
+        q, k = layer.query(state[None])[0], layer.key(state[None])[0]
+        mixing = ops.softmax(q @ ops.transpose(k) / 16**0.5) @ mixing
+        transform = transform @ layer.value.kernel @ layer.out.kernel
+        state = layer(state[None])[0]
+        away = ops.max(ops.abs(state - mixing @ words_in[0] @ transform)) / ops.max(ops.abs(state))
+    sizes = np.linalg.svd(np.asarray(state), compute_uv=False)
+    measured_spread[depth] = float(token_spread(state[None])[0])
+    singular[f"{depth} layers"] = np.maximum(sizes / sizes[0], 1e-7)  # float32 cannot represent smaller ones
+    rank = (sizes > sizes[0] / 1000).sum()
+    print(f"{depth} layers: spread {measured_spread[depth]:.4f}, rank {rank:2}", end="")
+    print(f"; one mixing and one transforming matrix give the same to {away:.0e}" if depth else "")
+curves(
+    range(1, 13),
+    {"Singular values ÷ the largest": singular},
+    x="number",
+    log=True,
+    alt="Five curves. The singular values of the input fall slowly; with every attention layer all but the first fall by "
+    "orders of magnitude: one direction is left",
+)
+show_guess(my_guess, measured_spread[4], what="spread after 4 layers")
+
+# %% [markdown]
+# (*Rank* here: how many singular values are above a thousandth of the largest one. A matrix of rank 1 has rows that are
+# all multiples of one vector.) Four layers are *one* mixing matrix times the input times *one* transforming matrix, and
+# hardly a difference between the words is left.
+#
+# Against the first there is the nonlinear network: after each attention every token passes, alone, through a small
+# network with a nonlinear function (the *activation*) in the middle, and two layers are no longer one. The original
+# Transformer uses ReLU, BERT uses GELU. Against the second there is the residual connection (4.8); the last picture of this
+# notebook measures which part does how much.
+#
+# ## 4.4 GELU, and two cheaper ones · 4 points · ~8 minutes · ETransformer, line 8
 #
 # ReLU keeps a number if it is positive: $x \cdot [x > 0]$, a switch. GELU (Hendrycks & Gimpel 2016) makes the switch
 # soft: it multiplies $x$ by the probability that a standard normal number is below it.
@@ -232,24 +313,6 @@ histograms(
 # The integral has no closed form, but it has a name:
 # $\Phi(x) = \frac12\left(1 + \text{erf}\!\left(\frac{x}{\sqrt 2}\right)\right)$, and libraries have `ops.erf`. By hand:
 # $\Phi(1) = 0.8413$, so $\text{GELU}(1) = 0.8413$ and $\text{GELU}(-1) = -0.1587$.
-
-# %% nbgrader={"grade": false, "grade_id": "gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def gelu(x: Tensor) -> Tensor:
-    """Exact GELU of every element: x · Φ(x).
-
-    x: any shape
-    returns the same shape
-    """
-    ### BEGIN SOLUTION
-    phi = 0.5 * (1.0 + ops.erf(x / 2**0.5))
-    return x * phi
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "check-gelu", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(gelu)
-
-# %% [markdown]
-# ## 4.4 Two cheaper ones · 3 points · ~5 minutes
 #
 # The paper offers two approximations that are faster but less exact, and published models use all three versions:
 # BERT's first code and `transformers` have the exact one; BERT's later code has the one with tanh, and so has GPT-2;
@@ -258,59 +321,42 @@ check(gelu)
 # $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad
 # \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
 
-# %% nbgrader={"grade": false, "grade_id": "gelu-approximations", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def gelu_approximation(x: Tensor, kind: str) -> Tensor:
-    """An approximation of GELU.
+# %% nbgrader={"grade": false, "grade_id": "gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def gelu(x: Tensor, kind: str = "exact") -> Tensor:
+    """GELU of every element, x · Φ(x), or one of its approximations.
 
-    x: any shape    kind: "sigmoid" or "tanh"
+    x: any shape    kind: "exact", "sigmoid" or "tanh"
     returns the same shape
     """
+    # all three are x times a weight between 0 and 1
     ### BEGIN SOLUTION
-    if kind == "sigmoid":
-        return x * ops.sigmoid(1.702 * x)
-    inside = (2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)
-    return 0.5 * x * (1.0 + ops.tanh(inside))
+    if kind == "exact":
+        weight = 0.5 * (1.0 + ops.erf(x / 2**0.5))
+    elif kind == "sigmoid":
+        weight = ops.sigmoid(1.702 * x)
+    else:
+        inside = (2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)
+        weight = 0.5 * (1.0 + ops.tanh(inside))
+    return x * weight
     ### END SOLUTION
 
-# %% nbgrader={"grade": true, "grade_id": "check-gelu-approximations", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(gelu_approximation)
+# %% nbgrader={"grade": true, "grade_id": "check-gelu", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(gelu)
 
 # %% [markdown]
-# ## 4.5 How wrong, and where? · 2 points · ~3 minutes
-#
-# "Approximately" is not a number. Find the point at which an approximation differs most from the exact function, above
-# or below it, and the size of that difference.
-
-# %% nbgrader={"grade": false, "grade_id": "worst-point", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def worst_point(x: Tensor, exact: Tensor, approximate: Tensor) -> Tensor:
-    """The point at which two functions differ most, and the difference there.
-
-    x: (n,) points    exact, approximate: (n,) the values of the functions at these points
-    returns (2,): the point with the largest absolute difference, and this absolute difference
-    """
-    ### BEGIN SOLUTION
-    distance = ops.abs(approximate - exact)
-    worst = ops.argmax(distance)
-    return ops.stack([x[worst], distance[worst]])
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "check-worst-point", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
-check(worst_point)
-
-# %% [markdown]
-# **See it.** At the top your GELU beside ReLU, and beside its two approximations. Below, their errors, each on its own
-# scale, and the points with the largest errors.
+# **See it.** "Approximately" is not a number. At the top your GELU beside ReLU, and beside its two approximations. Below,
+# their errors, each on its own scale, and where an error is largest.
 
 # %%
 grid = ops.linspace(-5.0, 5.0, 2001)
 near = ops.linspace(-3.0, 1.5, 901)
 kinds = ("sigmoid", "tanh")
-cheap = {kind: gelu_approximation(grid, kind) for kind in kinds}
+errors = {kind: np.asarray(gelu(grid, kind) - gelu(grid)) for kind in kinds}
 curves(
     near,
     {
         "Exact and ReLU": {"GELU": gelu(near), "ReLU": ops.relu(near)},
-        "Exact and approximate": {"GELU": gelu(near)} | {kind: gelu_approximation(near, kind) for kind in kinds},
+        "Exact and approximate": {"GELU": gelu(near)} | {kind: gelu(near, kind) for kind in kinds},
     },
     x="x",
     alt="Left: GELU dips to minus 0.17 near minus 0.75 where ReLU is 0. Right: the exact GELU and its two "
@@ -318,13 +364,13 @@ curves(
 )
 curves(
     grid,
-    {f"{kind}: approximate − exact": {kind: cheap[kind] - gelu(grid)} for kind in kinds},
+    {f"{kind}: approximate − exact": {kind: error} for kind, error in errors.items()},
     x="x",
     alt="Two error curves: the sigmoid's within 0.02, the tanh's within 0.0005, both wavy and fading far out",
 )
-for kind in kinds:
-    place, distance = worst_point(grid, gelu(grid), cheap[kind]).numpy()
-    print(f"{kind:8} at worst {distance:.5f} away, {abs(place):.1f} to the left and to the right of 0")
+for kind, error in errors.items():
+    worst = np.argmax(np.abs(error))
+    print(f"{kind:8} at worst {abs(error[worst]):.5f} away, {abs(grid[worst]):.1f} to the left and to the right of 0")
 
 # %% [markdown]
 # ReLU's slope is 1 for all positive numbers, so it does not shrink the gradients that pass through many layers; the older
@@ -334,7 +380,7 @@ for kind in kinds:
 # which they were trained: with another one the model still runs, but every vector is slightly wrong, and no error
 # message appears.
 #
-# ## 4.6 The original network · 3 points · ~5 minutes
+# ## 4.5 The original network · 3 points · ~5 minutes
 #
 # Two linear maps with an activation between them (Vaswani et al. 2017, section 3.3), from $d_e$ to $d_\text{mlp}$
 # numbers and back:
@@ -361,7 +407,7 @@ def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> T
 check(relu_ffn)
 
 # %% [markdown]
-# ## 4.7 BERT's network: a Keras layer · 4 points · ~7 minutes · ETransformer, line 8
+# ## 4.6 BERT's network: a Keras layer · 4 points · ~7 minutes · ETransformer, line 8
 #
 # The same with GELU (the exact one, your `gelu`), and as a layer. `intermediate_size` is $d_\text{mlp}$, in BERT
 # $4 \cdot$ hidden: four times as many numbers, the activation, and back. Two thirds of an encoder layer's parameters
@@ -427,7 +473,7 @@ heat_maps(
 # ---
 # # Bypassing a step, and randomness
 #
-# ## 4.8 Dropout · 3 points · ~7 minutes
+# ## 4.7 Dropout · 3 points · ~7 minutes
 #
 # During training, dropout (Srivastava et al. 2014) sets each number to 0 with probability `rate`, drawn for each number
 # by itself and again at every call, so that no number can rely on a particular other one. BERT uses a rate of 0.1. To
@@ -478,7 +524,7 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 4.9 The residual connection · 2 points · ~3 minutes · ETransformer, lines 6 and 8
+# ## 4.8 The residual connection · 2 points · ~3 minutes · ETransformer, lines 6 and 8
 #
 # The result of a sub-layer (attention, or the network) is *added* to its input (He et al. 2015):
 #
@@ -507,7 +553,7 @@ check(residual)
 # ---
 # # The layer
 #
-# ## 4.10 Lines 6 to 9: an encoder layer · 6 points · ~15 minutes · ETransformer, lines 6–9
+# ## 4.9 Lines 6 to 9: an encoder layer · 6 points · ~15 minutes · ETransformer, lines 6–9
 #
 # You have all the parts. BERT normalises *after* each addition (post-LN):
 #
@@ -518,13 +564,13 @@ check(residual)
 # > W_l^\text{mlp2} +_{(\text{rows})} b_l^\text{mlp2}\right)$<br>
 # > 9: &nbsp;&nbsp; $X \leftarrow \text{LayerNormPerRow}(X \mid \gamma_l^2, \beta_l^2)$
 #
-# The algorithm leaves out dropout and the mask. Apply dropout to the result of each of the two sub-layers, as in 4.9;
+# The algorithm leaves out dropout and the mask. Apply dropout to the result of each of the two sub-layers, as in 4.8;
 # give the mask to attention. Use `keras.layers.Dropout(rate)`: it does the same as yours, and the state of its random
 # numbers is saved with the model. Pass `training` on to it; None lets Keras decide (True in `fit`, otherwise False).
 # Keras layers take only tensors by position: pass `attention_mask` and `training` by name.
 #
 # Name the sub-layers `self.attention`, `self.attention_norm`, `self.feed_forward` and `self.output_norm`, and the
-# dropout `self.dropout`: 4.11 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
+# dropout `self.dropout`: 4.10 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
 # `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call. If
 # your `build` leaves out a sub-layer, Keras builds it at the first call, and `check` does not notice.
 
@@ -577,7 +623,7 @@ layer(ops.zeros((1, 3, 64)))
 print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2 + 13 * 64:,}")
 
 # %% [markdown]
-# ## 4.11 The other order: pre-LN · 3 points · ~5 minutes
+# ## 4.10 The other order: pre-LN · 3 points · ~5 minutes
 #
 # Normalise the *input* of each sub-layer instead of the result of each addition:
 #
@@ -588,7 +634,7 @@ print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2
 # the original Transformer and in BERT it comes after each. (The same lecture draws GPT-2's two residuals before and
 # after the network. One goes around attention, the other around the network.)
 #
-# Only `call` is new: your `EncoderLayer` has all the parts already. Use those that 4.10 names. If you want a helper
+# Only `call` is new: your `EncoderLayer` has all the parts already. Use those that 4.9 names. If you want a helper
 # method, define it in this class: the grader also tests the class with another `EncoderLayer`.
 
 # %% nbgrader={"grade": false, "grade_id": "pre-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -611,7 +657,7 @@ class PreNormEncoderLayer(EncoderLayer):
 check(PreNormEncoderLayer)
 
 # %% [markdown]
-# ## 4.12 The stack · 3 points · ~5 minutes · ETransformer, line 5
+# ## 4.11 The stack · 3 points · ~5 minutes · ETransformer, line 5
 #
 # $L$ layers, one after the other, each with its own weights. Keep them in the list `self.layers_` (in Keras models the
 # name `layers` is already used). All layers get the same mask: padding stays padding.
@@ -651,7 +697,11 @@ check(Encoder)
 #
 # **See it: why all these parts?** Your own parts in five arrangements, 24 layers deep, every matrix random with
 # variance 1 / (number of inputs), and a loss at the end (this cell and the next take about 20 seconds each). Left: the
-# gradient at the input of each layer, relative to layer 24. Right: how much the words of a sentence still differ from each other, relative to the spread of all numbers.
+# gradient at the input of each layer, relative to layer 24. Right: your `token_spread`. Which arrangement keeps the words
+# apart for longest? Write the name of one; empty, the picture is drawn without your guess.
+
+# %%
+my_guess = ""  # "sub-layers alone", "residuals only", "LayerNorm only", "post-LN" or "pre-LN"
 
 # %%
 import warnings
@@ -693,7 +743,7 @@ def look_into(kind, depth=24, hidden=64):
             states.append(layer(states[-1]))
         loss = ops.mean(ops.square(LayerNorm()(states[-1]) - target))
     inputs, weights = tape.gradient(loss, [states[:-1], [[w.value for w in layer.weights] for layer in layers]])
-    differences = [float(ops.mean(ops.std(state, axis=1)) / ops.std(state)) for state in states[1:]]
+    differences = [float(ops.mean(token_spread(state))) for state in states[1:]]
     return (
         np.array([tf.linalg.global_norm([gradient]) for gradient in inputs]),
         np.array([tf.linalg.global_norm(gradients) for gradients in weights]),
@@ -709,11 +759,12 @@ arrangements = {
     "pre-LN": PreNormEncoderLayer,
 }
 found = {name: look_into(kind) for name, kind in arrangements.items()}
+apart = {name: differences[-1] for name, (_, _, differences) in found.items()}
 curves(
     range(1, 25),
     {
         "Gradient at a layer's input ÷ at layer 24's": {name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()},
-        "How much the words still differ": {name: differences for name, (_, _, differences) in found.items()},
+        "How much the words still differ: token_spread": {name: differences for name, (_, _, differences) in found.items()},
     },
     x="layer",
     y="ratio",
@@ -723,7 +774,8 @@ curves(
     "they differ much longer",
 )
 for name, (inputs, _, differences) in found.items():
-    print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; words differ by {differences[-1]:.0e}")
+    print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; spread {differences[-1]:.0e}")
+show_guess(my_guess, max(apart, key=apart.get), what="largest spread after layer 24")
 
 # %% [markdown]
 # - *Sub-layers alone*: the lower layers get practically no gradient. They could not learn.
@@ -781,7 +833,7 @@ answer("ffn-mixes", "")
 #
 # Self-attention alone is not enough. The last three notebooks added what it lacks:
 #
-# | attention alone … | so |
+# | barrier: attention alone … | solution |
 # |---|---|
 # | does not know the order of the words | positions are added to the input (02) |
 # | only averages: nothing nonlinear acts on the vectors | a feed-forward network at every position (04) |

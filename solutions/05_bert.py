@@ -35,7 +35,7 @@
 # otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, blocks, check, guess_bars, heat_maps, load_backend, progress, shares
+from autograde.student import answer, blocks, check, guess_bars, heat_maps, load_backend, progress, shares, show_guess
 
 load_backend()
 
@@ -865,7 +865,11 @@ check(fill_in)
 
 # %% [markdown]
 # **See it.** Pairs of sentences with the same words on the left of the blank. Only the right-hand side decides, so a
-# model that reads from left to right would give both the same answer. Guess first: on which pair will it fail?
+# model that reads from left to right would give both the same answer. Which word does your model put first into *There
+# [MASK] two men at the door*? Write your guess.
+
+# %%
+my_guess = ""  # one word
 
 # %%
 PAIRS = [
@@ -922,6 +926,7 @@ if "mlm_head" in absent:
     print("No guesses: the checkpoint has no MLM head, and a freshly initialized one has learned nothing.")
 else:
     draw_guesses("the words on the right decide", PAIRS, per_line=2)
+    show_guess(my_guess, guesses_for(PAIRS[1])[0][0], what=PAIRS[1])
     draw_guesses("agreement, negation, a greeting", MORE, per_line=2)
 
 # %% [markdown]
@@ -1020,6 +1025,22 @@ if CHECKPOINT == "bertlab-mini":
 # the two that are like it: *edge*, where *side* was the first guess before. It has learned a template, not what a bank
 # is. And all four sentences with *not* get the same words as those without, with the same confidence, because none of
 # the twelve shows what *not* means. BERT-Large has read *not* millions of times and still makes the same mistake.
+#
+# ## Something to show
+#
+# One file about the model that you wrote to `my_bert/` (with the weights from before the twelve lessons): its tokens, what
+# each head looks at, and what each layer would answer. It needs no network and no Python; open it in a browser, and send
+# it to a friend. Change the sentences.
+
+# %%
+from bertlab.analysis.inspection import inspect_model, write_page
+
+SHOWN = ["There [MASK] two men at the door.", "The keys to the cabinet [MASK] on the table."]
+if not absent:
+    my_own = load(mine_folder, "pretraining")
+    write_page("my_bert.html", inspect_model(my_own, tokenizer, SHOWN, name="my BERT"))
+    size = Path("my_bert.html").stat().st_size / 1000
+    print(f"my_bert.html, {size:.0f} kB: open it with a double click")
 
 # %% [markdown]
 # ---

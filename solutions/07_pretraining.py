@@ -326,7 +326,7 @@ check(PreTrainingModel)
 #
 # The data are made as in notebook 06: real text, pairs, 15 % of the tokens predicted, of which 80 % become [MASK]. The
 # text is the prose of Python's own documentation, which is already on this machine; its vocabulary of 4,096 tokens
-# comes with the course. The names are shorter than in 6.9: `token_ids` (there `input_ids`), `positions`, `labels`,
+# comes with the course. The names are shorter than in 6.6: `token_ids` (there `input_ids`), `positions`, `labels`,
 # `weights` (`masked_lm_positions`, `masked_lm_ids`, `masked_lm_weights`) and `next_sentence` (`next_sentence_labels`).
 
 # %%

@@ -8,10 +8,12 @@ import click
 
 from autograde.cli.options import CourseError, exercises_option
 
+DEFAULT = "course"  # the folder of the student editions
+
 
 @click.command()
 @click.argument("notebooks", nargs=-1)
-@click.option("--to", "folder", default="course", show_default=True, type=click.Path(file_okay=False, path_type=Path),
+@click.option("--to", "folder", default=DEFAULT, show_default=True, type=click.Path(file_okay=False, path_type=Path),
               help="Write the student editions to this folder, as NN_topic/NN_topic.ipynb.")  # fmt: skip
 @click.option("--fingerprints", type=click.Path(file_okay=False, path_type=Path),
               help="Write the inputs of `check` to this folder (default: beside the student package).")  # fmt: skip
@@ -24,9 +26,27 @@ from autograde.cli.options import CourseError, exercises_option
               help="Also build the package for students into this folder.")  # fmt: skip
 @click.option("--executed", type=click.Path(file_okay=False, path_type=Path),
               help="Also run the solutions; write notebooks and pages with outputs to this folder.")  # fmt: skip
+@click.option(
+    "--self-study",
+    is_flag=True,
+    help="Write notebooks with each answer folded below its check, for those who learn alone; nothing else.",
+)
 @exercises_option
 @click.option("--check", is_flag=True, help="Write nothing; exit with code 1 if a student edition is not up to date.")
-def release(notebooks, folder, fingerprints, course, assignment, colab, package, wheel, executed, own_exercises, check):
+def release(
+    notebooks,
+    folder,
+    fingerprints,
+    course,
+    assignment,
+    colab,
+    package,
+    wheel,
+    executed,
+    self_study,
+    own_exercises,
+    check,
+):
     """Build the student edition of NOTEBOOKS (default: all) from their solutions.
 
     \b
@@ -35,6 +55,7 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
       autograde release 03_attention --course course2026 --assignment ps3
       autograde release --wheel dist --executed build/solutions
       autograde release --exercises my_folder --course course2026
+      autograde release --self-study --to course_with_answers
 
     The same sources give the same bytes. Only inputs of `check` whose exercise, notebook or library changed are made
     again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made, except for --wheel
@@ -45,6 +66,12 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
 
     if assignment and re.search(r"[/\\+]|^\.", assignment):
         raise click.UsageError(f"--assignment {assignment}: expected a name without /, + and a dot at its start")
+    if self_study and folder == Path(DEFAULT):
+        raise click.UsageError(
+            f"--self-study: choose another folder with --to; {DEFAULT} is for notebooks without answers"
+        )
+    if self_study and course:
+        raise click.UsageError("--self-study: these notebooks have answers; leave out --course and $AUTOGRADE_COURSE")
     if course:
         use_exercises_of(course)
     from autograde.exercises import catalogue
@@ -57,6 +84,10 @@ def release(notebooks, folder, fingerprints, course, assignment, colab, package,
     made = [making.make(name, colab, package=package) for name in names]
     if check:
         _check(made, folder)
+        return
+    if self_study:
+        for path in assignments.write_self_study(made, folder):
+            click.echo(path)
         return
     quiet_tensorflow()
     for editions in made:

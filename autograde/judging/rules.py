@@ -145,30 +145,6 @@ def _joint_outcomes(outcomes: dict[str, list[int]], masked: list[int]) -> list[s
     return events
 
 
-def chosen_words(given, result):
-    """Ascending positions of whole words, until no other word fits. Events: which words."""
-    words, count = given
-    positions = whole_numbers(result)
-    if positions is None:
-        return Difference("type", f"expected a list of whole numbers; yours is {shown(result)}")
-    chosen = set(positions)
-    if len(chosen) < len(positions):
-        return Difference("twice", f"{shown(positions)} holds a position twice")
-    taken = [index for index, word in enumerate(words) if chosen.issuperset(word)]
-    if sum(len(words[index]) for index in taken) != len(positions):
-        return Difference("torn", f"{shown(positions)} contains only a part of a word, or a position outside of words")
-    if len(positions) > count:
-        return Difference("too many", f"yours chose {len(positions)} tokens; expected at most {count}")
-    available = count - len(positions)
-    fitting = [word for index, word in enumerate(words) if len(word) <= available and index not in taken]
-    if fitting:
-        return Difference("too few", f"yours chose {len(positions)} of {count} tokens; {fitting[0]} would still fit")
-    if not _ascending(positions):
-        return Difference("order", f"{shown(positions)} is not in ascending order")
-    together = f"words {' '.join(map(str, taken))}"
-    return [together, *(f"word {index}" for index in taken), *_front(taken, len(words)), *_neighbours(taken)]
-
-
 # --- pairs ---
 
 
@@ -203,33 +179,6 @@ def next_sentence(given, result):
     events = [f"sentence {documents[index].index(second)} of document {index}" for index in others[:1]]
     like_a = ["a document like A's"] * (documents[others[0]] == documents[document])
     return ["not next", f"document {others[0]}", *events, *like_a]
-
-
-def truncated(given, result):
-    """(A, B), each a stretch of what it was, the longer one shortened. Events: how many left at the front."""
-    first, second, max_tokens = given
-    if type(result) not in (tuple, list) or len(result) != 2:
-        return Difference("type", f"expected two lists, A and B; yours is {shown(result)}")
-    parts = [whole_numbers(part) for part in result]
-    if None in parts:
-        return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
-    events = []
-    lengths = lengths_after(len(first), len(second), max_tokens)
-    for name, before, after, length in zip("AB", (first, second), parts, lengths):
-        if len(after) != length:
-            return Difference(f"length of {name}", f"{name} has {len(after)} tokens, not {length}")
-        front = before.index(after[0]) if after and after[0] in before else 0
-        if after != before[front : front + length]:
-            return Difference("not a stretch", f"{name} is {shown(after)}, which is not a slice of {shown(before)}")
-        events.append(f"{front} from the front of {name}")
-    return [*events, ", ".join(events)]
-
-
-def lengths_after(first: int, second: int, max_tokens: int) -> tuple[int, int]:
-    """The remaining lengths when each token is removed from the longer list, from the second if they are equal."""
-    while first + second > max_tokens:
-        first, second = (first - 1, second) if first > second else (first, second - 1)
-    return first, second
 
 
 # --- batches ---
@@ -323,8 +272,6 @@ RULES: dict[str, Callable] = {
     "each masked": each_masked,
     "chosen positions": chosen_positions,
     "replaced": replaced,
-    "chosen words": chosen_words,
     "next sentence": next_sentence,
-    "truncated": truncated,
     "epochs": epochs,
 }

@@ -9,7 +9,7 @@ from autograde.boundary import fingerprints
 from autograde.exercises import catalogue
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Exercise
-from autograde.release.editions import Editions, ReleaseError
+from autograde.release.editions import Editions, ReleaseError, for_self_study
 from autograde.release.leaks import leaks
 from autograde.release.made_before import MadeBefore
 from autograde.release.released_checks import write_record
@@ -29,6 +29,17 @@ def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], f
     path.parent.mkdir(parents=True, exist_ok=True)
     write_text(path, editions.student)
     return path
+
+
+def write_self_study(made: list[Editions], folder: Path) -> list[Path]:
+    """Writes the editions with folded answers, and the pages that they link; returns the paths."""
+    paths = []
+    for editions in made:
+        path = folder / editions.name / f"{editions.name}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, for_self_study(editions))
+        paths.append(path)
+    return [*paths, *write_pages(folder)]
 
 
 def write_pages(folder: Path) -> list[Path]:

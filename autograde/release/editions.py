@@ -17,6 +17,8 @@ from autograde.exercises.variants import Values
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MOST_NAMES = 2  # refused names that are shown without folding
+ANSWER = "An answer, to compare with yours"
+_MARK = re.compile(r"\s*### (?:BEGIN|END) SOLUTION")
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
 _INSTALL = """# Installs the course package where it is missing (for example on Colab); changes nothing else.
 import importlib.util, subprocess, sys
@@ -115,6 +117,29 @@ def _with_values(written: list[dict], variant: Values, number: int) -> list[dict
     return [
         cell | {"source": stated if cell is own[0] else variants.filled(cell["source"], values)} for cell in written
     ]
+
+
+def for_self_study(editions: Editions) -> str:
+    """The student edition, as JSON text, with each answer folded in a text cell below its check.
+
+    It is for those who learn alone, never for a course with grades.
+    """
+    written, notebook = json.loads(editions.source)["cells"], json.loads(editions.student)
+    answers = {}
+    for cell in written:
+        graded = cell["metadata"].get("nbgrader", {})
+        if graded.get("solution") and cell["cell_type"] == "code":
+            lines = [line for line in cell["source"].split("\n") if not _MARK.match(line)]
+            answers[f"check-{graded['grade_id']}"] = "\n".join(lines)
+    cells_of_it = []
+    for cell in notebook["cells"]:
+        cells_of_it.append(cell)
+        check = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
+        if check in answers:
+            identity = hashlib.sha256(f"{editions.name} {check} answer".encode()).hexdigest()[:12]
+            folded = f"<details><summary>{ANSWER}</summary>\n\n```python\n{answers[check]}\n```\n\n</details>"
+            cells_of_it.append({"cell_type": "markdown", "id": identity, "metadata": {}, "source": folded})
+    return json.dumps(notebook | {"cells": cells_of_it}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
 def make_variants(name: str, colab: str = "", package: str = "") -> list[Editions]:

@@ -1,4 +1,4 @@
-"""Searches the student edition for lines of a solution or of a known mistake, which students must not see.
+"""Searches the student edition, its code and its texts, for lines of a solution or of a known mistake.
 
 Only lines with enough words count: `return x` or a single bracket occurs in many programs.
 """
@@ -28,14 +28,13 @@ def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
 
 
 def leaks(student_edition: str, exercises: tuple[Exercise, ...]) -> list[str]:
-    """Sentences about each secret line in the code of a student edition (its JSON text); empty is good."""
+    """Sentences about each secret line of a student edition (its JSON text); empty is good."""
     secrets = secret_lines(exercises)
     found = []
     for number, cell in enumerate(json.loads(student_edition)["cells"], start=1):
-        if cell["cell_type"] == "code":
-            found += [
-                f"cell {number}: {line!r} is in {secrets[line]}" for line in _lines(cell["source"]) if line in secrets
-            ]
+        found += [
+            f"cell {number}: {line!r} is in {secrets[line]}" for line in _lines(cell["source"]) if line in secrets
+        ]
     return found
 
 

@@ -2,13 +2,14 @@
 
     colour_pieces([["un", "##aff", "##able"]], alt="…")   boxes, one colour per word, dashed edges inside a word
     input_table({"token": […], "segment": […]}, alt="…")  one column per position
+    merge_trees({"hug": [["h", "##u", "##g"], ["hu", "##g"], ["hug"]]}, alt="…")   how tokens grew together (matplotlib)
 
 No information is in the colour alone: an edge or a word shows it too.
 """
 
 import html
 
-from autograde.student.pictures import show
+from autograde.student.pictures import _figure, _show, show
 
 _TINTS = ("#cfe2f7", "#f9dcc0", "#dcd6ee")  # light enough for black text, told apart by their brightness as well
 _SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
@@ -95,3 +96,54 @@ def input_table(rows: dict[str, list], *, alt: str) -> None:
     text = [f"{name:<12}" + " ".join(f"{item!s:>{width}}" for item, width in zip(items, widths))
             for name, items in rows.items()]  # fmt: skip
     show(HtmlDrawing(f'<div style="overflow-x:auto">{table}</div>', alt, "\n".join(text)))
+
+
+def merge_trees(words: dict[str, list[list[str]]], title="", *, alt: str) -> None:
+    """One tree per word: its letters below, and above them each token that merges have made, with the merge's number.
+
+    words: word → its tokens before the first merge, after it, after the second …
+    """
+    figure, axes = _figure(1 + sum(0.62 * len(word) + 0.5 for word in words), 3.0, 1, len(words))
+    for axis, (word, stages) in zip(axes.flat, words.items()):
+        _draw_tree(axis, stages)
+        axis.set_title(word)
+    figure.suptitle(title)
+    _show(figure, alt)
+
+
+def _draw_tree(axis, stages) -> None:
+    heights = {span: 0 for span, _ in _spans(stages[0])}
+    for (left, _), piece in _spans(stages[0]):
+        _write(axis, left, 0, piece)
+    before = set(heights)
+    for number, pieces in enumerate(stages[1:], 1):
+        after = _spans(pieces)
+        for span, piece in after:
+            if span not in before:
+                parts = [part for part in before if span[0] <= part[0] and part[1] <= span[1]]
+                heights[span] = 1 + max(heights[part] for part in parts)
+                for part in parts:
+                    axis.plot([_middle(part), _middle(span)], [heights[part], heights[span]], color="#666", zorder=0)
+                _write(axis, _middle(span), heights[span], f"{piece}\n{number}")
+        before = {span for span, _ in after}
+    axis.set(xlim=(-0.7, max(end for _, end in heights) - 0.3), ylim=(-0.4, max(2, *heights.values()) + 0.5))
+    axis.set_axis_off()
+
+
+def _write(axis, x, y, text) -> None:
+    box = dict(boxstyle="round,pad=0.25", facecolor=_TINTS[0] if y else "white", edgecolor="#333")
+    axis.text(x, y, text, ha="center", va="center", family="monospace", bbox=box)
+
+
+def _spans(pieces) -> list[tuple[tuple[int, int], str]]:
+    """((first letter, the one after the last), token) of each token of a word."""
+    spans, start = [], 0
+    for index, piece in enumerate(pieces):
+        end = start + len(piece.removeprefix("##") if index else piece)
+        spans.append(((start, end), piece))
+        start = end
+    return spans
+
+
+def _middle(span) -> float:
+    return (span[0] + span[1] - 1) / 2

@@ -216,68 +216,49 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
 
-# %% gelu: right: erfc
-import tensorflow as tf
+# %% token-spread: right: norms
+def token_spread(x):
+    centred = x - ops.mean(x, axis=-2, keepdims=True)
+    return ops.norm(centred, axis=(1, 2)) / ops.norm(x, axis=(1, 2))
+
+# %% token-spread: right: by the mean of the squares
+def token_spread(x):
+    # |X - mean|² = |X|² - ℓ |mean|²
+    mean = ops.mean(x, axis=1)
+    power = ops.mean(ops.sum(x * x, axis=2), axis=1)
+    return ops.sqrt(ops.maximum(1 - ops.sum(mean * mean, axis=1) / power, 0))
+
+# %% token-spread: right: sentence by sentence
+def length(matrix):
+    return ops.sqrt(ops.sum(matrix**2))
 
 
-def gelu(x):
-    return x * tf.math.erfc(-x / 2**0.5) / 2
+def token_spread(x):
+    return ops.stack([length(tokens - ops.mean(tokens, axis=0)) / length(tokens) for tokens in x])
 
-# %% gelu: right: halves added
-def gelu(x):
-    half = x / 2
-    return half + half * ops.erf(x * 2**-0.5)
+# %% token-spread: right: variances
+def token_spread(x):
+    return ops.sqrt(ops.sum(ops.var(x, axis=1), axis=-1) / ops.mean(ops.sum(ops.square(x), axis=-1), axis=1))
 
-# %% gelu: right: mean of two
-ROOT_TWO = np.sqrt(np.float32(2))
+# %% token-spread: right: a matrix that subtracts the mean
+def token_spread(x):
+    tokens = x.shape[1]
+    centred = (ops.eye(tokens) - 1 / tokens) @ x
+    return ops.sqrt(ops.einsum("btd,btd->b", centred, centred) / ops.einsum("btd,btd->b", x, x))
 
+# %% token-spread: wrong: standard deviations, as a mean over the components
+def token_spread(x):
+    return ops.mean(ops.std(x, axis=1), axis=-1) / ops.std(x, axis=(1, 2))
 
-def gelu(x):
-    """The mean of ReLU and a softened |x|: x Φ(x) = ½ (x + x erf(x/√2))."""
-    return ops.mean(ops.stack([x, x * ops.erf(x / ROOT_TWO)]), axis=0)
+# %% token-spread: wrong: sizes in place of squares
+def token_spread(x):
+    return ops.sum(ops.abs(x - ops.mean(x, axis=1, keepdims=True)), axis=(1, 2)) / ops.sum(ops.abs(x), axis=(1, 2))
 
-# %% gelu: right: relu and a bump
-def gelu(x):
-    # |x| Φ(|x|) on the right, x - that on the left
-    size = ops.abs(x)
-    right = size * 0.5 * (1 + ops.erf(size * math.sqrt(0.5)))
-    return ops.where(x > 0, right, right - size)
-
-# %% gelu: right: seen from the left
-def gelu(x):
-    # the area to the left of x is half of what lies to the right of -x / √2
-    return x * (1 - ops.erf(-x / math.sqrt(2))) / 2
-
-# %% gelu: right: tensorflow
-import tensorflow as tf
-
-
-def gelu(x):
-    return tf.multiply(x, 0.5 + 0.5 * tf.math.erf(x / tf.sqrt(2.0)))
-
-# %% gelu: right: idiom of transformers, half of it first
-import math
-
-
-def gelu(x):
-    return x * 0.5 * (1.0 + ops.erf(x / math.sqrt(2.0)))
-
-# %% gelu: right: idiom of google-research's BERT, the distribution first
-def gelu(x):
-    cdf = 0.5 * (1.0 + ops.erf(x / ops.sqrt(2.0)))
-    return x * cdf
-
-# %% gelu: wrong: row by row, so no tensor without axes
-def gelu(x):
-    return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
-
-# %% gelu: wrong: a gradient that is NaN where Φ is 0
-def gelu(x):
-    return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
-
-# %% gelu-approximations: right: match statement
-def gelu_approximation(x, kind):
+# %% gelu: right: match statement
+def gelu(x, kind="exact"):
     match kind:
+        case "exact":
+            weight = ops.erfc(-x / 2**0.5) / 2 if hasattr(ops, "erfc") else 0.5 + 0.5 * ops.erf(x * 2**-0.5)
         case "sigmoid":
             weight = ops.sigmoid(ops.multiply(x, 1.702))
         case "tanh":
@@ -285,21 +266,33 @@ def gelu_approximation(x, kind):
             weight = (ops.tanh(math.sqrt(2 / math.pi) * cubic) + 1) / 2
     return ops.multiply(weight, x)
 
-# %% gelu-approximations: right: polynomial by horner
+# %% gelu: right: both approximations as sigmoids, by Horner's rule
 COEFFICIENTS = {"sigmoid": (1.702, 0.0), "tanh": (2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715)}
 
 
-def gelu_approximation(x, kind):
+def gelu(x, kind="exact"):
+    if kind == "exact":
+        half = x / 2
+        return half + half * ops.erf(x * 2**-0.5)
     linear, cubic = COEFFICIENTS[kind]
     return x * ops.sigmoid((cubic * x * x + linear) * x)
 
-# %% gelu-approximations: right: sigmoid as tanh
-def gelu_approximation(x, kind):
+# %% gelu: right: sigmoid as tanh
+def gelu(x, kind="exact"):
     # σ(z) = ½ (1 + tanh(z/2))
+    if kind == "exact":
+        return x * (1 - ops.erf(-x / math.sqrt(2))) / 2
     inside = 0.851 * x if kind == "sigmoid" else (2 / math.pi) ** 0.5 * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + ops.tanh(inside))
 
-# %% gelu-approximations: right: table of functions
+# %% gelu: right: table of functions
+def exactly(x):
+    # |x| Φ(|x|) on the right, x - that on the left
+    size = ops.abs(x)
+    right = size * 0.5 * (1 + ops.erf(size * math.sqrt(0.5)))
+    return ops.where(x > 0, right, right - size)
+
+
 def by_sigmoid(x):
     return x / (1 + ops.exp(-1.702 * x))
 
@@ -308,95 +301,76 @@ def by_tanh(x):
     return x / 2 + x / 2 * ops.tanh(math.sqrt(2 / math.pi) * x * (1 + 0.044715 * x * x))
 
 
-def gelu_approximation(x, kind):
-    return {"sigmoid": by_sigmoid, "tanh": by_tanh}[kind](x)
+def gelu(x, kind="exact"):
+    return {"exact": exactly, "sigmoid": by_sigmoid, "tanh": by_tanh}[kind](x)
 
-# %% gelu-approximations: right: tanh as sigmoid
-def gelu_approximation(x, kind):
-    # ½ (1 + tanh(z)) = σ(2z): both are x σ(something)
+# %% gelu: right: mean of two, and tanh as sigmoid
+ROOT_TWO = np.sqrt(np.float32(2))
+
+
+def gelu(x, kind="exact"):
+    if kind == "exact":  # the mean of ReLU and a softened |x|
+        return ops.mean(ops.stack([x, x * ops.erf(x / ROOT_TWO)]), axis=0)
     inside = 1.702 * x
     if kind == "tanh":
         inside = math.sqrt(8 / math.pi) * (x + 0.044715 * ops.power(x, 3))
     return x * ops.sigmoid(inside)
 
-# %% gelu-approximations: right: tensorflow
+# %% gelu: right: tensorflow
 import tensorflow as tf
 
 
-def gelu_approximation(x, kind):
+def gelu(x, kind="exact"):
     if kind == "tanh":
         return 0.5 * x * (1 + tf.tanh(tf.sqrt(2 / math.pi) * (x + 0.044715 * tf.pow(x, 3))))
-    return tf.nn.sigmoid(1.702 * x) * x
+    if kind == "sigmoid":
+        return tf.nn.sigmoid(1.702 * x) * x
+    return x * tf.math.erfc(-x / 2**0.5) / 2
 
-# %% gelu-approximations: wrong: powers without a limit
-def gelu_approximation(x, kind):
+# %% gelu: right: idioms of transformers and of google-research's BERT
+import math
+
+
+def gelu(x, kind="exact"):
+    if kind == "sigmoid":
+        return x * ops.sigmoid(1.702 * x)
+    if kind == "tanh":
+        cdf = 0.5 * (1.0 + ops.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * ops.power(x, 3))))
+        return x * cdf
+    return x * 0.5 * (1.0 + ops.erf(x / math.sqrt(2.0)))
+
+# %% gelu: wrong: row by row, so no tensor without axes
+def gelu(x, kind="exact"):
+    if kind == "sigmoid":
+        return x * ops.sigmoid(1.702 * x)
+    if kind == "tanh":
+        return 0.5 * x * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
+
+# %% gelu: wrong: a gradient that is NaN where Φ is 0
+def gelu(x, kind="exact"):
+    if kind == "sigmoid":
+        return x * ops.sigmoid(1.702 * x)
+    if kind == "tanh":
+        return 0.5 * x * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
+    return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
+
+# %% gelu: wrong: powers without a limit
+def gelu(x, kind="exact"):
+    if kind == "exact":
+        return x * 0.5 * (1.0 + ops.erf(x / 2**0.5))
     if kind == "sigmoid":
         powers = ops.exp(1.702 * x)
         return x * powers / (1 + powers)
     return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
 
-# %% gelu-approximations: wrong: three digits of 0.044715
-def gelu_approximation(x, kind):
+# %% gelu: wrong: three digits of 0.044715
+def gelu(x, kind="exact"):
+    if kind == "exact":
+        return x * 0.5 * (1.0 + ops.erf(x / 2**0.5))
     if kind == "sigmoid":
         return x * ops.sigmoid(1.702 * x)
     return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.0447 * x**3)))
-
-# %% worst-point: right: boolean mask
-import tensorflow as tf
-
-
-def worst_point(x, exact, approximate):
-    distance = tf.abs(tf.subtract(exact, approximate))
-    largest = tf.reduce_max(distance)
-    return tf.stack([tf.boolean_mask(x, distance == largest)[0], largest])
-
-# %% worst-point: right: one hot
-def worst_point(x, exact, approximate):
-    distance = ops.maximum(exact - approximate, approximate - exact)
-    here = ops.cast(ops.equal(distance, ops.max(distance)), x.dtype)
-    return ops.stack([ops.sum(here * x), ops.max(distance)])
-
-# %% worst-point: right: python loop
-def worst_point(x, exact, approximate):
-    place, largest = x[0], ops.abs(exact[0] - approximate[0])
-    for here, one, other in zip(x, exact, approximate):
-        if ops.abs(one - other) > largest:
-            place, largest = here, ops.abs(one - other)
-    return ops.stack([place, largest])
-
-# %% worst-point: right: python max
-def worst_point(x, exact, approximate):
-    distance, place = max((abs(float(a) - float(b)), float(p)) for p, a, b in zip(x, exact, approximate))
-    return ops.convert_to_tensor([place, distance])
-
-# %% worst-point: right: sorted
-def worst_point(x, exact, approximate):
-    distance = ops.abs(exact - approximate)
-    last = ops.argsort(distance)[-1]
-    return ops.take(ops.stack([x, distance]), last, axis=1)
-
-# %% worst-point: right: top k
-def worst_point(x, exact, approximate):
-    values, indices = ops.top_k(ops.sqrt(ops.square(exact - approximate)), k=1)
-    return ops.concatenate([ops.take(x, indices), values])
-
-# %% worst-point: wrong: the largest relative difference
-def worst_point(x, exact, approximate):
-    difference = ops.abs(approximate - exact)
-    at = ops.argmax(difference / (ops.abs(exact) + 1e-7))
-    return ops.stack([x[at], difference[at]])
-
-# %% worst-point: wrong: the distance of the point from 0
-def worst_point(x, exact, approximate):
-    distance = ops.abs(exact - approximate)
-    place = ops.argmax(distance)
-    return ops.stack([ops.abs(x[place]), distance[place]])
-
-# %% worst-point: wrong: the numbers without their signs
-def worst_point(x, exact, approximate):
-    distance = ops.abs(ops.abs(exact) - ops.abs(approximate))
-    place = ops.argmax(distance)
-    return ops.stack([x[place], distance[place]])
 
 # %% relu-ffn: right: biases as rows
 def with_one(x):
@@ -574,7 +548,7 @@ class FeedForward(keras.layers.Layer):
         self.outer.build((*x_shape[:-1], self.size))
 
     def call(self, x):
-        return self.outer(gelu_approximation(self.inner(x), "tanh"))
+        return self.outer(gelu(self.inner(x), "tanh"))
 
 # %% feed-forward-layer: wrong: rows of zeros stay
 class FeedForward(keras.layers.Layer):

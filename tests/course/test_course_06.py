@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from autograde.boundary import mybert_importer
-from autograde.exercises import catalogue, cells
+from autograde.exercises import catalogue, cells, notebooks
+
+SOURCE = (notebooks.SOLUTIONS / "06_pretraining_data.py").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +71,7 @@ def test_how_are_you_doing_today_becomes_the_lectures_cloze_in_four_of_five_case
 
 def test_the_lectures_penguin_s_is_hidden_by_tokens_and_never_by_words(names):
     pieces = "[CLS] the man went to the store [SEP] penguin ##s are flight ##less birds [SEP]".split()
+    exec(SOURCE[SOURCE.index("SPECIAL = (") :].split("# %%")[0], names)  # given, to read
     words = names["whole_words"](pieces)
     assert [8, 9] in words and [11, 12] in words and len(words) == 10
     rng = np.random.default_rng(5)

@@ -65,6 +65,13 @@ def test_the_page_of_concepts_names_every_exercise_and_no_other():
     assert named == {exercise.number for exercise in catalogue.EXERCISES} | {"7.12"}  # which is a run, not an exercise
 
 
+def test_the_student_guide_marks_the_difficulty_of_every_exercise_once():
+    guide = (ROOT / "docs/student_guide.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| \w+ \|([\d., |]+)\|$", guide[guide.index("| notebook | ● |") :], re.MULTILINE)
+    marked = sorted(number for row in rows for number in re.findall(r"\d+\.\d+", row))
+    assert marked == sorted([*(exercise.number for exercise in catalogue.EXERCISES), "7.12"])
+
+
 def test_links_to_other_files_are_text_on_the_site():
     text = "[mini](../bertlab/pretrained/bertlab-mini/README.md#blimp), [guide](exercises.md), [code](../bertlab/x.py)."
     assert site_links(text, "docs/a.md") == "[mini](bertlab_mini.md#blimp), [guide](exercises.md), code."

@@ -1,5 +1,6 @@
 """Inputs and helpers shared by the exercises of notebook 01."""
 
+import math
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
@@ -38,12 +39,45 @@ def count_pairs(spelled):
     return dict(counts)
 
 
-def exact_scores(spelled):
-    """Scores as fractions."""
+def token_counts(spelled):
     singles = Counter()
     for pieces, count in spelled:
         singles.update({piece: count * pieces.count(piece) for piece in set(pieces)})
-    return {pair: Fraction(count, singles[pair[0]] * singles[pair[1]]) for pair, count in count_pairs(spelled).items()}
+    return singles
+
+
+def exact_scores(spelled, rule):
+    """The score of every pair by a rule, ratios as fractions."""
+    singles = token_counts(spelled)
+    total = singles.total()
+    scores = {}
+    for (left, right), count in count_pairs(spelled).items():
+        ratio = Fraction(count, singles[left] * singles[right])
+        scores[left, right] = {"count": count, "ratio": ratio, "gain": count * math.log(total * ratio)}[rule]
+    return scores
+
+
+def best_pair(spelled, rule, min_count=1, scores=exact_scores):
+    """scores: exact ones, or the same with different rounding."""
+    counts, ranked = count_pairs(spelled), scores(spelled, rule)
+    often = [pair for pair in counts if counts[pair] >= min_count]
+    if not often:
+        return ()
+    best = max(ranked[pair] for pair in often)
+    often = [pair for pair in often if ranked[pair] == best]
+    largest = max(counts[pair] for pair in often)
+    return min(pair for pair in often if counts[pair] == largest)
+
+
+def merge_pair(pair, spelled):
+    return [(_merged(pair, list(pieces)), count) for pieces, count in spelled]
+
+
+def _merged(pair, pieces):
+    for index in range(len(pieces) - 1):
+        if (pieces[index], pieces[index + 1]) == tuple(pair):
+            return [*pieces[:index], pair[0] + pair[1][2:], *_merged(pair, pieces[index + 2 :])]
+    return pieces
 
 
 WORDS = ("robin", "daisy", "hammer", "river", "bank", "tree", "stake", "width", "orders", "makers", "branch", "garden")

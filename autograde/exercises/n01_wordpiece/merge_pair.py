@@ -7,21 +7,11 @@ from autograde.exercises.n01_wordpiece._shared import (
     counted,
     in_letters,
     many_words,
+    merge_pair,
     repeating_words,
     some,
 )
 from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, result_of, values
-
-
-def merge_pair(pair, spelled):
-    return [(merged(pair, list(pieces)), count) for pieces, count in spelled]
-
-
-def merged(pair, pieces):
-    for index in range(len(pieces) - 1):
-        if (pieces[index], pieces[index + 1]) == tuple(pair):
-            return [*pieces[:index], pair[0] + pair[1][2:], *merged(pair, pieces[index + 2 :])]
-    return pieces
 
 
 def pairs_to_merge(rng: Random) -> list[Case]:

@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("relu", "gelu(self.inner(x))", "ops.relu(self.inner(x))",
-            hint="You use ReLU, as the original Transformer does. BERT uses GELU: your own of 4.3."),
+            hint="You use ReLU, as the original Transformer does. BERT uses GELU: your own of 4.4."),
         mistake("no-bend", "gelu(self.inner(x))", "self.inner(x)",
             hint="There is no activation between the two Dense layers, and two linear maps in a row are one."),
         mistake("bent-at-the-end",
@@ -91,7 +91,7 @@ EXERCISE = Exercise(
         mistake("residual-inside", "return self.outer(bent)", "return x + self.outer(bent)",
             hint="You add x here. The X + of line 8 is before the brackets: it belongs to the residual connection, "
                  "and would be added twice."),
-        mistake("sigmoid-approximation", "gelu(self.inner(x))", 'gelu_approximation(self.inner(x), "sigmoid")',
+        mistake("sigmoid-approximation", "gelu(self.inner(x))", 'gelu(self.inner(x), "sigmoid")',
             hint="This is GELU's approximation x · σ(1.702 x). BERT uses the exact one, your `gelu`."),
         mistake("never-widened",
             "keras.layers.Dense(self.intermediate_size,", "keras.layers.Dense(x_shape[-1],",

@@ -98,7 +98,7 @@ EXERCISE = Exercise(
             "self.feed_forward(self.output_norm(x))", "self.feed_forward(x)",
             "return x + self.dropout(transformed, training=training)",
             "return self.output_norm(x + self.dropout(transformed, training=training))",
-            hint="This is post-LN, as in 4.10: you normalise the sums. Here normalise the input of each sub-layer."),
+            hint="This is post-LN, as in 4.9: you normalise the sums. Here normalise the input of each sub-layer."),
         mistake("stream-normalised",
             "attended = self.attention(self.attention_norm(x),",
             "x = self.attention_norm(x)\n        attended = self.attention(x,",

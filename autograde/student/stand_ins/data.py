@@ -10,16 +10,12 @@ from bertlab.data.pretraining import masking
 __all__ = [
     "batches",
     "choose_positions",
-    "choose_words",
     "make_example",
     "make_pair",
     "mask_each",
     "mask_tokens",
     "number_of_predictions",
-    "truncate_at_random",
-    "whole_words",
 ]
-_SPECIAL = ("[CLS]", "[SEP]", "[PAD]")
 
 
 def mask_each(token_ids, mask_id: int, p: float, rng) -> tuple[list[int], list[int]]:
@@ -47,37 +43,12 @@ def mask_tokens(token_ids, positions, mask_id: int, replacements, rng) -> list[i
     return masked.tolist()
 
 
-def whole_words(pieces) -> list[list[int]]:
-    """The positions of each word's tokens; special tokens belong to no word."""
-    regular = [t for t, piece in enumerate(pieces) if piece not in _SPECIAL]
-    starts = [i for i, t in enumerate(regular) if not pieces[t].startswith("##") or t - 1 not in regular]
-    return [regular[start:end] for start, end in zip(starts, [*starts[1:], len(regular)])]
-
-
-def choose_words(words, count: int, rng) -> list[int]:
-    """Positions of whole words in a random order, leaving out those that would lead over `count` tokens."""
-    chosen: list[int] = []
-    for index in np.argsort(rng.random(len(words))):
-        chosen += words[index] if len(words[index]) <= count - len(chosen) else []
-    return sorted(chosen)
-
-
 def make_pair(documents, document: int, sentence: int, rng) -> tuple[str, str, int]:
     """A sentence with the next one (label 0) or, half of the time, with one of another document (label 1)."""
     label, shift = int(rng.integers(2)), int(rng.integers(1, len(documents)))
     other = documents[(document + shift) % len(documents)]
     second = other[rng.integers(len(other))] if label else documents[document][sentence + 1]
     return documents[document][sentence], second, label
-
-
-def truncate_at_random(first, second, room: int, rng) -> tuple[list[int], list[int]]:
-    """The longer one loses a token, from a random end, until both fit; of two equal ones the second."""
-    ends = [[0, len(first)], [0, len(second)]]
-    while sum(stop - start for start, stop in ends) > room:
-        longer = ends[0] if np.ptp(ends[0]) > np.ptp(ends[1]) else ends[1]
-        end = rng.integers(2)
-        longer[end] += 1 - 2 * int(end)
-    return first[slice(*ends[0])], second[slice(*ends[1])]
 
 
 def make_example(

@@ -2,18 +2,13 @@
 
 import functools
 from collections.abc import Mapping
-from unicodedata import category
 
 import numpy as np
 
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer, basic
 from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, truncated_lengths
-from bertlab.tokenizers.wordpiece.learner import learn_from_counts
 
 __all__ = [
-    "basic_tokenize",
-    "clean_text",
-    "learn_vocabulary",
     "pack",
     "split_punctuation",
     "strip_accents",
@@ -21,8 +16,6 @@ __all__ = [
     "truncate_pair",
     "wordpiece",
 ]
-
-_CASED = basic.BasicTokenizer(lowercase=False)
 
 
 class _AnyVocabulary(Vocabulary):
@@ -47,14 +40,6 @@ def _characters(text: str) -> basic.Chars:
     return [(character, index) for index, character in enumerate(text)]
 
 
-def clean_text(text: str) -> str:
-    """Plain blanks, nothing unseen, blanks around every Chinese character."""
-    characters = (character for character in text if character not in basic.DROPPED)
-    # U+2028 and U+2029 stay: only the later split into words takes them for spaces.
-    plain = (" " if character in "\t\n\r" or category(character) == "Zs" else character for character in characters)
-    return "".join(f" {character} " if basic.is_cjk(character) else character for character in plain)
-
-
 def strip_accents(text: str) -> str:
     """Lower case without nonspacing marks."""
     return "".join(character for character, _ in basic.strip_accents(basic.lower(_characters(text))))
@@ -65,12 +50,6 @@ def split_punctuation(word: str) -> list[str]:
     return [part.text for part in basic.split_punctuation(_characters(word))]
 
 
-def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
-    """Text into words."""
-    tokenizer = basic.BasicTokenizer() if lower_case else _CASED
-    return [word.text for word in tokenizer.words(text)]
-
-
 def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
     """A word's tokens, or ["[UNK]"]. vocabulary: token → number."""
     return _tokenizer(tuple(vocabulary)).split_word(word)
@@ -79,11 +58,6 @@ def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
     """A text's tokens, without special ones. vocabulary: token → number."""
     return _tokenizer(tuple(vocabulary), lower_case).tokenize(text)
-
-
-def learn_vocabulary(word_counts: dict[str, int], size: int, min_count: int = 2) -> list[str]:
-    """Special tokens, alphabet, merges: at most `size` tokens."""
-    return list(learn_from_counts(word_counts, size, min_frequency=min_count, progress=False).pieces)
 
 
 def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[str], list[str]]:

@@ -24,7 +24,7 @@ each_notebook = pytest.mark.parametrize("notebook", NOTEBOOKS)
 # Layers, models and functions that are called a thousand times: seconds for each proof.
 SLOW = {
     "batches", "cls-head", "dropout", "feed-forward-layer", "final-layers", "layer-norm-layer", "make-pair",
-    "mask-each", "mask-tokens", "mlm-head", "span-head", "truncate-at-random",
+    "mask-each", "mask-tokens", "mlm-head", "span-head",
 }  # fmt: skip
 
 

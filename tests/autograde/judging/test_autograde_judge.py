@@ -180,8 +180,8 @@ _nested = st.lists(st.tuples(st.lists(_anything, max_size=3), _anything), max_si
 @settings(max_examples=200, deadline=None)
 @given(
     _anything | _rows | _nested | _nested.map(tuple) | st.dictionaries(st.tuples(st.text(max_size=2)), _anything),
-    st.sampled_from([("wordpiece", "list"), ("pair-scores", "dict"), ("merge-pair", "list"), ("pack", "dict"),
-                     ("truncate-pair", "tuple"), ("clean-text", "str")]),
+    st.sampled_from([("wordpiece", "list"), ("count-pairs", "dict"), ("merge-pair", "list"), ("pack", "dict"),
+                     ("truncate-pair", "tuple"), ("strip-accents", "str")]),
 )  # fmt: skip
 def test_no_value_breaks_the_judge_of_text_or_earns_points(value, exercise):
     identity, kind = exercise

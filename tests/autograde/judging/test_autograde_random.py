@@ -97,11 +97,7 @@ NEAREST = [  # exercise, event, what the mistake makes of its probability
     ("choose-positions", "position 1", 3 / 11, "drawn from all positions, the special ones included"),
     ("make-pair", "next", 1.0, "always next"),
     ("make-pair", "sentence 0 of document 2", 0.125, "opening sentences only"),
-    ("truncate-at-random", "0 from the front of A", 0.5, "one coin for all"),
-    ("truncate-at-random", "5 from the front of A", 1.0, "from the front only"),
-    ("choose-words", "word 0", 1.0, "from the left"),
     ("choose-positions", "mostly in the first half", 0.61, "a shuffle that exchanges each element with any other"),
-    ("choose-words", "mostly in the first half", 0.61, "a shuffle that exchanges each element with any other"),
 ]
 WEAK = {("choose-positions", "position 1")}  # caught by the rule that no special token may be chosen, not by counting
 
@@ -143,11 +139,6 @@ OTHERWISE_WRITTEN = [
      "    for t in places:\n        a, b = rng.random(2)\n        new[t] = m if a < 0.8 else "
      "others[rng.integers(len(others))] if b < 0.1 else new[t]\n    return new"),
     ("make-pair", "always-next", "def make_pair(d, i, s, rng):\n    return d[i][s], d[i][s + 1], 0"),
-    ("truncate-at-random", "always-from-the-end", "def truncate_at_random(a, b, room, rng):\n    a, b = a[:], b[:]\n"
-     "    while len(a) + len(b) > room:\n        a, b = (a[:-1], b) if len(a) > len(b) else (a, b[:-1])\n"
-     "    return a, b"),
-    ("choose-words", "from-the-left", "def choose_words(words, count, rng):\n    chosen = []\n    for word in words:\n"
-     "        chosen += word if len(chosen) + len(word) <= count else []\n    return chosen"),
 ]  # fmt: skip
 
 
@@ -158,10 +149,10 @@ def test_a_known_mistake_is_named_although_other_code_draws_other_numbers(identi
 
 
 def test_chance_that_does_not_come_from_the_generator_is_reported():
-    source = "def choose_words(words, count, rng):\n    rng = np.random.default_rng()\n    kept = []\n"
-    source += "    for i in rng.permutation(len(words)):\n"
-    source += "        kept += words[i] if len(kept) + len(words[i]) <= count else []\n    return sorted(kept)"
-    verdict = judge(visible_plan("choose-words"), asking(written(source)))
+    source = "def choose_positions(ids, special, count, rng):\n    rng = np.random.default_rng()\n"
+    source += "    allowed = [t for t, token in enumerate(ids) if token not in special]\n"
+    source += "    return sorted(rng.permutation(allowed)[:count].tolist())"
+    verdict = judge(visible_plan("choose-positions"), asking(written(source)))
     assert verdict.points == 0 and "draw from `rng` only" in str(verdict)
 
 
@@ -182,12 +173,9 @@ def test_a_count_outside_of_chance_is_shown_with_what_chance_allows():
 
 
 def test_an_argument_that_is_changed_is_reported():
-    source = (
-        "def truncate_at_random(first, second, room, rng):\n    while len(first) + len(second) > room:\n"
-        "        longer = first if len(first) > len(second) else second\n"
-        "        longer.pop(0 if rng.random() < 0.5 else -1)\n    return first, second"
-    )
-    verdict = judge(visible_plan("truncate-at-random"), asking(written(source)))
+    source = "def mask_tokens(ids, places, m, others, rng):\n    for t in places:\n        fate = rng.random()\n"
+    source += "        ids[t] = m if fate < 0.8 else int(rng.choice(others)) if fate < 0.9 else ids[t]\n    return ids"
+    verdict = judge(visible_plan("mask-tokens"), asking(written(source)))
     assert verdict.points == 0 and "changes one of its arguments" in str(verdict)
 
 

@@ -86,12 +86,16 @@ def test_hidden_inputs_have_further_cases():
     assert len(hidden["questions"]) > len(visible["questions"]) and len(hidden["parts"]) == len(visible["parts"])
 
 
-def test_scores_that_are_divided_twice_differ_in_their_last_digit_and_are_refused():
-    plan = planner.make_plan(catalogue.find("pair-scores"), misconceptions=False)
-    twice = "def pair_scores(spelled):\n    n = {{}}\n    m = {{}}\n    for word, k in spelled:\n"
+def test_ratios_that_are_divided_twice_differ_in_their_last_digit_and_are_refused():
+    plan = planner.make_plan(catalogue.find("best-pair"), misconceptions=False)
+    twice = "import math\n\n\ndef best_pair(spelled, rule, min_count=1):\n    n = {{}}\n    m = {{}}\n"
+    twice += "    for word, k in spelled:\n"
     twice += "        for a in word:\n            n[a] = n.get(a, 0) + k\n"
     twice += "        for p in zip(word, word[1:]):\n            m[p] = m.get(p, 0) + k\n"
-    twice += "    return {{(a, b): {} for (a, b), k in m.items()}}"
+    twice += "    every = sum(n.values())\n    ratio = {{(a, b): {} for (a, b), k in m.items()}}\n"
+    twice += "    gain = {{p: m[p] * math.log(every * ratio[p]) for p in m}}\n"
+    twice += "    score = {{'count': m, 'ratio': ratio, 'gain': gain}}[rule]\n"
+    twice += "    return min((p for p in m if m[p] >= min_count), key=lambda p: (-score[p], -m[p], p), default=())"
     verdicts = [
         judge(plan, lambda questions, code=code: call_answer.answer(questions, written(twice.format(code))))
         for code in ("k / (n[a] * n[b])", "k / n[a] / n[b]")

@@ -112,6 +112,39 @@ def test_a_leak_is_refused(made, tmp_path):
     refuse_leaks(made, exercises)
 
 
+def test_the_self_study_edition_is_the_student_edition_with_each_answer_folded_below_its_check(made):
+    student, text = json.loads(made.student)["cells"], editions.for_self_study(made)
+    nbformat.validate(nbformat.reads(text, 4))
+    written = json.loads(text)["cells"]
+    added = [place for place, cell in enumerate(written) if editions.ANSWER in cell["source"]]
+    assert [cell for place, cell in enumerate(written) if place not in added] == student
+    above = [written[place - 1]["metadata"]["nbgrader"]["grade_id"] for place in added]
+    exercises = catalogue.of_notebook(made.name)
+    assert above == [f"check-{exercise.id}" for exercise in exercises]
+    for exercise, place in zip(exercises, added):
+        lines = [line for line in cells.answer_cell(exercise).splitlines() if "### " not in line]
+        assert "\n".join(lines) in written[place]["source"] and written[place]["cell_type"] == "markdown"
+    assert "SOLUTION" not in text
+
+
+def test_answers_for_self_study_are_refused_in_a_course_with_grades(made, tmp_path):
+    with pytest.raises(ReleaseError, match="would contain answers"):
+        refuse_leaks(replace(made, student=editions.for_self_study(made)), catalogue.of_notebook(made.name))
+    for options in ([], ["--to", str(tmp_path), "--course", str(tmp_path)]):
+        result = CliRunner(env={"AUTOGRADE_COURSE": ""}).invoke(cli, ["release", made.name, "--self-study", *options])
+        assert result.exit_code == 2 and "--self-study" in result.output
+
+
+def test_the_command_writes_the_self_study_edition_with_the_pages_that_it_links(tmp_path):
+    options = ["release", "00_welcome", "--self-study", "--to", str(tmp_path)]
+    result = CliRunner(env={"AUTOGRADE_COURSE": ""}).invoke(cli, options)
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "00_welcome/00_welcome.ipynb").read_text("utf-8") == editions.for_self_study(
+        editions.make("00_welcome")
+    )
+    assert (tmp_path / "glossary.md").exists()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
