@@ -103,7 +103,7 @@ course_map(
             ("05 BERT", "published weights"),
             ("06 Data", "masks and pairs"),
             ("07 Pre-training", "on a GPU, if there is one"),
-            ("08 Fine-tuning", "a task of your own"),
+            ("08, 08b Fine-tuning", "a task of your own"),
         ],
         [("a BERT", "yours")],
     ],
@@ -332,7 +332,8 @@ print("Handing in:", HAND_IN or "your instructor will tell you where and until w
 # | 05 BERT | the whole model and its heads | published weights run in your own code |
 # | 06 Pre-training data | masking, sentence pairs, records | text without labels becomes training examples |
 # | 07 Pre-training | losses, schedule, the training step | your BERT learns |
-# | 08 Fine-tuning | heads for four kinds of tasks, metrics | it does something useful |
+# | 08 Heads and losses | heads for four kinds of tasks | it does something useful |
+# | 08b How good is it? | metrics, a test of two models | you know how well it does it |
 
 # %% [markdown]
 # ---

@@ -12,7 +12,7 @@
 # ---
 
 # %% [markdown]
-# # 08 · Fine-tuning
+# # 08 · Heads and losses
 #
 # Pre-training is expensive and done once; fine-tuning is cheap and done for every task. You take the encoder you have
 # built, put *one small layer* on top, and train both on a few labelled examples. The tasks differ only in which vectors
@@ -23,28 +23,25 @@
 # - `ClassificationHead`, `choice_logits`, `SpanHead`: heads for a class, for one of several choices, and for a span;
 # - `align_labels`, `tagging_loss`: labels for words, a loss on the first token of each word;
 # - `best_span`: from logits to an answer, or to "no answer";
-# - `f1_and_matthews`, `spearman`, `span_scores`: the metrics that leaderboards show;
 # - `layer_rates`: a learning rate for each layer.
 #
-# You also run all four task types with your own layers, and compare training from random weights with training after
-# pre-training.
+# You also train all four task types with your own layers, find the names in sentences that you type, and compare
+# training from random weights with training after pre-training. How to *measure* a model is the topic of the next
+# notebook, 08b.
 #
 # In the field's words: pre-training is the *upstream* task, yours the *downstream* task, and to use the weights of one for
 # the other is *transfer learning*.
 #
-# 90 to 110 minutes, 34 points. Everything runs on this machine, without a network. All terms are in the
+# 75 to 90 minutes, 25 points. Everything runs on this machine, without a network. All terms are in the
 # [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, bars, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
+from autograde.student import answer, check, heat_maps, lines, load_backend, progress, read_offs, span_bars
 
 load_backend()
 
 # %% tags=["setup"]
-import re
-import string
 import textwrap
-from collections import Counter
 
 import keras
 import numpy as np
@@ -73,35 +70,39 @@ read_offs(
 # %% [markdown]
 # ## Data and initial weights
 #
-# There are two settings. With their default values, everything is on this machine: four labelled tasks made from the
-# documentation of the installed Python packages (the first run collects it, which takes a minute or two), and
-# `bertlab-mini`, the small BERT of notebook 05.
+# There are two settings. With their default values, everything is on this machine: four small tasks, one of each type,
+# and `bertlab-mini`, the small BERT of notebook 05. Two of the tasks were written for this course (`sentiment`:
+# sentences about books and films; `names`: persons, places, organizations). The other two are made from sentences of
+# the small world of notebook 07, whose grammar is known, so that every label is right.
 #
-# - `TASKS` names a task for each type: a built-in one, one of the table at the end of this notebook, or the path of
-#   your own file or folder. Published tasks are read from `DATA_DIR` (with `SST-2/`, `MRPC/`, `conll2003/`, `SQuAD/` in
-#   it), or from the network.
+# - `TASKS` names a task for each type: a small one; a harder one, made from the documentation of the installed Python
+#   packages (the first run collects it, which takes a minute or two); one of the table at the end of this notebook; or
+#   the path of your own file or folder. Published tasks are read from `DATA_DIR` (with `SST-2/`, `MRPC/`, `conll2003/`,
+#   `SQuAD/` in it), or from the network.
 # - `CHECKPOINT` is a published BERT: the one in the package, a folder, or a name. With BERT-Base the cells below need a
 #   GPU, and minutes.
 
 # %%
-TASKS = {"sentence": "package", "pair": "pairs", "tagging": "code-words", "question": "parameters"}  # built in
-# TASKS |= {"sentence": "sst2", "pair": "mrpc", "tagging": "conll2003", "question": "squad2"}  # published: one, some or all
+TASKS = {"sentence": "sentiment", "pair": "follows", "tagging": "names", "question": "who-where"}  # small
+# TASKS |= {"sentence": "package", "pair": "pairs", "tagging": "code-words", "question": "parameters"}  # harder: one, some or all
+# TASKS |= {"sentence": "sst2", "pair": "mrpc", "tagging": "conll2003", "question": "squad2"}  # published
 COLUMNS = {}  # the column names of your own file: {"sentence": {"text": "review", "label": "stars"}}
 DATA_DIR = None  # for example "glue_data"; None: from the network (needs `pip install datasets`)
 CHECKPOINT = "bertlab-mini"  # or a folder, or a published name such as "google-bert/bert-base-uncased"
 
 # %%
-from dataclasses import replace
 from pathlib import Path
 
+from autograde.student.small_tasks import SMALL_TASKS, small_task
 from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
 
 
 def task_of(shape: str, train: int, validation: int = 250):
     """The names of the labels, some training examples and some validation examples of a task of this type."""
     name = TASKS[shape]
-    if name in BUILTIN_TASKS:
-        task = load_task(name, most_train=max(train, 2 * validation), most_validation=validation)
+    if name in SMALL_TASKS or name in BUILTIN_TASKS:
+        options = {"most_train": max(train, 2 * validation), "most_validation": validation}
+        task = small_task(name) if name in SMALL_TASKS else load_task(name, **options)
         return task.labels, list(task.train)[:train], list(task.validation)[:validation]
     data_dir = None if Path(name).exists() else DATA_DIR
     task = load_task(name, data_dir=data_dir, columns=COLUMNS.get(shape), validation_share=0.2)
@@ -113,141 +114,60 @@ def task_of(shape: str, train: int, validation: int = 250):
 
 
 classes, sentences, held_out = task_of("sentence", train=1200, validation=500)
-if TASKS["sentence"] == "package":  # five of its ten classes, so that training on two CPU cores is short
-    subjects = ("fonttools", "jupyter", "matplotlib", "numpy", "sqlalchemy")  # fonts, notebooks, plots, arrays, databases
-    number = {classes.index(name): number for number, name in enumerate(subjects)}
-    of_these = ([replace(row, label=number[row.label]) for row in rows if row.label in number] for rows in (sentences, held_out))
-    classes, (sentences, held_out) = subjects, of_these
 print(f"{len(sentences)} labelled examples, {len(held_out)} held out, {len(classes)} classes: {', '.join(classes)}")
-print(textwrap.fill(f"{classes[sentences[0].label]}: {sentences[0].text}", 100))
+for row in sentences[:3]:
+    print(textwrap.shorten(f"{classes[row.label]}: {row.text}", 100, placeholder=" …"))
 
 # %% [markdown]
-# ### The encoder and its weights
+# ### The encoder, and one training function for all tasks
 #
 # The encoder is your own `Bert`; your own `load_published` (or the library's version, if you have not passed it yet)
-# loads the weights.
-
-# %%
-from autograde.student.starting_points import from_notebook_07, published
-from mybert.bert import Bert, MlmHead
-from mybert.pretraining import gather_positions, mlm_loss
-from mybert.wordpiece import pack, tokenize
-
-begin = published(CHECKPOINT)
-SHORT, LENGTH = 32, 48  # tokens in an input: for a sentence, and for a pair
-print("Your encoder starts from", begin)
-
-
-def cut(text: str, start=begin) -> list[str]:
-    """The tokens of a text, from the vocabulary of this checkpoint."""
-    return tokenize(text, start.vocabulary, start.lower_case)
-
-
-def encode(texts, length: int = LENGTH, start=begin) -> dict[str, np.ndarray]:
-    """Splits texts, or pairs of texts, into tokens and packs them; a dict of three arrays (examples, length)."""
-    pairs = [text if isinstance(text, tuple) else (text, None) for text in texts]
-    in_pieces = [[None if text is None else cut(text, start) for text in pair] for pair in pairs]
-    return arrays([pack(first, second, start.vocabulary, length) for first, second in in_pieces])
-
-
-def arrays(packed: list[dict]) -> dict[str, np.ndarray]:
-    """Stacks packed inputs into arrays."""
-    return {name: np.array([row[name] for row in packed], "int32") for name in packed[0]}
-
-
-def built(**sizes):
-    """Your encoder, called once so that its weights exist."""
-    bert = Bert(**sizes | {"dropout": 0.0})
-    bert(*[ops.ones((1, 2), "int32")] * 3)
-    return bert
-
-
-def new_bert(start=begin):
-    """Your encoder with the weights of this checkpoint."""
-    bert = built(**start.sizes)
-    start.fill(bert)
-    return bert
-
-
-print(" ".join(cut("Fine-tuning changes pretrained weights.")))
-
-# %% [markdown]
-# ### One training function for all tasks
+# loads the weights. All trainings below use the same few functions. They are in a file of the course, because notebook
+# 08b uses them too; the next cell prints the model that they train: an encoder and one head.
 #
-# It needs the encoder, a head, a loss, and a few epochs. On two processor cores most trainings below take half a minute
-# to a minute, and print nothing until they end. The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a
-# learning rate of 2e-5, 3e-5 or 5e-5 (appendix A.3), which in the published code rises over the first tenth of the
-# steps and then falls. Small encoders need larger rates: here 5e-4. The paper keeps dropout at 0.1. `built` above turns
-# off the encoder's, because a hundred steps on a few hundred examples are too few to learn with it: with 0.1 the questions
-# at the end of this notebook get about half of the F1. With many examples take 0.1.
+# | | |
+# |---|---|
+# | `encode(texts, begin, 32)` | cuts texts, or pairs of texts, with your `tokenize` and packs them with your `pack`, to 32 tokens each |
+# | `new_bert(begin)` | your encoder with the weights of the checkpoint |
+# | `fine_tune(bert, head, rows, targets, loss)` | trains both, and shows how long it still takes |
+# | `predict(model, rows)` | the logits of all examples |
+#
+# The paper's recipe: batches of 16 or 32, 2 to 4 epochs, a learning rate of 2e-5, 3e-5 or 5e-5 (appendix A.3), which in
+# the published code rises over the first tenth of the steps and then falls. Small encoders need larger rates: here
+# 5e-4. The paper keeps dropout at 0.1. `new_bert` turns off the encoder's, because a hundred steps on a few hundred
+# examples are too few to learn with it; with many examples take 0.1.
 
 # %%
+import inspect
+
 import tensorflow as tf
 
+from autograde.student.fine_tuning import (
+    FineTuned,
+    arrays,
+    built,
+    cut,
+    encode,
+    encode_questions,
+    fine_tune,
+    fitting_questions,
+    new_bert,
+    predict,
+    span_loss,
+    text_of,
+)
+from autograde.student.starting_points import from_notebook_07, published
+from mybert.bert import MlmHead
+from mybert.pretraining import gather_positions, mlm_loss
+from mybert.wordpiece import pack
 
-class FineTuned(keras.Model):
-    """Your encoder with one head. The head gets the vectors and, if the input has it, `may_answer`."""
-
-    def __init__(self, bert, head):
-        super().__init__()
-        self.bert, self.head = bert, head
-        bert.pooler.trainable = False  # our heads use the encoder's own vectors
-
-    def call(self, row, training=None):
-        hidden, _ = self.bert(row["token_ids"], row["token_type_ids"], row["attention_mask"], training=training)
-        if "may_answer" in row:
-            return self.head(hidden, row["may_answer"])
-        return self.head(hidden, training=training)
-
-
-class LayerwiseAdam(keras.optimizers.Adam):
-    """Adam with a factor for the step of each variable; factors: one for each, in the model's order, or None."""
-
-    factors = None
-
-    def update_step(self, gradient, variable, learning_rate):
-        factor = 1.0 if self.factors is None else self.factors[self._get_variable_index(variable)]
-        super().update_step(gradient, variable, learning_rate * factor)
-
-
+begin = published(CHECKPOINT)
 RATE = 5e-5 if begin.sizes["hidden_size"] >= 512 else 5e-4
-
-
-def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=RATE, batch=16, factors_of=None, again=None):
-    """Trains an encoder and a head.
-
-    factors_of: model → {path of a variable: factor of its rate}
-    again: a model that this function has trained on as many examples; reuses its compiled step, which saves seconds
-    """
-    batch = min(batch, len(targets))
-    model = FineTuned(bert, head)
-    model({name: array[:2] for name, array in rows.items()})
-    if again is not None:
-        again.set_weights(model.get_weights())
-        for variable in again.optimizer.variables:
-            variable.assign(ops.zeros_like(variable))
-        model = again
-    else:
-        steps = epochs * (len(targets) // batch)
-        warm = max(1, steps // 10)
-        schedule = keras.optimizers.schedules.CosineDecay(0.0, max(1, steps - warm), warmup_target=rate, warmup_steps=warm)
-        optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
-        if factors_of:
-            by_path = factors_of(model)
-            optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
-        optimizer.build(model.trainable_variables)  # before the first step, which TensorFlow would otherwise trace twice
-        model.compile(optimizer, loss, jit_compile=False)
-    # Full batches only: then your layers know all sizes. The examples left out are others in each epoch.
-    examples = tf.data.Dataset.from_tensor_slices((rows, targets)).shuffle(len(targets))
-    model.fit(examples.batch(batch, drop_remainder=True), epochs=epochs, shuffle=False, verbose=0)
-    return model
-
-
-def predict(model, rows) -> np.ndarray:
-    """The logits of all examples, a hundred at a time."""
-    count = len(rows["token_ids"])
-    parts = [{name: array[place : place + 100] for name, array in rows.items()} for place in range(0, count, 100)]
-    return np.concatenate([np.array(model(part)) for part in parts])
+LENGTH = 32  # tokens in an input
+yours = {}  # your scores, by task type
+print("Your encoder starts from", begin)
+print(" ".join(cut("Fine-tuning changes pretrained weights.", begin)), end="\n\n")
+print(inspect.getsource(FineTuned))
 
 # %% [markdown]
 # ---
@@ -296,8 +216,7 @@ check(ClassificationHead)
 # %% [markdown]
 # ### Run the first task type
 #
-# *Which package does this paragraph of documentation come from?* There are five packages, each with about as many
-# examples as the others and with its own name masked: guessing gives 20 %.
+# *Does this sentence praise or blame?* Half of the examples do the one, half the other: guessing gives 50 %.
 
 # %%
 keras.utils.set_random_seed(1)
@@ -305,54 +224,36 @@ texts, held_out_texts = [row.text for row in sentences], [row.text for row in he
 targets, truth = (np.array([row.label for row in rows]) for rows in (sentences, held_out))
 cross_entropy = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
 
-model = fine_tune(new_bert(), ClassificationHead(len(classes)), encode(texts, SHORT), targets, cross_entropy)
-logits = predict(model, encode(held_out_texts, SHORT))
-right = np.mean(logits.argmax(axis=1) == truth)
+rows = encode(texts, begin, LENGTH)
+critic = fine_tune(new_bert(begin), ClassificationHead(len(classes)), rows, targets, cross_entropy, epochs=4, rate=RATE)
+right = np.mean(predict(critic, encode(held_out_texts, begin, LENGTH)).argmax(axis=1) == truth)
 error = np.sqrt(right * (1 - right) / len(truth))
+yours["sentence"] = right
 print(f"{right:.1%} of {len(truth)} held-out examples right (± {error:.1%}, one standard error)")
 
 # %% [markdown]
-# **See it.** Which classes are confused? Rows are true classes, columns predictions; each row sums to 1.
+# **See it.** Sentences that it has never seen; the first two are from lectures. Write your own into the list. (⚠ A lecture
+# calls *Toy Story 2 was okay*, with 0.543, "neutral". There are two classes, positive and negative, so the answer is
+# "positive", with little certainty.)
 
 # %%
-confusion = np.zeros((len(classes), len(classes)))
-np.add.at(confusion, (truth, logits.argmax(axis=1)), 1)
-heat_maps(
-    [confusion / confusion.sum(axis=1, keepdims=True)],
-    titles=["true (row) against predicted (column)"],
-    rows=list(classes),
-    columns=list(classes),
-    numbers=True,
-    largest=1,
-    alt="Confusion matrix, the fraction of right predictions in each true class: "
-    + ", ".join(f"{name} {share:.0%}" for name, share in zip(classes, np.diag(confusion) / confusion.sum(axis=1))),
-)
-
-# %% [markdown]
-# **Read the mistakes, the most confident first.** This is the most useful quarter of an hour in any project: where a
-# model is *confident* and wrong you find wrong labels, examples that nobody could classify, and the words on which the
-# model relies.
-
-# %%
-def surest_mistakes(texts, truth, logits, names, max_mistakes=4):
-    """Prints the wrong predictions with the largest probabilities."""
-    shares = np.exp(logits - logits.max(axis=1, keepdims=True))
-    shares /= shares.sum(axis=1, keepdims=True)
-    given = shares.argmax(axis=1)
-    wrong = [row for row in np.argsort(-shares.max(axis=1)) if given[row] != truth[row]]
-    for row in wrong[:max_mistakes]:
-        text = textwrap.shorten(texts[row], 150, placeholder=" …")
-        print(f"{shares[row].max():4.0%} {names[given[row]]}, but it is {names[truth[row]]}:")
-        print(textwrap.fill(text, 90, initial_indent="     ", subsequent_indent="     "), end="\n\n")
-
-
-surest_mistakes(held_out_texts, truth, logits, classes)
+mine = [
+    "I loved the movie! It was amazing",
+    "Toy Story 2 was okay.",
+    "The hall was dark and the seats were hard.",
+    "I did not expect to like it, but it is not bad at all.",
+]
+logits = predict(critic, encode(mine, begin, LENGTH))
+shares = np.exp(logits - logits.max(axis=1, keepdims=True))
+shares /= shares.sum(axis=1, keepdims=True)
+for text, row in zip(mine, shares):
+    print(f"{classes[row.argmax()]:8} {row.max():4.0%}   {text}")
 
 # %% [markdown]
 # ---
 # # The benefit of pre-training
 #
-# Under task type 3 you will measure it on real text. *Why* pre-training helps is easier to see in a **small world**
+# At the end you will measure it on all four tasks. *Why* pre-training helps is easier to see in a **small world**
 # that a model can learn in seconds: two dozen animals and tools, and sentences, made by the next cell, about what they
 # do and where.
 #
@@ -533,80 +434,53 @@ heat_maps(
 )
 
 # %% [markdown]
-# ## 8.2 When accuracy misleads · 3 points · ~7 minutes
-#
-# MRPC asks whether two sentences have the same meaning; two in three pairs do. A model that always answers "yes" is
-# right two times in three and has learned nothing. So the leaderboards show a second number: for MRPC and QQP it is F1,
-# for CoLA Matthews' correlation. Both metrics are computed from four counts: true and false positives and negatives.
-#
-# $$F_1 = \frac{2\,TP}{2\,TP + FP + FN} \qquad
-# \text{Matthews} = \frac{TP \cdot TN - FP \cdot FN}{\sqrt{(TP+FP)(TP+FN)(TN+FP)(TN+FN)}}$$
-#
-# Matthews' correlation is 1 for perfect predictions, 0 for predictions without any information, −1 for the opposite of
-# the truth. Where a denominator is 0, the metric is 0 by convention. Both must also be right for 100,000 examples and
-# more. There the product of the four sums is too large for NumPy's 64-bit integers: use Python's `int` or floats.
-
-# %% nbgrader={"grade": false, "grade_id": "f1-matthews", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def f1_and_matthews(gold: list[int], predicted: list[int]) -> tuple[float, float]:
-    """Two metrics for two classes.
-
-    gold, predicted: 0 or 1 for each example; 1 is the positive class
-    returns (F1 of class 1, Matthews' correlation)
-    """
-    # 1. the four counts   2. two fractions; 0.0 where the denominator is 0
-    ### BEGIN SOLUTION
-    pairs = list(zip(gold, predicted))
-    tp, fp, fn, tn = pairs.count((1, 1)), pairs.count((0, 1)), pairs.count((1, 0)), pairs.count((0, 0))
-    f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0
-    spread = ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
-    matthews = (tp * tn - fp * fn) / spread if spread else 0.0
-    return f1, matthews
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "check-f1-matthews", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(f1_and_matthews)
-
-# %% [markdown]
-# **See it.** Twelve pairs, eight of them paraphrases, and three ways to answer.
-
-# %%
-truth = [1] * 8 + [0] * 4
-answers = {
-    "always yes": [1] * 12,
-    "a coin": [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0],
-    "two mistakes": [1] * 7 + [0, 1] + [0] * 3,
-}
-for name, given in answers.items():
-    right = sum(a == b for a, b in zip(truth, given)) / len(truth)
-    f1, matthews = f1_and_matthews(truth, given)
-    print(f"{name:13} accuracy {right:.2f}   F1 {f1:.2f}   Matthews {matthews:5.2f}")
-
-# %% [markdown]
-# "Always yes" has a high F1 too, because most pairs are positive: only Matthews' correlation shows that it knows nothing.
-
-# %% [markdown]
 # ### Run the second task type
 #
-# *Is this text the continuation of that summary?* (Built from docstrings; the wrong continuations come from the same
-# package, so the topic does not reveal the answer.) The answer is in neither text alone, only in their relation. But
-# `bertlab-mini` was pre-trained to answer almost the same question, whether one segment follows another, so it learns
-# it from a few hundred pairs. Matthews' correlation shows what a model knows: no information at all is 0.
+# *Does B follow from A, does it contradict A, or neither?* The same three classes as in MNLI. A is a sentence of the
+# small world, B says of its subject, or of another noun in it, that it does the same, or does not:
+#
+# | A | B | class |
+# |---|---|---|
+# | the dog near the cats runs . | the dog runs . | follows |
+# | | the dog does not run . | contradicts |
+# | | the cats run . | neither |
+#
+# The answer is in neither sentence alone, only in their relation: guessing gives 33 %. The head is the one of 8.1, with
+# three classes.
 
 # %%
-pair_names, pairs, held_out_pairs = task_of("pair", train=400)
-rows = encode([(row.text_a, row.text_b) for row in pairs])
-held_out_rows = encode([(row.text_a, row.text_b) for row in held_out_pairs])
-truth = np.array([row.label for row in held_out_pairs])
+def texts_of(rows):
+    return [(row.text_a, row.text_b) for row in rows]
+
+
+relations, pairs, held_out_pairs = task_of("pair", train=600)
+targets, truth = (np.array([row.label for row in rows]) for rows in (pairs, held_out_pairs))
 keras.utils.set_random_seed(2)
-targets = np.array([row.label for row in pairs])
-pair_reader = fine_tune(new_bert(), ClassificationHead(len(pair_names)), rows, targets, cross_entropy, epochs=2)
-given = predict(pair_reader, held_out_rows).argmax(axis=1)
-f1, matthews = f1_and_matthews(truth.tolist(), given.tolist())
-print(f"accuracy {np.mean(given == truth):.2f}   F1 of \"{pair_names[1]}\" {f1:.2f}   Matthews {matthews:.2f}")
-print(f"always the same class: accuracy {max(np.mean(truth == 0), np.mean(truth == 1)):.2f}   Matthews 0.00")
+rows = encode(texts_of(pairs), begin, LENGTH)
+pair_reader = fine_tune(new_bert(begin), ClassificationHead(len(relations)), rows, targets, cross_entropy, rate=RATE)
+given = predict(pair_reader, encode(texts_of(held_out_pairs), begin, LENGTH)).argmax(axis=1)
+yours["pair"] = np.mean(given == truth)
+print(f"{yours['pair']:.1%} of {len(truth)} held-out pairs right")
 
 # %% [markdown]
-# ## 8.3 Which continuation? · 3 points · ~6 minutes · Devlin et al. 2019, section 4.4
+# **See it.** Which classes are confused? Rows are true classes, columns predictions; each row sums to 1.
+
+# %%
+confusion = np.zeros((len(relations), len(relations)))
+np.add.at(confusion, (truth, given), 1)
+heat_maps(
+    [confusion / confusion.sum(axis=1, keepdims=True)],
+    titles=["true (row) against predicted (column)"],
+    rows=list(relations),
+    columns=list(relations),
+    numbers=True,
+    largest=1,
+    alt="Confusion matrix, the fraction of right predictions in each true class: "
+    + ", ".join(f"{name} {share:.0%}" for name, share in zip(relations, np.diag(confusion) / confusion.sum(axis=1))),
+)
+
+# %% [markdown]
+# ## 8.2 Which continuation? · 3 points · ~6 minutes · Devlin et al. 2019, section 4.4
 #
 # SWAG gives a beginning and four continuations, of which one is sensible. Each of the four becomes a packed pair with
 # the same beginning: four sequences for one question. A single new vector $V \in \mathbb{R}^H$ gives each sequence a
@@ -680,53 +554,10 @@ for beginning, texts in questions[:2]:
         print(f"  {score:6.2f} {'★' if text == texts[0] else ' '} … {' '.join(text)}")
 
 # %% [markdown]
-# ## 8.4 How similar? A number instead of a class · 3 points · ~7 minutes
-#
-# STS-B asks for a number from 0 (nothing in common) to 5 (the same meaning). The head is the one of 8.1 with
-# `num_labels=1`, the loss is the squared error. In one of the lectures "A pride of lions surrounded a monkey" and
-# "Lions encompassed a monkey" have 4.7.
-#
-# Two metrics are reported. *Pearson's* correlation of true and predicted numbers measures a linear relation.
-# *Spearman's* measures only the order: it is Pearson's correlation of the **ranks**. Equal values get the mean of their
-# ranks: 3, 7, 7, 9 have the ranks 1, 2.5, 2.5, 4. Only equal values share a rank, however close others are.
-# (`np.corrcoef(a, b)[0, 1]` is Pearson's.) In each list at least two numbers differ; otherwise there is no correlation.
-
-# %% nbgrader={"grade": false, "grade_id": "spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def spearman(gold: list[float], predicted: list[float]) -> float:
-    """Spearman's rank correlation; equal values get the mean of their ranks.
-
-    gold, predicted: one number for each example
-    """
-    # 1. ranks of both, from 1   2. Pearson's correlation of the ranks
-    ### BEGIN SOLUTION
-    def ranks(values):
-        values = np.asarray(values)
-        smaller = np.sum(values[None, :] < values[:, None], axis=1)
-        equal = np.sum(values[None, :] == values[:, None], axis=1)
-        return smaller + (equal + 1) / 2
-
-    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "check-spearman", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(spearman)
-
-# %% [markdown]
-# **See it.** Predictions in perfect order on a curve, and predictions with one extreme error: Spearman depends only on
-# the order; Pearson also falls because of the curve and because of the size of the error.
-
-# %%
-similarity = [0.2, 1.0, 1.8, 2.6, 3.4, 4.2, 5.0]
-guesses = {"a curve": [float(np.exp(s)) for s in similarity], "extreme error": [0.0, 0.9, 40.0, 2.5, 3.0, 4.0, 5.0]}
-for name, guess in guesses.items():
-    pearson = np.corrcoef(similarity, guess)[0, 1]
-    print(f"{name:15} Pearson {pearson:5.2f}   Spearman {spearman(similarity, guess):5.2f}")
-
-# %% [markdown]
 # ---
 # # Task type 3: a label for every word
 #
-# ## 8.5 Words have labels, tokens do not · 3 points · ~7 minutes · Devlin et al. 2019, section 5.3
+# ## 8.3 Words have labels, tokens do not · 3 points · ~7 minutes · Devlin et al. 2019, section 5.3
 #
 # An annotator has labelled *words*; BERT reads *tokens*. `B-` begins an entity (such as a name), `I-` continues it, `O`
 # is outside of all:
@@ -771,7 +602,7 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
     print(f"{piece:6} {label:5}")
 
 # %% [markdown]
-# ## 8.6 A loss that ignores tokens · 4 points · ~10 minutes
+# ## 8.4 A loss that ignores tokens · 4 points · ~10 minutes
 #
 # The head of a tagger is a `Dense` on *every* token: $\text{logits} \in \mathbb{R}^{B \times \ell \times K}$. Each
 # token is classified independently; no tag depends on its neighbour's ("not conditioned on surrounding predictions", as
@@ -808,20 +639,23 @@ check(tagging_loss)
 # %% [markdown]
 # ### Run the third task type
 #
-# *Which words of this sentence were marked as code?* The head is Keras's `Dense`, on every token.
+# *Which words are names, and of what?* Persons (PER), places (LOC) and organizations (ORG). The head is Keras's `Dense`,
+# on every token.
 
 # %%
+from bertlab.data.tasks.metrics_entities import entity_scores
+
 tag_names, tagged, held_out_tagged = task_of("tagging", train=400)
 
 
-def encode_tagged(rows, start=begin, length: int = SHORT):
-    """Packed inputs and their labels (examples, length), by your align_labels; truncated to the length."""
+def encode_tagged(rows, start=begin):
+    """Packed inputs and their labels (examples, LENGTH), by your align_labels; truncated."""
     packed, labels = [], []
     for row in rows:
         pieces = [cut(word, start) for word in row.words]
-        packed.append(pack(sum(pieces, []), None, start.vocabulary, length))
-        wanted = align_labels(pieces, row.tags)[: length - 1]
-        labels.append(wanted + [IGNORED] * (length - len(wanted)))
+        packed.append(pack(sum(pieces, []), None, start.vocabulary, LENGTH))
+        wanted = align_labels(pieces, list(row.tags))[: LENGTH - 1]
+        labels.append(wanted + [IGNORED] * (LENGTH - len(wanted)))
     return arrays(packed), np.array(labels, "int32")
 
 
@@ -829,63 +663,53 @@ def tags_loss(labels, logits):
     return tagging_loss(logits, ops.cast(labels, "int32"))
 
 
-from bertlab.data.tasks.metrics_entities import entity_scores
-
-
-def tags_after(start):
-    """Held-out tags (examples, length): true ones, those of a tagger with this start, and a mask of the labelled ones."""
+def trained_tagger(start):
     keras.utils.set_random_seed(3)
-    rows, targets = encode_tagged(tagged, start)
-    tagger = fine_tune(new_bert(start), keras.layers.Dense(len(tag_names)), rows, targets, tags_loss, epochs=2)
+    head = keras.layers.Dense(len(tag_names))
+    return fine_tune(new_bert(start), head, *encode_tagged(tagged, start), tags_loss, epochs=6, rate=RATE)
+
+
+def scores_of(tagger, start=begin) -> dict:
+    """Accuracy of words and F1 of whole entities, on the held-out sentences."""
     rows, truth = encode_tagged(held_out_tagged, start)
-    return truth, predict(tagger, rows).argmax(axis=-1), truth != IGNORED
-
-
-def scores_of(truth, given, asked) -> dict:
-    """Accuracy of words and F1 of whole entities."""
-    gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, asked)] for tags in (truth, given))
+    given, counts = predict(tagger, rows).argmax(axis=-1), truth != IGNORED
+    gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, counts)] for tags in (truth, given))
     return entity_scores(gold, guess)
 
 
-truth, given, asked = tags_after(begin)
-scores = scores_of(truth, given, asked)
-print(f"always O: {np.mean(truth[asked] == 0):.1%} of the words right, and no entity found")
-print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole entities {scores['f1']:.1%}")
+tagger = trained_tagger(begin)
+scores = scores_of(tagger)
+yours["tagging"] = scores["f1"]
+outside = np.mean([tag == 0 for row in held_out_tagged for tag in row.tags])
+print(f"always O: {outside:.1%} of the words right, and no name found")
+print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole names {scores['f1']:.1%}")
 
 # %% [markdown]
-# Once more accuracy is misleading: most words are not code, so "always O" gets most of them right. The metric for named
-# entities, and for this task, is F1 over whole *entities*: a prediction counts only if all words of the entity (here:
-# of the code) and its type are right.
+# Accuracy is misleading here: most words are not part of a name, so "always O" gets most of them right. The metric for named
+# entities is F1 over whole *entities*: a prediction counts only if all words of the name and its type are right.
 #
-# **See it.** Five held-out sentences. `[…]` is what the tagger marks as code. A wrong tag is followed by the right one:
-# `✗ B` where an entity begins, `✗ I` inside of one, `✗ O` outside of all.
+# **See it.** The lecture's sentence comes first, and with it two in which the same word is something else. The model
+# reads lower case only, so that nothing but the context tells *Apple* from *apple*. Write your own sentences into the
+# list.
 
 # %%
-for line, row in enumerate(held_out_tagged[:5]):
-    shown = []
-    for word, tag, right in zip(row.words, given[line][asked[line]], truth[line][asked[line]]):
-        shown.append((f"[{word}]" if tag else word) + ("" if tag == right else f" ✗ {tag_names[right][0]}"))
-    print(textwrap.fill("· " + " ".join(shown), 100, subsequent_indent="  "))
+def show_names(text: str) -> None:
+    words = text.split()
+    pieces = [cut(word, begin) for word in words]
+    logits = predict(tagger, arrays([pack(sum(pieces, []), None, begin.vocabulary, LENGTH)]))[0]
+    first = np.cumsum([1, *map(len, pieces)])[:-1]  # behind [CLS]: the first token of each word
+    tags = [tag_names[logits[place].argmax()] for place in first]
+    print(" ".join(word if tag == "O" else f"{word}[{tag}]" for word, tag in zip(words, tags)))
 
-# %% [markdown]
-# **How much does pre-training help on real text?** The same examples, the same head and the same number of steps, from
-# other initial weights: from random ones in the same sizes, and, if you ran notebook 07, from your own. (Without a GPU
-# it has two layers, half as wide, and about five minutes of training: both size and training matter.)
 
-# %%
-found = {"random weights": scores_of(*tags_after(begin.untrained()))["f1"]}
-if (yours := from_notebook_07()) is not None:
-    found["yours, from 07"] = scores_of(*tags_after(yours))["f1"]
-found[Path(CHECKPOINT).name] = scores["f1"]
-bars(
-    [name.replace(" ", "\n", 1) for name in found],
-    {"F1": [100 * share for share in found.values()]},
-    title=f"{len(tagged)} labelled sentences: entities found",
-    x="initial weights of the encoder",
-    y="F1, %",
-    numbers=True,
-    alt="F1 of the tagger by the initial weights: " + ", ".join(f"{name} {share:.0%}" for name, share in found.items()),
-)
+for text in (
+    "Apple is based in California",
+    "She gave me an apple and a book",
+    "Paris and Helen met the king of Troy",
+    "Puma opened a shop in Paris",
+    "A puma was seen near the river",
+):
+    show_names(text)
 
 # %% [markdown]
 # ---
@@ -896,7 +720,7 @@ bars(
 # "open-domain": *Who founded the country?* with *The country was founded by George Washington*. With a given passage it is
 # *reading comprehension*; an open-domain system must find the passage first.)
 #
-# ## 8.7 Where does it begin, where does it end? · 4 points · ~8 minutes · Devlin et al. 2019, section 4.2
+# ## 8.5 Where does it begin, where does it end? · 4 points · ~8 minutes · Devlin et al. 2019, section 4.2
 #
 # A question and a paragraph are packed as a pair. There are two new vectors, $S$ for start and $E$ for end. The score
 # of a token is the dot product with its vector $T_i$, and a softmax compares the tokens:
@@ -940,7 +764,7 @@ class SpanHead(keras.layers.Layer):
 check(SpanHead)
 
 # %% [markdown]
-# ## 8.8 The best span, or none · 5 points · ~12 minutes · Devlin et al. 2019, sections 4.2 and 4.3
+# ## 8.6 The best span, or none · 5 points · ~12 minutes · Devlin et al. 2019, sections 4.2 and 4.3
 #
 # Start and end are scored separately, but an answer is a *pair*: the end must not come before the start, an answer has
 # at most `longest` tokens, and it lies in the paragraph. Among all possible pairs take the one with the largest sum:
@@ -1001,168 +825,35 @@ print("best start and best end, each by itself:", row[start.argmax()], "…", ro
 print("if [CLS] had 5 and 5:", best_span(np.r_[5.0, start[1:]], np.r_[5.0, end[1:]], first, last, longest=8))
 
 # %% [markdown]
-# ## 8.9 Nearly right: exact match and F1 of spans · 3 points · ~8 minutes · Rajpurkar et al. 2016, section 6.1
-#
-# "J.K. Rowling" is right; "by J.K. Rowling" is nearly right. SQuAD reports two metrics. First, capitals, punctuation
-# and articles are removed from both texts (`normal_words`). **Exact match** is 1 if the results are equal. **F1**
-# compares them as bags of words:
-#
-# $$F_1 = \frac{2 \cdot \text{shared}}{\text{words of the prediction} + \text{words of the answer}}$$
-#
-# A word that occurs twice on one side and once on the other is shared once. If one side has no words, F1 is 1 if the
-# other has none either, otherwise 0. Three annotators may have given three right answers: the best score counts. If
-# there is no right answer, the empty text is right.
-
-# %% nbgrader={"grade": false, "grade_id": "span-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def normal_words(text: str) -> list[str]:
-    """Lower case, without punctuation and articles."""
-    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
-    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
-
-
-def span_scores(prediction: str, answers: list[str]) -> tuple[float, float]:
-    """Compares a predicted text with the best of the right answers.
-
-    answers: all right answers; empty if the text does not contain the answer
-    returns (exact match, F1)
-    """
-    ### BEGIN SOLUTION
-    exact, f1 = 0.0, 0.0
-    guess = normal_words(prediction)
-    for answer in answers or [""]:
-        gold = normal_words(answer)
-        if gold and guess:
-            shared = sum((Counter(gold) & Counter(guess)).values())
-            overlap = 2 * shared / (len(gold) + len(guess))
-        else:
-            overlap = float(gold == guess)
-        exact = max(exact, float(gold == guess))
-        f1 = max(f1, overlap)
-    return exact, f1
-    ### END SOLUTION
-
-# %% nbgrader={"grade": true, "grade_id": "check-span-scores", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
-check(span_scores)
-
-# %%
-for prediction in ("J.K. Rowling", "the J. K. Rowling", "written by J.K. Rowling", "Harry Potter", ""):
-    print("{!r:28} exact {:.0f}   F1 {:.2f}".format(prediction, *span_scores(prediction, ["J.K. Rowling", "Rowling"])))
-
-# %% [markdown]
-# The second line is a trap of the official rule: punctuation is *deleted*, not replaced by a space, so "J.K." becomes
-# one word and "J. K." two.
-
-# %% [markdown]
 # ### Run the fourth task type
 #
-# *What is axis?*, asked about the description of a function's parameters. Every fourth question is asked about the
-# description of another function, which does not contain the answer: there the right answer is "no answer". Question
-# and text must fit into 96 tokens; longer ones, about a third, are left out here (SQuAD's are split into overlapping windows:
-# `bertlab.data.tasks.windows`).
+# *Who? Whom? Where?*, asked about a sentence of the small world. Sentences with a noun between subject and verb, and
+# with a place that belongs to the subject, make it hard for anyone who only looks for a word: *the dog near the river
+# follows a cat .* has no answer to *where does it follow ?*
 
 # %%
-ROWS, HELD_OUT, QUESTION_LENGTH, spare = 400, 250, 96, 1
-if TASKS["question"] != "parameters":  # most paragraphs of SQuAD are too long for a small BERT
-    QUESTION_LENGTH, spare = min(384, begin.sizes["max_positions"]), 12
-_, questions, held_out_questions = task_of("question", ROWS * spare, HELD_OUT * spare)
+QUESTION_LENGTH = 40 if TASKS["question"] in SMALL_TASKS else min(384, begin.sizes["max_positions"])
+spare = 1 if TASKS["question"] in SMALL_TASKS else 12  # most paragraphs of SQuAD are too long for a small BERT
+_, questions, held_out_questions = task_of("question", 400 * spare, 250 * spare)
+asked = fitting_questions(questions, begin, QUESTION_LENGTH, most=400)
+held_out_asked = fitting_questions(held_out_questions, begin, QUESTION_LENGTH, most=250)
 
-
-def encode_questions(rows, max_questions: int):
-    """Packed inputs with may_answer, the spans of the answers, the spans of the paragraphs, and the examples kept."""
-    kept, targets, places = [], [], []
-    for number, row in enumerate(rows):
-        if len(kept) == max_questions:
-            break
-        context, starts = row.context, row.answer_starts
-        if TASKS["question"] == "parameters" and number % 4 == 3:  # a question that this text does not answer
-            context, starts = rows[number - 1].context, ()
-        first = 2 + len(cut(row.question))  # behind [CLS], the question and [SEP]
-        last = first + len(cut(context)) - 1
-        if last > QUESTION_LENGTH - 2:
-            continue
-        span = (0, 0)  # [CLS] twice: no answer
-        if starts:
-            start = first + len(cut(context[: starts[0]]))
-            span = (start, start + len(cut(row.answers[0])) - 1)
-        kept.append((row.question, context, row.answers[: len(starts)]))
-        targets.append(span)
-        places.append((first, last))
-    encoded = encode([(question, context) for question, context, _ in kept], QUESTION_LENGTH)
-    columns, (firsts, lasts) = np.arange(QUESTION_LENGTH), np.array(places).T[..., None]
-    encoded["may_answer"] = ((columns >= firsts) & (columns <= lasts)) | (columns == 0)
-    return encoded, np.array(targets, "int32"), places, kept
-
-
-def span_loss(targets, logits):
-    """Cross-entropy of the starts and of the ends. targets (batch, 2), logits (batch, 2, tokens)"""
-    return ops.mean(ops.sparse_categorical_crossentropy(ops.cast(targets, "int32"), logits, from_logits=True))
-
-
-rows, targets, _, _ = encode_questions(questions, ROWS)
-held_out_rows, _, places, asked = encode_questions(held_out_questions, HELD_OUT)
-unanswered = sum(not answers for *_, answers in asked)
-print(f"{len(targets)} examples to train on, {len(asked)} held out, {unanswered} of these without an answer")
 keras.utils.set_random_seed(4)
-reader = fine_tune(new_bert(), SpanHead(), rows, targets, span_loss, epochs=2)
-logits = predict(reader, held_out_rows)
-
-
-from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
-
-of_the_library = WordPieceTokenizer(Vocabulary(begin.pieces), begin.lower_case)  # it knows where each token begins
-
-
-def answer_of(number: int, threshold: float = 0.0) -> str:
-    """The best span as it is written in the paragraph; "" for no answer."""
-    (first, last), context = places[number], asked[number][1]
-    start, end = best_span(*logits[number], first, last, longest=40, threshold=threshold)
-    letters = of_the_library.encode_with_offsets(context).offsets  # (tokens, 2): where each begins and ends
-    return context[letters[start - first, 0] : letters[end - first, 1]] if start else ""
-
-# %% [markdown]
-# Which threshold? Try several on held-out examples. A high one gives too few answers, a low one answers everything. (If
-# you choose the threshold and measure on the same examples, the best result is slightly too good; a real project keeps
-# a third set.)
-
-# %%
-thresholds = [-8, -4, -2, 0, 2, 4, 8]
-exact, f1 = [], []
-for threshold in thresholds:
-    scores = [span_scores(answer_of(n, threshold), list(answers)) for n, (*_, answers) in enumerate(asked)]
-    exact.append(np.mean([e for e, _ in scores]))
-    f1.append(np.mean([f for _, f in scores]))
-    print(f"τ = {threshold:3}: exact match {exact[-1]:.1%}   F1 {f1[-1]:.1%}")
-lines(
-    thresholds,
-    {"F1": f1, "exact match": exact, "always “no answer”": [np.mean([not answers for *_, answers in asked])] * len(thresholds)},
-    title="Answer or not?",
-    x="threshold τ",
-    y="score",
-    alt=f"F1 and exact match of the model against the threshold, from {min(f1):.2f} to {max(f1):.2f}",
-)
-
-# %%
-for number in range(3):
-    question, context, answers = asked[number]
-    told = {"in": context, "right": answers[0] if answers else "", "yours": answer_of(number)}
-    print(question)
-    for what, text in told.items():
-        print(f"   {what + ':':6} {textwrap.shorten(text, 90, placeholder=' …') or '(no answer)'}")
-    print()
-
-# %% [markdown]
-# From a few hundred examples even so small a model learns to find the parameter that the question names, and to notice
-# when the text does not describe it: its best F1 is far above "always no answer". (An answer is cut out of the text, not
-# joined from tokens: `batch - level` would not be `batch-level`.) Exact match is lower than F1, because
-# many spans begin or end at the wrong token and still share words with the right one. With the lowest threshold
-# every question gets an answer, so those without one are all wrong. BERT-Base, with far more pre-training and 88,000
-# questions, reaches F1 88.5 on SQuAD 1.1.
+rows, spans = encode_questions(asked, begin, QUESTION_LENGTH), np.array([one.span for one in asked], "int32")
+reader = fine_tune(new_bert(begin), SpanHead(), rows, spans, span_loss, epochs=4, rate=RATE)
+logits = predict(reader, encode_questions(held_out_asked, begin, QUESTION_LENGTH))
+found = [best_span(*pair, one.first, one.last, longest=20) for pair, one in zip(logits, held_out_asked)]
+yours["question"] = np.mean([tuple(span) == one.span for span, one in zip(found, held_out_asked)])
+unanswered = np.mean([not one.answers for one in held_out_asked])
+print(f"{yours['question']:.1%} of {len(held_out_asked)} held-out questions right; always “no answer”: {unanswered:.1%}\n")
+for one, span in list(zip(held_out_asked, found))[:6]:
+    print(f"{one.context}\n   {one.question}   {text_of(one, span, begin) or '(no answer)'}")
 
 # %% [markdown]
 # ---
 # # A learning rate for each layer
 #
-# ## 8.10 Layer-wise learning rates · 3 points · ~6 minutes · Howard & Ruder 2018, section 3.2
+# ## 8.7 Layer-wise learning rates · 3 points · ~6 minutes · Howard & Ruder 2018, section 3.2
 #
 # The low layers of the encoder learn general features (such as the forms of words), the high layers features that are
 # closer to the task, and the head has learned nothing yet. So give each layer its own learning rate, multiplied by
@@ -1224,6 +915,29 @@ for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, fr
 # it was trained on: not one of the four seeds learns even these by heart. The unchanged [CLS] vectors do not tell the
 # nouns apart well enough. That is why BERT is fine-tuned *as a whole*, and why the paper, where it tries frozen
 # vectors, puts a two-layer BiLSTM on top of them (section 5.3).
+
+# %% [markdown]
+# ---
+# # Four task types, with and without pre-training
+#
+# The same examples, the same heads and the same number of steps, once from `bertlab-mini` and once from random weights
+# of the same sizes. One training says little, because each seed gives another result: the grey bars are the means of
+# recorded runs of the library's layers with the settings above, the lines on them ± one standard deviation over their
+# seeds. The points are yours, from this notebook. One training from random weights runs live: the names. If you ran
+# notebook 07, a training from your own weights runs as well. (Without a GPU they have two layers, half as wide, and
+# about five minutes of training: both matter.)
+
+# %%
+from autograde.student.drawings_finetuning import four_types
+
+unpretrained = {"tagging": scores_of(trained_tagger(begin.untrained()))["f1"]}
+four_types(yours, unpretrained)
+if (from_07 := from_notebook_07()) is not None:
+    print(f"names, from your own weights of notebook 07: F1 {scores_of(trained_tagger(from_07), from_07)['f1']:.1%}")
+
+# %% [markdown]
+# `python -m benchmarks.training.task_types` made the recorded runs. From random weights the model learns what can be
+# learned from the examples alone; with pre-training it knows before the first label which words belong together.
 
 # %% [markdown]
 # ---
@@ -1291,14 +1005,14 @@ if not MY_FILE.exists():
     lines_of_file = [f'{LABEL},{TEXT}', *(f'spam,"{text}"' for text in SPAM), *(f'ham,"{text}"' for text in HAM)]
     MY_FILE.write_text("\n".join(lines_of_file) + "\n", encoding="utf-8")
 
-mine = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
+own = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
 keras.utils.set_random_seed(5)
-my_rows, my_targets = encode([row.text for row in mine.train], 24), np.array([row.label for row in mine.train])
-model = fine_tune(new_bert(), ClassificationHead(len(mine.labels)), my_rows, my_targets, cross_entropy, epochs=15, batch=12)
+my_rows, my_targets = encode([row.text for row in own.train], begin, 24), np.array([row.label for row in own.train])
+model = fine_tune(new_bert(begin), ClassificationHead(len(own.labels)), my_rows, my_targets, cross_entropy, epochs=15, rate=RATE, batch=12)
 for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
-    logits = predict(model, encode([text], 24))[0]
+    logits = predict(model, encode([text], begin, 24))[0]
     shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()
-    print("   ".join(f"{name} {share:.0%}" for name, share in zip(mine.labels, shares)), f"  {text}")
+    print("   ".join(f"{name} {share:.0%}" for name, share in zip(own.labels, shares)), f"  {text}")
 
 # %% [markdown]
 # The model has learned only a few words from twenty-four examples, and its predictions are far too confident. With a
@@ -1321,7 +1035,7 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 answer("labels-of-pieces", "")
 
 # %%
-answer("which-is-better", "")
+answer("no-answer-score", "")
 
 # %% [markdown]
 # ---
@@ -1329,8 +1043,7 @@ answer("which-is-better", "")
 #
 # All tasks use the same input: `[CLS] A [SEP] B [SEP]`. A class is computed from [CLS], a tag from each word's first
 # token, an answer from its first and last token. Only one small matrix is new, and a loss over the right positions.
-# Choose a metric that fits the question: accuracy is misleading where one class is frequent, rank correlation measures
-# order, F1 of spans gives credit for nearly right answers.
+# Every layer is trained; the lower ones may have smaller learning rates.
 #
 # **To think about**
 #
@@ -1354,10 +1067,7 @@ answer("which-is-better", "")
 #
 # </details>
 #
-# **Next** is up to you. You have gone the whole way, from a string of characters to a BERT that answers questions.
-# `mybert` is a package like any other: `pip install ./mybert` (in the folder above) and use it elsewhere. If you have a
-# larger machine or more data, the library does the same steps: `bertlab pretrain`, `bertlab finetune`,
-# `bertlab encode`, each with `--help`.
+# **Next:** 08b asks how good such a model is, and whether it is better than another one.
 
 # %%
 progress()

@@ -1,10 +1,12 @@
-"""Drawings of notebook 08: the vectors that a head uses, and the start and end of an answer."""
+"""Drawings of notebooks 08 and 08b: the vectors that a head uses, start and end of an answer, scores with spreads."""
 
 import numpy as np
 
 from autograde.student import pictures
+from bertlab.training.runs.recorded import recorded_runs
 
 _PLAIN, _READ, _DARK = "#eef2f7", "#1f5fa8", "#303030"
+_GREY, _POINT = "#c9c9c9", "#c8500a"
 
 
 def read_offs(rows: dict, *, alt: str) -> None:
@@ -72,3 +74,87 @@ def span_bars(tokens, start, end, span=None, *, alt: str) -> None:
         if span is not None and span[0] <= position <= span[1]:
             label.set_fontweight("bold")
     pictures._show(figure, alt)
+
+
+def four_types(yours: dict, unpretrained: dict) -> None:
+    """Recorded scores of the four small tasks as bars ± sd over seeds, from random and from packaged weights.
+
+    yours, unpretrained: task type → the student's own score, drawn as points.
+    """
+    measured = {"sentence": "accuracy", "pair": "accuracy", "tagging": "F1 of names", "question": "exact match"}
+    names = {"sentence": "sentiment", "pair": "follows", "tagging": "names", "question": "who-where"}
+    recorded = recorded_runs("task_types")
+    figure, axes = pictures._figure(8.2, 3.8, 1, 1)
+    axis, said = axes.flat[0], []
+    for number, (kind, task) in enumerate(names.items()):
+        for side, (weights, own) in enumerate((("random", unpretrained), ("bertlab-mini", yours))):
+            scores = _most_labels(recorded, task, weights)
+            place = number + 0.4 * (side - 0.5)
+            _bar_with_spread(axis, place, scores, hatch=("", "///")[side])
+            said.append(f"{task} from {weights} {np.mean(scores):.0%} ± {np.std(scores, ddof=1):.0%}")
+            if kind in own:
+                axis.plot([place], [100 * own[kind]], "o", color=_POINT, markersize=8, zorder=3)
+                said[-1] += f", yours {own[kind]:.0%}"
+    axis.bar([0], [0], color=_GREY, edgecolor=_DARK, label="recorded, from random weights")
+    axis.bar([0], [0], color=_GREY, edgecolor=_DARK, hatch="///", label="recorded, from bertlab-mini")
+    axis.plot([], [], "o", color=_POINT, markersize=8, label="yours")
+    labels = [f"{kind}: {task}\n{measured[kind]}" for kind, task in names.items()]
+    axis.set_xticks(range(len(names)), labels)
+    axis.set(ylim=(0, 104), ylabel="%", title="Four task types")
+    figure.legend(loc="outside lower center", ncols=3, frameon=False)
+    pictures._show(figure, "Scores ± standard deviation over seeds: " + "; ".join(said))
+
+
+def _most_labels(recorded: list[dict], task: str, weights: str) -> list[float]:
+    """The scores of all seeds with the largest number of labels."""
+    rows = [row for row in recorded if row["task"] == task and row["weights"] == weights]
+    most = max(row["labels"] for row in rows)
+    return [row["score"] for row in rows if row["labels"] == most]
+
+
+def _bar_with_spread(axis, place: float, scores: list[float], hatch: str) -> None:
+    axis.bar([place], [100 * np.mean(scores)], 0.36, color=_GREY, edgecolor=_DARK, linewidth=0.8, hatch=hatch)
+    axis.errorbar([place], [100 * np.mean(scores)], [100 * np.std(scores, ddof=1)], color=_DARK, capsize=4)
+
+
+def by_labels(task: str, yours: dict[int, float]) -> None:
+    """Recorded scores against the number of labels, mean ± sd over seeds, and the student's own as points."""
+    recorded = [row for row in recorded_runs("task_types") if row["task"] == task]
+    counts = sorted({row["labels"] for row in recorded})
+    figure, axes = pictures._figure(6.4, 3.8, 1, 1)
+    axis, said = axes.flat[0], []
+    for weights, line, marker in (("bertlab-mini", "-", "s"), ("random", ":", "^")):
+        scores = [[r["score"] for r in recorded if (r["labels"], r["weights"]) == (n, weights)] for n in counts]
+        means, spreads = [100 * np.mean(row) for row in scores], [100 * np.std(row, ddof=1) for row in scores]
+        axis.errorbar(counts, means, spreads, color="#6b6b6b", linestyle=line, marker=marker, capsize=4,
+                      label=f"recorded, from {'random weights' if weights == 'random' else weights}")  # fmt: skip
+        said += [f"{weights} {n} labels {m:.0f} ± {s:.0f}" for n, m, s in zip(counts, means, spreads)]
+    axis.plot(list(yours), [100 * share for share in yours.values()], "o", color=_POINT, markersize=8, label="yours")
+    axis.axhline(50, color=_DARK, linewidth=0.8)
+    axis.set(title="Labels and pre-training", xlabel="labelled sentences", ylabel="accuracy, %")
+    axis.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    pictures._show(figure, "Accuracy in percent, mean ± standard deviation over seeds: " + "; ".join(said))
+
+
+def bootstrap_histograms(differences: dict, results: dict) -> None:
+    """Histograms of the differences of all rounds; the interval of each as a line, 0 as a vertical line.
+
+    differences: name → (rounds,). results: name → (low, high, share not better).
+    """
+    figure, axes = pictures._figure(8.2, 1.7 * len(differences), len(differences), 1)
+    largest = max(np.abs(values).max() for values in differences.values())
+    said = []
+    for axis, (name, values) in zip(axes.flat, differences.items()):
+        low, high, share = results[name]
+        found = np.unique(np.round(values, 9))
+        step = np.diff(found).min() if len(found) > 1 else 0.01  # one example more or less
+        edges = np.arange(found[0] - step / 2, found[-1] + step, step)
+        axis.hist(100 * values, bins=100 * edges, color="#9db8d9", edgecolor="white", linewidth=0.4)
+        axis.axvline(0, color=_DARK, linewidth=1)
+        axis.plot([100 * low, 100 * high], [0, 0], color=_POINT, linewidth=6, solid_capstyle="butt", clip_on=False)
+        axis.set_title(f"{name}: not better in {share:.1%} of the rounds", loc="left", fontsize=11)
+        axis.set(xlim=(-100 * largest, 100 * largest), yticks=[])
+        said.append(f"{name}: {low:+.1%} to {high:+.1%}, not better in {share:.1%}")
+    axes.flat[-1].set_xlabel("difference B − A in points; thick line: 95 % of the rounds")
+    pictures._show(figure, "Differences of all rounds: " + "; ".join(said))

@@ -47,6 +47,13 @@ class StartingPoint:
     def vocabulary(self) -> dict[str, int]:
         return {piece: number for number, piece in enumerate(self.pieces)}
 
+    @functools.cached_property
+    def tokenizer(self):
+        """The library's tokenizer, which also knows where in the text each token begins and ends."""
+        from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+
+        return WordPieceTokenizer(Vocabulary(self.pieces), self.lower_case)
+
     def untrained(self) -> "StartingPoint":
         return replace(self, fill=lambda bert: None, said="random weights")
 

@@ -4,15 +4,17 @@ import functools
 import re
 import shlex
 import textwrap
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from autograde.boundary import mybert_importer
 from autograde.exercises import catalogue, cells, notebooks
+from autograde.student import small_tasks
 
 NOTEBOOK = "08_finetuning"
+NOUNS = {"dog", "cat", "horse", "bird", "bear", "tree", "river", "hill", "farmer", "boy", "bank", "plant", "lawyer",
+         "doctor", "king", "teacher", "writer", "guest", "judge", "servant", "store", "court"}  # fmt: skip
 
 
 @functools.cache
@@ -26,23 +28,9 @@ def prose() -> str:
     return (notebooks.SOLUTIONS / f"{NOTEBOOK}.py").read_text(encoding="utf-8")
 
 
-def test_always_yes_has_a_high_f1_and_no_correlation():
-    f1, matthews = solutions()["f1_and_matthews"]([1] * 8 + [0] * 4, [1] * 12)
-    assert (f1, matthews) == (pytest.approx(0.8), 0.0)
-
-
 def test_the_labels_of_the_example_are_on_first_tokens():
     pieces = [["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]]
     assert solutions()["align_labels"](pieces, [1, 0, 3]) == [-100, 1, 0, -100, 3, -100, -100, -100, -100]
-
-
-def test_spearman_shares_ranks_and_ignores_bends():
-    spearman = solutions()["spearman"]
-    rising = [0.2, 1.0, 1.8, 2.6, 3.4, 4.2, 5.0]
-    assert spearman(rising, np.exp(rising)) == pytest.approx(1)
-    ranks = [1, 2.5, 2.5, 4]
-    assert spearman([3, 7, 7, 9], ranks) == pytest.approx(1)
-    assert spearman([3, 7, 7, 9], [1, 2, 3, 4]) == pytest.approx(np.corrcoef(ranks, [1, 2, 3, 4])[0, 1])
 
 
 def test_the_lectures_question_is_answered_by_the_span_of_the_name():
@@ -55,15 +43,6 @@ def test_the_lectures_question_is_answered_by_the_span_of_the_name():
     assert row[made["end"].argmax()] == "potter" and made["end"].argmax() < made["start"].argmax()
     null = [np.r_[5.0, made[side][1:]] for side in ("start", "end")]
     assert solutions()["best_span"](*null, made["first"], made["last"], longest=8) == (0, 0)
-
-
-def test_span_scores_of_the_lectures_answer():
-    scores = solutions()["span_scores"]
-    answers = ["J.K. Rowling", "Rowling"]
-    assert scores("the J.K. Rowling!", answers) == (1.0, 1.0)
-    assert scores("written by J.K. Rowling", answers) == (0.0, pytest.approx(2 * 2 / (4 + 2)))
-    assert scores("Harry Potter", answers) == (0.0, 0.0)
-    assert scores("", []) == (1.0, 1.0)
 
 
 def test_the_table_of_rates_is_what_the_solution_gives():
@@ -119,16 +98,16 @@ def test_fine_tuning_works_with_layers_that_read_all_sizes_of_their_input():
             hidden = self.split(self.token(token_ids))
             return hidden, self.pooler(hidden[:, 0])
 
-    names = dict(solutions(), begin=SimpleNamespace(sizes={"hidden_size": 4}))
-    (cell,) = [cell for cell in prose().split("\n# %%") if "\ndef fine_tune(" in cell]
-    exec(cell.split("\n", 1)[1], names)
+    from autograde.student import fine_tuning
+
+    names = solutions()
     ids = np.arange(14)[:, None] % 9 * np.ones((1, 3), "int32")
     rows = {"token_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     targets = (ids[:, 0] > 3).astype("int32")
     start = Encoder(), names["ClassificationHead"](2)
-    model = names["fine_tune"](*start, rows, targets, loss, epochs=9, rate=0.1, batch=4)
-    assert (names["predict"](model, rows).argmax(-1) == targets).all()
+    model = fine_tuning.fine_tune(*start, rows, targets, loss, epochs=9, rate=0.1, batch=4)
+    assert (fine_tuning.predict(model, rows).argmax(-1) == targets).all()
 
 
 @pytest.fixture
@@ -242,7 +221,7 @@ def _hidden_after_filling(start, ids):
 def _switched(**switches) -> dict:
     """The notebook's names after its switches, set like this, and the cell that reads the first task."""
     made = {"np": np, "textwrap": textwrap}
-    for first_line in ("TASKS = {", "from dataclasses import replace"):
+    for first_line in ("TASKS = {", "from pathlib import Path"):
         code = next(block for block in prose().split("# %%\n") if block.startswith(first_line)).split("\n# %% ")[0]
         exec(code, made)
         made |= {name: made[name] | value if name == "TASKS" else value for name, value in switches.items()}
@@ -270,3 +249,67 @@ def test_the_switches_take_a_file_of_ones_own_and_hold_a_fifth_of_it_out(tmp_pat
     path.write_text(path.read_text(encoding="utf-8").replace("text,label", "review,stars"), encoding="utf-8")
     columns = {"sentence": {"text": "review", "label": "stars"}}
     assert _switched(TASKS={"sentence": str(path)}, COLUMNS=columns)["classes"] == ("a", "b")
+
+
+# --- the small tasks ---
+
+
+@pytest.mark.parametrize("name", small_tasks.SMALL_TASKS)
+def test_a_small_task_has_no_example_twice_and_all_its_labels(name):
+    task = small_tasks.small_task(name)
+    texts = [str(row).rpartition("label=")[0] or str(row) for row in (*task.train, *task.validation)]
+    assert len(set(texts)) >= (0.98 if name == "who-where" else 1) * len(texts)
+    found = {tag for row in task.train for tag in getattr(row, "tags", [getattr(row, "label", None)])}
+    assert found == set(range(len(task.labels))) or task.shape == "question"
+
+
+def test_sentences_of_praise_and_of_blame_are_equally_many():
+    task = small_tasks.small_task("sentiment")
+    for rows in (task.train, task.validation):
+        assert sum(row.label for row in rows) * 2 == len(rows)
+
+
+def test_names_never_continue_what_did_not_begin():
+    task = small_tasks.small_task("names")
+    for row in (*task.train, *task.validation):
+        before = "O"
+        for name in (task.labels[tag] for tag in row.tags):
+            assert not name.startswith("I-") or before[2:] == name[2:]
+            before = name
+    assert ("Apple", "is", "based", "in", "California", ".") in [row.words for row in task.train]
+
+
+def test_an_answer_is_where_its_question_says():
+    task = small_tasks.small_task("who-where")
+    words = [row.question.split()[0] for row in task.validation]
+    assert {"who", "whom", "where"} == set(words)
+    assert any(not row.answers for row in task.validation)
+    for row in task.validation:
+        for answer, start in zip(row.answers, row.answer_starts):
+            assert row.context[start : start + len(answer)] == answer
+        assert row.answers or not row.question.startswith("who ")
+
+
+def test_a_claim_follows_from_the_subject_and_what_it_does():
+    for row in small_tasks.small_task("follows").validation:
+        noun = row.text_b.split()[1]
+        subject = next(word for word in row.text_a.split() if word.removesuffix("s") in NOUNS)
+        same = ("not" in row.text_a.split()) == ("not" in row.text_b.split())
+        assert row.label == (2 if noun != subject else 0 if same else 1), row
+
+
+def test_a_training_of_a_second_shows_no_bar_and_a_longer_one_removes_its_own(monkeypatch):
+    from autograde.student import fine_tuning
+
+    shown, now = [], [0.0]
+    monkeypatch.setattr(fine_tuning.time, "monotonic", lambda: now[0])
+    for seconds in (0.01, 1.0):
+        bar = fine_tuning.Bar(4, say=lambda text, **options: shown.append(text))
+        bar.on_train_begin()
+        for batch in range(4):
+            now[0] += seconds
+            bar.on_train_batch_end(batch)
+        bar.on_train_end()
+        assert bool(shown) == (seconds == 1.0)
+    assert shown[0].startswith("\r███████") and "step 1 of 4" in shown[0]
+    assert "step 4 of 4, about 0 s left" in shown[-3] and shown[-1] == "\r" and not shown[-2].strip()

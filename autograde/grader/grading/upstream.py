@@ -73,8 +73,9 @@ class UpstreamSources:
 
 
 def modules_before(notebook: str) -> tuple[str, ...]:
-    """The modules of `mybert` that a notebook may build on, by the number in its name."""
+    """The modules of `mybert` that a notebook may build on, by the number in its name; 08b also on that of 08."""
     number = int(notebook[:2]) if notebook[:2].isdecimal() else len(mybert_importer.MODULES) + 1
+    number += notebook[2:3].isalpha()  # the second part of a notebook: 08b
     built = {exercise.kept_in for exercise in catalogue.of_notebook(notebook)}
     return tuple(module for module in mybert_importer.MODULES[: max(number - 1, 0)] if module not in built)
 

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from bertlab.data.tasks import alignment, metrics, metrics_squad
+from bertlab.data.tasks import alignment
 
 __all__ = [
     "ClassificationHead",
@@ -12,10 +12,7 @@ __all__ = [
     "align_labels",
     "best_span",
     "choice_logits",
-    "f1_and_matthews",
     "layer_rates",
-    "span_scores",
-    "spearman",
     "tagging_loss",
 ]
 
@@ -51,19 +48,9 @@ class SpanHead(keras.layers.Layer):
         return ops.stack([ops.where(may_answer, logits, -1e9) for logits in (start, end)], axis=1)
 
 
-def f1_and_matthews(gold, predicted):
-    """F1 of class 1 and Matthews' correlation, 0.0 where they are not defined."""
-    return metrics.f1(gold, predicted), metrics.matthews(gold, predicted)
-
-
 def choice_logits(hidden, v, choices):
     """(questions · choices, tokens, hidden) and (hidden,) → (questions, choices)."""
     return ops.stack([ops.dot(hidden[choice::choices, 0], v) for choice in range(choices)], axis=1)
-
-
-def spearman(gold, predicted):
-    """Spearman's rank correlation."""
-    return metrics.spearman(gold, predicted)
 
 
 def align_labels(pieces_of_words, tags):
@@ -87,12 +74,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     if sums.flat[index] <= start[0] + end[0] + threshold:
         return 0, 0
     return int(starts.flat[index]), int(ends.flat[index])
-
-
-def span_scores(prediction, answers):
-    """SQuAD's exact match and F1 against the best of the right answers."""
-    scores = metrics_squad.squad_scores({"": answers}, {"": prediction})
-    return scores["exact"], scores["f1"]
 
 
 def layer_rates(num_layers, rate, decay, frozen=0):

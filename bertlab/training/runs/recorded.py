@@ -2,6 +2,7 @@
 
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
 small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
+task_types    four small tasks, with and without pre-training; made by `python -m benchmarks.training.task_types`
 """
 
 import csv

@@ -221,8 +221,8 @@ def test_progress_shows_points_in_text_and_html_without_colour():
 def test_progress_has_the_notebooks_titles_and_its_bars_in_a_column():
     rows = [(facts, 0.0, "not attempted") for facts in planner.index()]
     lines = [line for line in repr(Overview(rows)).splitlines() if "points" in line]
-    assert len(lines) == 10
-    assert lines[3].startswith("03 · Attention ") and lines[9].startswith("the whole course ")
+    assert len(lines) == len(editions.notebooks()) + 1
+    assert lines[3].startswith("03 · Attention ") and lines[-1].startswith("the whole course ")
     assert len({line.index("·" * 20) for line in lines}) == 1
 
 
@@ -247,7 +247,7 @@ def test_progress_notebooks_and_gradebook_agree_on_the_points(tmp_path, monkeypa
     for facts, _, _ in progress().rows:
         shown[facts["notebook"]] += facts["points"]
     assert graded == released == shown
-    assert shown["07_pretraining"] == 41 and "0 of 267 points" in repr(progress())
+    assert f"0 of {sum(shown.values()):g} points" in repr(progress())
 
 
 def test_a_check_takes_less_than_a_second_after_the_first():

@@ -364,3 +364,8 @@ def test_the_modules_before_a_notebook_go_by_its_number():
     assert upstream.modules_before("03_attention") == ("wordpiece", "embeddings")
     assert upstream.modules_before(LATE) == ("wordpiece", "embeddings", "attention")
     assert "finetuning" in upstream.modules_before("09_features") and upstream.modules_before("00_welcome") == ()
+
+
+def test_the_second_part_of_a_notebook_builds_on_the_first():
+    first, second = (upstream.modules_before(name) for name in ("08_finetuning", "08b_how_good"))
+    assert second == (*first, "finetuning") and first[-1] == "pretraining"

@@ -1,0 +1,3 @@
+"""Notebook 08b: how good is it?"""
+
+KEPT_IN = ""
