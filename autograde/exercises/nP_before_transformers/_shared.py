@@ -16,7 +16,9 @@ READY_MADE_LOSSES = Forbidden(
 )
 READY_MADE_CELLS = Forbidden(
     "In this exercise you write the step yourself.",
-    tuple(f"keras.layers.{name}" for name in ("SimpleRNN", "SimpleRNNCell", "LSTM", "LSTMCell", "GRU", "GRUCell", "RNN")),
+    tuple(
+        f"keras.layers.{name}" for name in ("SimpleRNN", "SimpleRNNCell", "LSTM", "LSTMCell", "GRU", "GRUCell", "RNN")
+    ),
 )
 
 

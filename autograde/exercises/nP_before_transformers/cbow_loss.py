@@ -49,15 +49,15 @@ EXERCISE = Exercise(
     forbidden=READY_MADE_LOSSES,
     facts=lambda case: {"window": case.arguments[2].shape[1]},
     hints=(
-        "`ops.take(table, context, axis=0)` gives (batch, window, d): a vector for each neighbour. Which axis disappears?",
+        "`ops.take(table, context, axis=0)` gives (batch, window, d), a vector for each neighbour. Which axis goes?",
         "A mean without padding: multiply each vector by its 1 or 0, add up, divide by the number of ones.",
         "The scores are one product with w_out, (batch, vocabulary). Then `ops.log_softmax`, and "
         "`ops.take_along_axis` with the target.",
     ),
     misconceptions=(
         mistake("sum-for-mean", " / ops.sum(weights, axis=1)", "",
-            hint="You add the neighbours up. With the mean, a word at the edge of a sentence, with fewer neighbours, has "
-                 "scores as large as any other."),
+            hint="You add the neighbours up. With the mean, a word at the edge of a sentence, with fewer "
+                 "neighbours, has scores as large as any other."),
         mistake("divided-by-the-window", "ops.sum(weights, axis=1)", "context.shape[1]",
             hint="You divide by the size of the window, padding included. Divide by the number of real neighbours."),
         mistake("padding-averaged-in", "ops.sum(vectors * weights, axis=1) / ops.sum(weights, axis=1)",
@@ -68,17 +68,18 @@ EXERCISE = Exercise(
             "    log_p = ops.log_softmax(ops.matmul(mean, w_out), axis=-1)\n",
             "    each = ops.log_softmax(ops.matmul(vectors, w_out), axis=-1)\n"
             "    log_p = ops.sum(each * weights, axis=1) / ops.sum(weights, axis=1)\n",
-            hint="You guess the word from each neighbour alone and average the losses: that is nearly skip-gram. CBOW "
-                 "averages the vectors first, and guesses once."),
+            hint="You guess the word from each neighbour alone and average the losses: that is nearly skip-gram. "
+                 "CBOW averages the vectors first, and guesses once."),
         mistake("same-matrix-twice", "ops.matmul(mean, w_out)", "ops.matmul(mean, ops.transpose(table))",
-            hint="You score the words with the table of neighbours. word2vec has two vectors for each word: the second "
-                 "one, as the word to guess, is a column of w_out."),
+            hint="You score the words with the table of neighbours. word2vec has two vectors for each word: the "
+                 "second one, as the word to guess, is a column of w_out."),
         mistake("summed-over-the-batch", "-ops.mean", "-ops.sum",
-            hint="You add up the losses of the batch. Take their mean, so that the loss does not grow with the batch."),
+            hint="You add up the losses of the batch. Take their mean, so that the loss does not grow with the "
+                 "batch."),
         mistake("log-after-softmax", "ops.log_softmax(ops.matmul(mean, w_out), axis=-1)",
             "ops.log(ops.softmax(ops.matmul(mean, w_out), axis=-1))",
-            hint="Right for small scores. For large ones a probability is rounded to 0, and its logarithm is −∞: use "
-                 "`ops.log_softmax`."),
+            hint="Right for small scores. For large ones a probability is rounded to 0, and its logarithm is −∞: "
+                 "use `ops.log_softmax`."),
         mistake("softmax-over-the-batch", "ops.matmul(mean, w_out), axis=-1", "ops.matmul(mean, w_out), axis=0",
             hint="Your softmax goes over the batch. It must go over the vocabulary, the last axis."),
     ),

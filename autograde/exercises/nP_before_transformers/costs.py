@@ -11,14 +11,29 @@ def costs(n, d, k):
 
 
 def lengths(rng: Random) -> list[Case]:
-    """Of the size of the original Transformer; n above and below d."""
+    """Sizes as in the original Transformer; n above and below d."""
     base = Case((70, 512, 3), note="the width of the original Transformer")
     return [base, *(Case(tuple(map(int, rng.integers((2, 3, 2), (900, 900, 9))))) for _ in range(4))]
 
 
 def powers(rng: Random) -> list[Case]:
     """n is a power of k, or next to one: the logarithm is whole there, and rounding shows."""
-    return [Case((125, 64, 5)), Case((243, 8, 3)), Case((244, 8, 3)), Case((2, 5, 2)), Case((3, 4, 7)), Case((1000, 7, 10))]
+    return [
+        Case((125, 64, 5)),
+        Case((243, 8, 3)),
+        Case((244, 8, 3)),
+        Case((2, 5, 2)),
+        Case((3, 4, 7)),
+        Case((1000, 7, 10)),
+    ]
+
+
+def others(rng: Random) -> list[Case]:
+    return [Case(tuple(map(int, rng.integers((2, 2, 2), (5000, 2000, 12))))) for _ in range(2)]
+
+
+def other_powers(rng: Random) -> list[Case]:
+    return [Case((k**power, 6, k)) for k, power in rng.integers((2, 2), (12, 5), size=(3, 2)).tolist()]
 
 
 EXERCISE = Exercise(
@@ -26,9 +41,9 @@ EXERCISE = Exercise(
     returns="dict",
     reference=costs,
     parts=(
-        values(2, lengths, hidden=lambda rng: [Case(tuple(map(int, rng.integers((2, 2, 2), (5000, 2000, 12))))) for _ in "12"]),
+        values(2, lengths, hidden=others),
         cases("whole powers", 1, powers, "where n is a power of k, or next to one, the number of layers is wrong",
-            hidden=lambda rng: [Case((int(k) ** int(p), 6, int(k))) for k, p in rng.integers((2, 2), (12, 5), size=(3, 2))]),
+            hidden=other_powers),
     ),
     facts=lambda case: dict(zip("ndk", case.arguments)),
     hints=(
@@ -38,16 +53,16 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("n-and-d-exchanged", "(n * n * d, 1, 1)", "(n * d * d, 1, 1)", "(n * d * d, n, n)", "(n * n * d, n, n)",
-            hint="You exchanged n and d: attention compares n words with n words, a recurrent step multiplies by a d × d "
-                 "matrix."),
+            hint="You exchanged n and d: attention compares n words with n words, a recurrent step multiplies by a "
+                 "d × d matrix."),
         mistake("convolution-without-gaps", "    layers = 1\n    while k**layers < n:\n        layers += 1\n",
             "    layers = -(-n // k)\n",
             hint="You count n / k layers: those of a stack in which each layer joins direct neighbours. The table's "
                  "logarithm is of a stack with growing gaps (dilated convolutions)."),
         mistake("logarithm-rounded-up", "    layers = 1\n    while k**layers < n:\n        layers += 1\n",
             "    layers = math.ceil(math.log(n) / math.log(k))\n",
-            hint="A logarithm of floats can be a little too large: log 125 / log 5 is 3.0000000000000004, and rounded up "
-                 "4. Count the layers with whole numbers."),
+            hint="A logarithm of floats can be a little too large: log 125 / log 5 is 3.0000000000000004, and "
+                 "rounded up 4. Count the layers with whole numbers."),
         mistake("logarithm-rounded-down", "    layers = 1\n    while k**layers < n:\n        layers += 1\n",
             "    layers = max(1, int(math.log(n, k)))\n",
             hint="You round the number of layers down: then the last layer does not yet reach the whole text."),

@@ -1,4 +1,4 @@
-"""How strongly what a reader returns depends on each word, by distance from the end."""
+"""The length of the gradient of what a reader returns, for each word, by distance from the end."""
 
 import numpy as np
 
@@ -40,19 +40,20 @@ EXERCISE = Exercise(
     reference=gradient_by_distance,
     parts=(
         values(2, readings, hidden=lambda rng: [reading(rng, *map(int, rng.integers(1, 6, size=3)))]),
-        cases("forgets or grows", 1, far_and_near, "if the state forgets a word at once, or grows, the lengths are wrong"),
+        cases("forgets or grows", 1, far_and_near,
+            "if the state forgets a word at once, or grows, the lengths are wrong"),
     ),
     hints=(
         "`tape.watch(x)` first: x is no variable, and a tape follows only what it watches.",
-        "`tape.jacobian(state, x)` has a derivative for each unit, each word and each of its numbers: (units, tokens, d).",
+        "`tape.jacobian(state, x)` has a derivative for each unit, word and number: (units, tokens, d).",
         "The Frobenius norm is the root of the sum of all squares, here over units and d: (tokens,). Then reverse it.",
     ),
     misconceptions=(
         mistake("not-reversed", "return ops.flip(norms, axis=0)", "return norms",
             hint="Your numbers are in the order of the sentence. Number 0 belongs to the last word, distance 0."),
         mistake("of-the-sum", "tape.jacobian(state, x, experimental_use_pfor=False)", "tape.gradient(state, x)[None]",
-            hint="`tape.gradient` of a vector is the gradient of the *sum* of its numbers: units that move in opposite "
-                 "directions cancel. `tape.jacobian` keeps them apart."),
+            hint="`tape.gradient` of a vector is the gradient of the *sum* of its numbers: units that move in "
+                 "opposite directions cancel. `tape.jacobian` keeps them apart."),
         mistake("squared", "ops.sqrt(ops.sum(jacobian**2, axis=(0, 2)))", "ops.sum(jacobian**2, axis=(0, 2))",
             hint="This is the square of the length: the root is missing."),
         mistake("summed-without-squares", "ops.sqrt(ops.sum(jacobian**2, axis=(0, 2)))",

@@ -29,7 +29,7 @@ INPUTS = draws(__name__, scale={"w": 0.8, "u": 0.8, "c": 1.5})
 
 
 def gradients(rng: Random) -> list[Trial]:
-    """Of both outputs with respect to everything."""
+    """Gradients of both outputs with respect to everything."""
     case = INPUTS.case(rng)
     directions = {index: normal(rng, *value.shape) for index, value in enumerate(case.arguments)}
     shape = case.arguments[1].shape
@@ -55,18 +55,18 @@ EXERCISE = Exercise(
     forbidden=READY_MADE_CELLS,
     hints=(
         "x W + h U + b is (batch, 4 · units). `ops.split(…, 4, axis=-1)` cuts it into i, f, g, o.",
-        "Gates go through a sigmoid, what is written (g) and what is shown of the cell go through tanh.",
+        "Gates go through a sigmoid; the candidate g, and the cell where it is shown, go through tanh.",
         "The new state shows the *new* cell: compute c first, then h from it. Return h, then c.",
     ),
     misconceptions=(
         mistake("order-of-another-library", "i, f, g, o = ops.split", "i, f, o, g = ops.split",
-            hint="You read the pieces in the order i, f, o, g, as some papers do. In Keras's order the candidate g comes "
-                 "before the output gate."),
+            hint="You read the parts in the order i, f, o, g, as some papers do. In Keras's order the candidate g "
+                 "comes before the output gate."),
         mistake("forget-gate-on-the-candidate", "ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)",
             "ops.sigmoid(i) * c + ops.sigmoid(f) * ops.tanh(g)",
             hint="You exchanged two gates: the forget gate f scales the old cell, the input gate i what is written."),
         mistake("candidate-through-a-sigmoid", "ops.tanh(g)", "ops.sigmoid(g)",
-            hint="What is written, g, goes through tanh, so that it can be negative. Only the three gates go through a "
+            hint="The candidate g goes through tanh, so that it can be negative. Only the three gates go through a "
                  "sigmoid."),
         mistake("cell-shown-as-it-is", "ops.sigmoid(o) * ops.tanh(c)", "ops.sigmoid(o) * c",
             hint="The cell can become large; the state shows tanh of it."),
@@ -79,8 +79,8 @@ EXERCISE = Exercise(
         mistake("cell-first", "return h, c", "return c, h",
             hint="You return the cell first. The state comes first, then the cell."),
         mistake("forget-bias-added", "ops.sigmoid(f)", "ops.sigmoid(f + 1)",
-            hint="You add 1 to the forget gate at each step. The 1 is only how its bias *begins* before training; here "
-                 "it is in b already, if it should be."),
+            hint="You add 1 to the forget gate at each step. The 1 is only how its bias *begins* before training; "
+                 "here it is in b already, if it should be."),
         mistake("forgets-what-it-writes", "ops.sigmoid(i) * ops.tanh(g)", "(1 - ops.sigmoid(f)) * ops.tanh(g)",
             hint="You write with 1 − forget gate, as a GRU does. An LSTM has an input gate of its own, i."),
     ),

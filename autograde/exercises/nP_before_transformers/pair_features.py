@@ -7,7 +7,10 @@ from autograde.exercises.writing import Case, Exercise, Part, Random, Same, Tria
 
 
 def pair_features(x, x_real, y, y_real):
-    u, v = ([rows[real == 1].max(axis=0) for rows, real in zip(states, reals)] for states, reals in ((x, x_real), (y, y_real)))
+    u, v = (
+        [rows[real == 1].max(axis=0) for rows, real in zip(states, reals)]
+        for states, reals in ((x, x_real), (y, y_real))
+    )
     u, v = np.array(u), np.array(v)
     return np.concatenate([u, v, np.maximum(u - v, v - u), u * v], axis=1)
 
@@ -66,15 +69,17 @@ EXERCISE = Exercise(
             hint="You multiply and add up. The last block keeps the {d} products, one for each number."),
         mistake("mean-pooled",
             "ops.max(ops.where(ops.equal(x_real, 1)[..., None], x, -np.inf), axis=1)",
-            "ops.sum(x * ops.cast(x_real, x.dtype)[..., None], axis=1) / ops.sum(ops.cast(x_real, x.dtype), axis=1, keepdims=True)",
+            "ops.einsum('btd,bt->bd', x, ops.cast(x_real, x.dtype))"
+            " / ops.sum(ops.cast(x_real, x.dtype), axis=1, keepdims=True)",
             "ops.max(ops.where(ops.equal(y_real, 1)[..., None], y, -np.inf), axis=1)",
-            "ops.sum(y * ops.cast(y_real, y.dtype)[..., None], axis=1) / ops.sum(ops.cast(y_real, y.dtype), axis=1, keepdims=True)",
+            "ops.einsum('btd,bt->bd', y, ops.cast(y_real, y.dtype))"
+            " / ops.sum(ops.cast(y_real, y.dtype), axis=1, keepdims=True)",
             hint="You take the mean over the words. InferSent's best model takes the largest value of each number."),
         mistake("product-before-difference", "ops.abs(u - v), u * v", "u * v, ops.abs(u - v)",
             hint="The last two blocks are exchanged: first |u − v|, then the product."),
         mistake("largest-of-a-word",
             "x, -np.inf), axis=1)", "x, -np.inf), axis=2)", "y, -np.inf), axis=1)", "y, -np.inf), axis=2)",
-            hint="You take the largest number of each word. Take the largest over the words, axis 1, for each of the "
-                 "{d} numbers."),
+            hint="You take the largest number of each word. Take the largest over the words, axis 1, for each of "
+                 "the {d} numbers."),
     ),
 )  # fmt: skip

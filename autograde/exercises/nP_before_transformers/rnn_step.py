@@ -17,7 +17,9 @@ INPUTS = draws(__name__, BY_HAND, scale={"w": 0.6, "u": 0.6})
 def two_words(rng: Random) -> list[Trial]:
     """Two steps, one on the other's state; only hidden."""
     x, h, *weights = INPUTS.case(rng).arguments
-    return [Trial((composed(("rnn-step", Case((x, h, *weights))), ("rnn-step", Case((x + 1, result_of(0), *weights)))),))]
+    return [
+        Trial((composed(("rnn-step", Case((x, h, *weights))), ("rnn-step", Case((x + 1, result_of(0), *weights)))),))
+    ]
 
 
 EXERCISE = Exercise(
@@ -47,8 +49,8 @@ EXERCISE = Exercise(
             hint="You add the bias after tanh. It belongs into the sum."),
         mistake("bias-forgotten", " + b)", ")", hint="The bias b is missing in your sum."),
         mistake("old-state-added", "return ops.tanh(", "return h + ops.tanh(",
-            hint="You add the step to the old state, as a residual connection would. An RNN of this kind writes its "
-                 "state anew."),
+            hint="You add the step to the old state, as a residual connection would. An RNN of this kind writes a "
+                 "new state."),
         mistake("matrix-turned", "ops.matmul(h, u)", "ops.matmul(h, ops.transpose(u))",
             hint="You use the transpose of U, as with columns (U h). With states as rows it is h U."),
     ),
