@@ -16,7 +16,9 @@ A **question** is a plain value (see `values`), a dict:
 
 **Probes** by kind:
 
-    {"kind": "function", "name": …}                      calls it → what it returns
+    {"kind": "function", "name": …}                      calls it → what it returns; with "takes": another name, its
+                                                         first argument is that function, the question's a list of the
+                                                         arrays that come behind that function's own arguments
     {"kind": "layer", "name": …, "config": {…}, "roles": {role: [path, …]}}
                                                          constructs it, calls it once so that it builds itself, sets
                                                          the question's weights by role, calls it again
@@ -98,6 +100,7 @@ from autograde.boundary.calls import (
     MissingError,
     RefusedError,
     call_with_notes,
+    function_of,
     in_graph,
     inputs,
     named,
@@ -231,7 +234,7 @@ def _ask(probe, question, namespace, notes, build):
     if kind == "step":
         return _steps(probe, question, namespace, notes)
     if kind == "function":
-        function = named(probe, namespace)
+        function = function_of(probe, namespace)
         if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
             try:
                 function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
@@ -280,8 +283,8 @@ def _composed(calls, namespace):
 
 
 def _callable(probe, namespace):
-    callee = named(probe, namespace)
-    return callee(**probe.get("config", {})) if probe["kind"] == "layer" else callee
+    made = function_of(probe, namespace)
+    return made(**probe.get("config", {})) if probe["kind"] == "layer" else made
 
 
 def _results(calls, callees):

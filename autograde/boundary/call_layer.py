@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 
-from autograde.boundary.calls import RefusedError, call_with_notes, in_graph, inputs, named
+from autograde.boundary.calls import RefusedError, call_with_notes, function_of, in_graph, inputs, named
 from autograde.boundary.plain_values import is_tensor, to_plain, to_tensors
 
 Build = Callable[[dict, list, dict, dict], object]  # (layer probe, arguments, keywords, namespace) → a built layer
@@ -184,7 +184,7 @@ def gradient(probe, question, namespace, notes, build):
         callee = _built_layer(inner, arguments, keywords, namespace, notes, build)
         put_weights(callee, inner.get("roles", {}), weights)
     else:
-        callee = named(inner, namespace)
+        callee = function_of(inner, namespace)
     sources = [  # a role may lead to several variables
         [arguments[name]]
         if type(name) is int

@@ -30,6 +30,20 @@ def named(probe, namespace):
     return namespace[probe["name"]]
 
 
+def function_of(probe, namespace):
+    """The probe's function. One that takes another function ("takes": its name) gets it with the arrays bound that are
+    the question's first argument: `f(g, x)`, asked with ([a, b], x), is called with g = that function of (…, a, b)."""
+    function = named(probe, namespace)
+    if "takes" not in probe:
+        return function
+    taken = named({"name": probe["takes"]}, namespace)
+
+    def call(bound, *arguments, **keywords):
+        return function(lambda *own: taken(*own, *bound), *arguments, **keywords)
+
+    return call
+
+
 def inputs(probe, question):
     """(arguments, keywords) of a call: tensors, unless the probe asks for NumPy arrays."""
     convert = to_tensors if probe.get("tensors", True) else to_plain  # either way copies of their own

@@ -195,6 +195,14 @@ def function() -> dict:
     return {"kind": "function"}
 
 
+def taking(name: str) -> dict:
+    """Calls a function whose first argument is the notebook's function `name`, which is in a cell tagged "setup".
+
+    A case's first argument, and the reference's, is the list of arrays that come behind that function's own arguments.
+    """
+    return function() | {"takes": name}
+
+
 def plain_function() -> dict:
     """Calls a function whose arrays stay NumPy arrays."""
     return function() | {"tensors": False}

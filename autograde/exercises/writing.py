@@ -32,6 +32,7 @@ from autograde.exercises.spec import (
     repeated,
     result_of,
     stream,
+    taking,
     training_step,
     values,
 )
@@ -41,6 +42,6 @@ __all__ = [
     "EXACT", "Alike", "AnyCount", "Case", "Dropped", "Exercise", "Forbidden", "HandsOn", "Initial", "Obeys", "OwnLists",
     "OwnWeights", "Part", "Raises", "Random", "Rates", "Reference", "Same", "Slopes", "Sums", "Tolerance", "Trial",
     "at_drawn_sizes", "cases", "composed", "draws", "filling", "layer", "mistake", "normal", "plain_function",
-    "random_function", "repeated", "result_of", "sized", "some_seen", "stream", "training_step", "values",
+    "random_function", "repeated", "result_of", "sized", "some_seen", "stream", "taking", "training_step", "values",
     "whole_numbers", "with_zeros",
 ]  # fmt: skip

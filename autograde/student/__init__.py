@@ -15,6 +15,7 @@ from autograde.student.quiet import IN_SANDBOX, Quiet
 
 _MODULES = {
     "checking": ("check",),
+    "drawings_before": ("distance_curves", "number_table", "seed_dots", "with_recorded"),
     "drawings_bert": ("blocks", "guess_bars", "shares"),
     "drawings_data": ("bars", "token_boxes"),
     "drawings_embeddings": ("sum_of_rows", "tables"),

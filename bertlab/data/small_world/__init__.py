@@ -18,6 +18,7 @@ from bertlab.data.small_world.sentences import (
     SHORTEST,
     Sentence,
     every_sentence,
+    inference_pairs,
     number_of_sentences,
     read,
     sample,
@@ -26,9 +27,9 @@ from bertlab.data.small_world.sentences import (
 )
 
 __all__ = [
-    "HOMONYMS", "LONGEST", "READERS", "SCENES", "SHORTEST", "VERSION", "WORDS", "Sentence", "automaton", "best_losses",
-    "conditionals", "every_sentence", "exact", "exact_in_bag", "floors", "mirror_pieces", "number_of_sentences", "read",
-    "sample", "to_mirror", "who_acts", "word_ids",
+    "HOMONYMS", "LONGEST", "READERS", "SCENES", "SHORTEST", "VERSION", "WORDS", "Sentence", "automaton",
+    "best_losses", "conditionals", "every_sentence", "exact", "exact_in_bag", "floors", "inference_pairs",
+    "mirror_pieces", "number_of_sentences", "read", "sample", "to_mirror", "who_acts", "word_ids",
 ]  # fmt: skip
 
 VERSION = 1  # of the language: with the same version and seed, the same sentences for ever

@@ -7,7 +7,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.data.small_world.grammar import HOMONYMS, PHRASES, automaton
+from bertlab.data.small_world.grammar import HOMONYMS, PHRASES, QUALITIES, RESTING, automaton
 
 SHORTEST, LONGEST = 4, 19  # words of a sentence, its full stop included
 LISTED = 200_000  # sentences that `every_sentence` is ready to list
@@ -256,3 +256,48 @@ def _can_be_exchanged(sentence: Sentence) -> bool:
         return False
     first, second = (sentence.words[place] for place in _nouns(sentence))
     return states[0].number == states[1].number and first != second
+
+
+def inference_pairs(seed: int, count: int) -> tuple[list[Sentence], list[Sentence], np.ndarray]:
+    """A task about two sentences: does the second follow from the first (0), contradict it (1), or neither (2)?
+
+    Returns the first sentences, the second ones and the labels (count,) int, a third of each. The second has the noun
+    of the first's subject, and the same verb or adjective, its negation, or another one.
+
+    Example:
+        >>> first, second, labels = inference_pairs(seed=0, count=3)
+        >>> print(first[2], second[2], labels[2])
+        the teachers are always proud . the teachers are famous . 2
+    """
+    size, found = 8 * count, []
+    while len(found) < count:
+        size *= 2
+        found = [sentence for sentence in sample(seed, size) if _says_one_thing(sentence)]
+    labels = np.arange(count) % 3
+    return found[:count], [_hypothesis(*pair) for pair in zip(found, labels, range(count))], labels
+
+
+def _says_one_thing(sentence: Sentence) -> bool:
+    """Whether its subject is one phrase and its verb, without a negation, needs no object."""
+    phrases = {state.phrase for state in sentence.states}
+    return sentence.states[0].polarity == "plain" and "partner" not in phrases and bool(phrases & {"rests", "is"})
+
+
+def _hypothesis(sentence: Sentence, label: int, turn: int) -> Sentence:
+    kept = {
+        state.kind: word
+        for word, state in reversed(list(zip(sentence.words, sentence.states)))
+        if state.phrase in ("subject", "rests", "is") and state.kind != "adjective"
+    }
+    plural = sentence.states[0].number == 1
+    what = "resting" if "resting" in kept else "quality"
+    if label == 2:
+        kind = (RESTING if what == "resting" else QUALITIES)[sentence.scene]
+        stem = kept[what] if what == "quality" or plural else kept[what][:-1]
+        other = [word for word in kind if word != stem]
+        kept[what] = other[turn % len(other)] + ("" if what == "quality" or plural else "s")
+    middle = [kept.get("be", ""), kept[what]]
+    if label == 1:
+        verb = kept[what] if what == "quality" or plural else kept[what][:-1]
+        middle = [kept.get("be") or ("do" if plural else "does"), "not", verb]
+    return read([word for word in (kept["determiner"], kept["noun"], *middle, ".") if word])

@@ -283,3 +283,12 @@ def test_too_many_layers_are_counted_instead_of_naming_a_false_shape():
     probe = {"kind": "layer", "name": "Stack", "roles": {"w": ["parts.*.kernel"]}}
     got = _ask(source, probe=probe, weights={"w": np.ones((3, 6), "float32")})  # of two layers
     assert got["error"]["message"] == "Stack has 3 weights `parts.*.kernel`; expected 2"
+
+
+def test_a_function_that_takes_a_function_gets_the_notebooks_with_arrays_bound():
+    source = "def read(x, w):\n    return x @ w\n\ndef f(read, x):\n    return 2 * read(x)"
+    weights = np.ones((3, 2), "float32")
+    got = _ask(source, arguments=([weights], X), probe={"kind": "function", "name": "f", "takes": "read"})
+    assert got["status"] == "ok" and np.allclose(got["value"], 2 * X @ weights)
+    missing = _ask("def f(read, x):\n    return x", probe={"kind": "function", "name": "f", "takes": "read"})
+    assert missing["status"] == "missing"

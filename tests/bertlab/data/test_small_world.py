@@ -301,6 +301,17 @@ def test_a_bag_of_words_cannot_tell_who_acts():
     assert small_world.who_acts(0, 50)[0] == sentences[:100]
 
 
+def test_a_second_sentence_follows_is_denied_or_is_something_else():
+    first, second, labels = small_world.inference_pairs(0, 300)
+    assert np.bincount(labels).tolist() == [100, 100, 100]
+    for sentence, other, label in zip(first, second, labels):
+        nouns = [one.words[one.relations.index("nsubj")] for one in (sentence, other)]
+        assert nouns[0] == nouns[1] and read(other.words) == other and sentence.scene == other.scene
+        assert ("not" in other.words) == (label == 1)
+        said = [one.words[one.relations.index("root")] for one in (sentence, other)]
+        assert (said[0] == said[1] or said[0] == f"{said[1]}s") == (label != 2)
+
+
 # === Mistakes ===
 
 

@@ -1,0 +1,107 @@
+"""Drawings for notebook P: results by distance and of several seeds, with recorded ones in grey; a table of numbers.
+
+As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
+"""
+
+import numpy as np
+
+from autograde.student.pictures import _figure, _show, show
+
+_COLOURS = ("#1f5fa8", "#c8500a", "#2f7d32", "#7b3294", "#6b6b6b")
+_MARKERS = "os^Dv"
+_GREYS = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ((0, (6, 2, 1, 2)), "v"))
+
+
+def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
+    """Curves over a distance, with a logarithmic y axis; numbers of 0 are left out.
+
+    curves: name → values at the distances 0, 1, 2 …
+    """
+    figure, axes = _figure(8.0, 4.2, 1, 1)
+    axis = axes.flat[0]
+    for (name, values), colour, (dash, marker) in zip(curves.items(), _COLOURS, _GREYS):
+        values = np.asarray(values, "float64")
+        steps = np.arange(len(values))
+        some = values > 0
+        axis.plot(
+            steps[some], values[some], color=colour, linestyle=dash, marker=marker, label=name,
+            markevery=max(1, len(values) // 12),
+        )  # fmt: skip
+    axis.set_yscale("log")
+    axis.set(title=title, xlabel=x, ylabel=y)
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _show(figure, alt)
+
+
+def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) -> None:
+    """Recorded results in grey, mean ± standard deviation of the seeds by distance, and one's own as large marks.
+
+    recorded: name → {distance: values of the seeds}. own: name → {distance: value}.
+    """
+    figure, axes = _figure(8.0, 4.2, 1, 1)
+    axis = axes.flat[0]
+    for number, (name, by_distance) in enumerate(recorded.items()):
+        dash, marker = _GREYS[number]
+        places = sorted(by_distance)
+        mean = [np.mean(by_distance[place]) for place in places]
+        spread = [np.std(by_distance[place], ddof=1) for place in places]
+        axis.errorbar(
+            places, mean, yerr=spread, color="#8a8a8a", linestyle=dash, marker=marker, capsize=3,
+            label=f"{name}, recorded",
+        )  # fmt: skip
+        if name in own:
+            axis.plot(
+                list(own[name]), list(own[name].values()), color=_COLOURS[number], marker=marker, markersize=13,
+                linestyle="", markeredgecolor="black", label=f"{name}, yours", zorder=5,
+            )  # fmt: skip
+    axis.set_xscale("log", base=2)
+    axis.set_xticks(places, places)
+    axis.set(title=title, xlabel=x, ylabel=y)
+    axis.grid(alpha=0.3)
+    axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _show(figure, alt)
+
+
+def seed_dots(recorded: dict, own: dict, title="", y="", *, alt: str) -> None:
+    """A column for each way: the seeds as grey dots, their mean ± standard deviation, one's own as a large mark.
+
+    recorded: name → values of the seeds. own: name → value.
+    """
+    figure, axes = _figure(max(4.5, 2.3 * len(recorded)), 3.8, 1, 1)
+    axis = axes.flat[0]
+    for place, (name, values) in enumerate(recorded.items()):
+        axis.plot([place] * len(values), values, "o", color="#b5b5b5", label="recorded seeds" if not place else None)
+        axis.errorbar(
+            [place + 0.12], [np.mean(values)], yerr=[np.std(values, ddof=1)], fmt="_", color="#404040", capsize=4,
+            markersize=14, label="mean ± sd" if not place else None,
+        )  # fmt: skip
+        if name in own:
+            axis.plot(
+                [place - 0.12], [own[name]], "D", color=_COLOURS[1], markersize=10, markeredgecolor="black",
+                label="yours" if name == next(iter(own)) else None,
+            )  # fmt: skip
+    axis.set_xticks(range(len(recorded)), list(recorded))
+    axis.set(title=title, ylabel=y, xlim=(-0.5, len(recorded) - 0.5))
+    axis.grid(alpha=0.3, axis="y")
+    axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    _show(figure, alt)
+
+
+class _Table:
+    """A table that a notebook renders, and a terminal prints as Markdown."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+    def _repr_markdown_(self):
+        return self.text
+
+
+def number_table(columns: list[str], rows: dict[str, list[str]]) -> None:
+    """A table of numbers: name of a row → its cells, as texts."""
+    lines = [["", *columns], ["---", *["---:"] * len(columns)], *([name, *cells] for name, cells in rows.items())]
+    show(_Table("\n".join(f"| {' | '.join(line)} |" for line in lines)))
