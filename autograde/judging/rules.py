@@ -206,7 +206,7 @@ def next_sentence(given, result):
 
 
 def sentence_order(given, result):
-    """(A, B, label): a sentence and the next one, 0 as they stand or 1 exchanged. Events: which."""
+    """(A, B, label): a sentence and the next one, 0 in order or 1 exchanged. Events: which."""
     document, sentence = given
     if type(result) not in (tuple, list) or len(result) != 3:
         return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
@@ -227,7 +227,7 @@ def sentence_order(given, result):
 
 def guessed(given, result):
     """(new ids, labels): the chosen tokens are drawn from a vocabulary, and each label says whether a token differs
-    from the original. Events: which token stands at which chosen position, and each two of them."""
+    from the original. Events: which token is at which chosen position, and each two of them."""
     token_ids, positions, logits = given
     if type(result) not in (tuple, list) or len(result) != 2:
         return Difference("type", f"expected two values, the new ids and the labels; yours is {shown(result)}")
@@ -235,12 +235,16 @@ def guessed(given, result):
     if corrupted is None or labels is None:
         return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
     if len(corrupted) != len(token_ids) or len(labels) != len(token_ids):
-        return Difference("length", f"{len(token_ids)} tokens went in; out came {len(corrupted)} and {len(labels)} labels")
+        return Difference(
+            "length", f"{len(token_ids)} tokens went in; out came {len(corrupted)} and {len(labels)} labels"
+        )
     for position, (before, after) in enumerate(zip(token_ids, corrupted)):
         if position not in positions and after != before:
             return Difference("not chosen", f"at [{position}], which was not chosen: {before} became {after}")
         if not 0 <= after < logits.shape[-1] and position in positions:
-            return Difference("no token", f"at [{position}]: {after} is not in a vocabulary of {logits.shape[-1]} tokens")
+            return Difference(
+                "no token", f"at [{position}]: {after} is not in a vocabulary of {logits.shape[-1]} tokens"
+            )
     right = [int(before != after) for before, after in zip(token_ids, corrupted)]
     if labels != right:
         kinds = {
@@ -248,7 +252,9 @@ def guessed(given, result):
             "turned": [1 - label for label in right],
         }
         kind = next((kind for kind, numbers in kinds.items() if labels == numbers), "labels")
-        return Difference(kind, f"{shown(corrupted)} differs from the original at {shown(right)}; yours: {shown(labels)}")
+        return Difference(
+            kind, f"{shown(corrupted)} differs from the original at {shown(right)}; yours: {shown(labels)}"
+        )
     drawn = [(position, corrupted[position]) for position in positions]
     events = [f"{token} at {position}" for position, token in drawn]
     return [*events, *(f"{one} and {other}" for one, other in combinations(events, 2))]

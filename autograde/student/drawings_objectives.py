@@ -33,7 +33,7 @@ def who_reads_whom(masks: dict, words: list[str], *, alt: str) -> None:
 def beside_records(yours: dict, floors: dict, records: list[dict]) -> None:
     """Held-out losses of your runs, a panel each, beside recorded runs of the same objective (grey) and the floor.
 
-    yours: name → {step: loss}; floors: name → the smallest possible loss; records: rows with objective, seed, step, loss.
+    yours: name → {step: loss}; floors: name → the smallest possible loss; records: rows of objective, seed, step, loss.
     """
     figure, axes = _figure(6.2 * len(yours), 3.8, 1, len(yours))
     told = []

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.boundary import roles
-from autograde.exercises.n05_bert._shared import dense_weights, norm_weights, slopes
 from autograde.exercises.n04_encoder_layer._shared import layer_weights
+from autograde.exercises.n05_bert._shared import dense_weights, norm_weights, slopes
 from autograde.exercises.n11_objectives._shared import LIBRARY, texts
 from autograde.exercises.numpy_bert import below, dense, encoder_layer, norm
 from autograde.exercises.writing import (
@@ -80,7 +80,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
     usual, dropped = (albert_case(rng, ones, training=True, **more) for more in ({}, {"dropout": 0.5}))
     out = ("layer/attention/out/", "layer/feed_forward/outer/")
     without_layer = replace(dropped, weights={r: 0 * a if r.startswith(out) else a for r, a in dropped.weights.items()})
-    flat = {r: 0 * a if r.startswith(("embeddings/norm", "projection/kernel")) else a for r, a in dropped.weights.items()}
+    flat = {r: 0 * a if r == "projection/kernel" else a for r, a in dropped.weights.items()}
     untrained = replace(dropped, keywords={"training": False})
     return [
         Trial((usual,), (Reference(),)), Trial((without_layer,), (Varies(),)),
@@ -96,14 +96,15 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 3, whole_texts, hidden=other_sizes),
         Part("padding", 1, padded_texts, "with padding the result is wrong: hide it in every pass"),
-        Part("dropout", 1, chance_in_training, "in training dropout must act in the embeddings and in the layer with the "
-            "rate `dropout`, which is 0 if it is not given, and outside of training nowhere"),
+        Part("dropout", 1, chance_in_training, "in training dropout must act in the embeddings and in the layer with "
+            "the rate `dropout`, which is 0 if it is not given, and outside of training nowhere"),
     ),
     forbidden=LIBRARY,
     facts=lambda case: {"layers": case.config["num_layers"]},
     hints=(
         "Three parts: `BertEmbeddings` of width E, a Dense from E to H, one `EncoderLayer`.",
-        "`call`: embeddings, projection, then the loop: num_layers times the *same* layer, each time on its last result.",
+        "`call`: embeddings, projection, then the loop: num_layers times the *same* layer, each time on its last "
+        "result.",
         "`padding_mask(attention_mask)` once, before the loop; pass it and `training` on in every pass.",
     ),
     misconceptions=(
@@ -111,10 +112,11 @@ EXERCISE = Exercise(
             hint="Your layer is passed once. ALBERT shares the weights, not the work: pass it {layers} times."),
         mistake("once-too-often", "range(self.num_layers)", "range(self.num_layers + 1)",
             hint="One pass too many: num_layers passes in all, {layers} here."),
-        mistake("from-the-start-again", "            x = self.layer(x, attention_mask=seen, training=training)\n        return x",
+        mistake("from-the-start-again",
+            "            x = self.layer(x, attention_mask=seen, training=training)\n        return x",
             "            y = self.layer(x, attention_mask=seen, training=training)\n        return y",
-            hint="Every pass reads the projected embeddings, so all passes give the same. Each reads the result of the one "
-                 "before."),
+            hint="Every pass reads the projected embeddings, so all passes give the same. Each reads the result of the "
+                 "one before."),
         mistake("mask-not-passed", "attention_mask=seen, training=training", "training=training",
             hint="The layer does not get the mask: padding is read like text."),
         mistake("mask-in-the-first-pass", "training=training)\n        return x",

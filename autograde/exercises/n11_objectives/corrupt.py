@@ -5,7 +5,7 @@ import numpy as np
 from autograde.exercises.n06_pretraining_data._shared import chancy, obeying
 from autograde.exercises.n11_objectives._shared import LIBRARY
 from autograde.exercises.numpy_bert import softmax
-from autograde.exercises.writing import Exercise, Part, Random, Trial, mistake, normal, random_function
+from autograde.exercises.writing import Exercise, Part, Random, Trial, mistake, random_function
 
 RULE = "guessed"
 PLAIN_SOFTMAX = "ops.convert_to_numpy(ops.softmax(logits))"
@@ -59,15 +59,15 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("best-guess", "int(rng.choice(len(row), p=row))", "int(np.argmax(row))",
-            hint="You take the most likely token. Then the generator's fakes are always the same, and the discriminator "
-                 "learns them by heart. *Draw* from its probabilities."),
+            hint="You take the most likely token. Then the generator's fakes are always the same, and the "
+                 "discriminator learns them by heart. *Draw* from its probabilities."),
         mistake("any-token", "p=row", "p=np.full(len(row), 1 / len(row))",
-            hint="You draw any token, without the generator. Its probabilities make the fakes hard to find: draw from the "
-                 "softmax of the logits."),
+            hint="You draw any token, without the generator. Its probabilities make the fakes hard to find: draw from "
+                 "the softmax of the logits."),
         mistake("chosen-is-replaced", "int(before != after) for before, after in zip(ids, corrupted)",
             "int(position in positions) for position in range(len(ids))",
-            hint="You call every chosen token replaced. A guess that is the original token by chance *is* the original: "
-                 "the label compares ids."),
+            hint="You call every chosen token replaced. A guess that is the original token by chance *is* the "
+                 "original: the label compares ids."),
         mistake("never-the-original", "corrupted[position] = int(rng.choice(len(row), p=row))",
             "others = np.where(np.arange(len(row)) == ids[position], 0, row)\n"
             "        corrupted[position] = int(rng.choice(len(row), p=others / others.sum()))",

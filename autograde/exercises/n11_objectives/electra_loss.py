@@ -2,12 +2,10 @@
 
 import numpy as np
 
-from autograde.exercises.n07_pretraining.mlm_loss import mlm_loss
 from autograde.exercises.n07_pretraining._shared import predictions_of
+from autograde.exercises.n07_pretraining.mlm_loss import mlm_loss
 from autograde.exercises.n11_objectives._shared import READY_MADE_LOSSES, padded_rows
 from autograde.exercises.writing import Case, Exercise, Part, Random, Slopes, Trial, cases, mistake, normal
-
-CLIPPED = """ops.log(ops.clip(ops.sigmoid(signed), 1e-7, 1.0))"""
 
 
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
@@ -67,21 +65,22 @@ EXERCISE = Exercise(
         "its sum.",
     ),
     misconceptions=(
-        mistake("chosen-only", "real = ops.cast(is_real, scores.dtype)", "real = ops.cast(replaced * is_real, scores.dtype)",
-            hint="Only the replaced tokens count in your discriminator's loss; it could answer \"replaced\" everywhere. All "
-                 "real tokens count: that is where ELECTRA gets more signal than BERT."),
+        mistake("chosen-only", "real = ops.cast(is_real, scores.dtype)",
+            "real = ops.cast(replaced * is_real, scores.dtype)",
+            hint="Only the replaced tokens count in your discriminator's loss; it could answer \"replaced\" "
+                 "everywhere. All real tokens count: that is where ELECTRA gets more signal than BERT."),
         mistake("padding-counts", "real = ops.cast(is_real, scores.dtype)", "real = ops.ones_like(scores)",
             hint="Padding counts in the discriminator's loss. Take the mean over the real tokens."),
         mistake("no-factor", "50.0 * found", "found",
-            hint="The factor 50 is missing. The discriminator's loss is a yes or no, far smaller than the generator's loss "
-                 "over a whole vocabulary; without the factor it would hardly matter."),
+            hint="The factor 50 is missing. The discriminator's loss is a yes or no, far smaller than the generator's "
+                 "loss over a whole vocabulary; without the factor it would hardly matter."),
         mistake("factor-on-the-generator", "mlm_loss(generator_logits, labels, weights) + 50.0 * found",
             "50.0 * mlm_loss(generator_logits, labels, weights) + found",
             hint="The factor 50 belongs to the discriminator, not to the generator."),
         mistake("labels-turned", "1.0 - 2.0 * ", "2.0 * ", "ops.cast(replaced, scores.dtype)",
             "ops.cast(replaced, scores.dtype) - 1.0",
-            hint="Your discriminator is rewarded for calling the originals replaced: 1 is \"replaced\", and its score must "
-                 "be high there."),
+            hint="Your discriminator is rewarded for calling the originals replaced: 1 is \"replaced\", and its score "
+                 "must be high there."),
         mistake("sum-not-mean", " / ops.sum(real)", "",
             hint="You add the losses of all tokens. Take their mean, so that a batch with more tokens does not make a "
                  "larger step."),

@@ -9,9 +9,7 @@ from autograde.exercises.writing import Case, Exercise, Part, Random, Slopes, Tr
 def ltr_loss(logits, ids, is_real):
     """Token by token: the one at t is predicted at t − 1."""
     losses = [
-        -log_softmax(logits[row, t - 1])[ids[row, t]]
-        for row, t in np.ndindex(ids.shape)
-        if t and is_real[row, t] == 1
+        -log_softmax(logits[row, t - 1])[ids[row, t]] for row, t in np.ndindex(ids.shape) if t and is_real[row, t] == 1
     ]
     return np.array(np.sum(losses) / (len(losses) + 1e-5))
 
@@ -42,8 +40,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 2, without_padding,
             hidden=lambda rng: [Trial((Case((*batch_of(rng, 2, 8, 9).arguments[:2], np.ones((2, 8), "int32"))),))]),
-        cases("padding", 1, padded, "with padding the loss is wrong: a prediction counts if the token that it asks for is "
-            "a real one", lambda rng: [batch_of(rng, 5, 4, 8)]),
+        cases("padding", 1, padded, "with padding the loss is wrong: a prediction counts if the token that it asks for "
+            "is a real one", lambda rng: [batch_of(rng, 5, 4, 8)]),
     ),
     forbidden=READY_MADE_LOSSES,
     facts=lambda case: {"last": case.arguments[1].shape[1] - 1},
@@ -54,22 +52,23 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("not-shifted", "logits[:, :-1], ids[:, 1:]", "logits[:, 1:], ids[:, 1:]",
-            hint="At every position you ask for the token that stands there, which the model has just read. Ask for the "
-                 "next one: logits of t belong to the id of t + 1."),
+            hint="At every position you ask for the token that is there, which the model has just read. Ask for "
+                 "the next one: logits of t belong to the id of t + 1."),
         mistake("shifted-back", "logits[:, :-1], ids[:, 1:]", "logits[:, 1:], ids[:, :-1]",
             hint="You ask at t for the token *before* it, which the model has seen. Exchange the two slices."),
         mistake("round-the-corner", cell="""def ltr_loss(logits, ids, is_real):
     targets = ops.roll(ids, -1, axis=1)
     return mlm_loss(logits, targets, ops.cast(ops.roll(is_real, -1, axis=1), "float32"))
 """,
-            hint="Your last position is asked for the *first* token: rolling goes round the corner. Position {last} has no "
-                 "next token, so leave it out."),
+            hint="Your last position is asked for the *first* token: rolling goes round the corner. Position {last} "
+                 "has no next token, so leave it out."),
         mistake("padding-counts", 'ops.cast(is_real[:, 1:], "float32")', 'ops.ones_like(logits[:, 1:, 0])',
             hint="Padding is asked for, too: a text is rewarded for being followed by [PAD]. Use `is_real`."),
         mistake("weights-of-the-input", "is_real[:, 1:]", "is_real[:, :-1]",
-            hint="Your weights say whether the *reading* position is real. So the last real token is asked for the padding "
-                 "behind it. The label must be real: take the weights where you take the labels."),
-        mistake("sum-not-mean", "return mlm_loss(", "return (1e-5 + ops.sum(ops.cast(is_real[:, 1:], 'float32'))) * mlm_loss(",
+            hint="Your weights say whether the *reading* position is real. So the last real token is asked for the "
+                 "padding behind it. The label must be real: take the weights where you take the labels."),
+        mistake("sum-not-mean", "return mlm_loss(",
+            "return (1e-5 + ops.sum(ops.cast(is_real[:, 1:], 'float32'))) * mlm_loss(",
             hint="This is the sum over all predictions. As in 7.2, take the mean over those that count."),
     ),
 )  # fmt: skip

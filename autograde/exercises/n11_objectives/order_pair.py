@@ -1,4 +1,4 @@
-"""ALBERT's sentence order: two consecutive sentences, as they stand (label 0) or exchanged (label 1)."""
+"""ALBERT's sentence order: two consecutive sentences, in their order (label 0) or exchanged (label 1)."""
 
 from autograde.exercises.n06_pretraining_data._shared import chancy, obeying
 from autograde.exercises.n06_pretraining_data.make_pair import library
@@ -32,7 +32,7 @@ EXERCISE = Exercise(
     forbidden=LIBRARY,
     hints=(
         "Both kinds use the same two sentences, number i and the next one. Only their order differs.",
-        "One draw decides. 0 means: as they stand in the document.",
+        "One draw decides. 0 means: in the document's order.",
         "`rng.random() < 0.5` is True in half of the calls.",
     ),
     misconceptions=(
@@ -47,10 +47,12 @@ EXERCISE = Exercise(
             "return first, ' '.join(reversed(second.split())), 1",
             hint="You turn the words of a sentence round. Exchange the two *sentences*, and leave each as it is."),
         mistake("label-lost", "return second, first, 1", "return second, first, 0",
-            hint="Exchanged sentences get the label 0 in your pairs, like those in order. Then there is nothing to learn."),
+            hint="Exchanged sentences get the label 0 in your pairs, like those in order. Then there is nothing to "
+                 "learn."),
         mistake("never-exchanged", "rng.random() < 0.5", "rng.random() < 1",
             hint="Your pairs are always in order. Exchange them in half of the cases."),
         mistake("by-the-place", "rng.random() < 0.5", "i % 2 == 0",
-            hint="The place in the document decides about the order. Draw it: each pair is exchanged in half of the calls."),
+            hint="The place in the document decides about the order. Draw it: each pair is exchanged in half of the "
+                 "calls."),
     ),
 )  # fmt: skip

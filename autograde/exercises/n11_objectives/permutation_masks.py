@@ -36,13 +36,15 @@ EXERCISE = Exercise(
     facts=lambda case: {"first": int(case.arguments[0][0])},
     hints=(
         "Take the order 3 → 2 → 4 → 1 and write down for each token whom it may use.",
-        "You need for each *position* when its turn comes: that is not `order`, but its inverse. `np.argsort(order)` gives it.",
-        "Compare turns as a column (who asks) and as a row (who is seen): ≤ for the content stream, < for the query stream.",
+        "You need for each *position* when its turn comes: that is not `order`, but its inverse. "
+        "`np.argsort(order)` gives it.",
+        "Compare turns as a column (who asks) and as a row (who is seen): ≤ for the content stream, < for the query "
+        "stream.",
     ),
     misconceptions=(
         mistake("order-for-turns", "np.argsort(order)", "np.asarray(order)",
-            hint="You compare the entries of `order` as if entry i were the turn of position i. It is the other way round: "
-                 "`order[0]` = {first} is the position whose turn comes first. Use the inverse."),
+            hint="You compare the entries of `order` as if entry i were the turn of position i. It is the other way "
+                 "round: `order[0]` = {first} is the position whose turn comes first. Use the inverse."),
         mistake("query-sees-itself", "query = turn[None, :] < turn[:, None]", "query = turn[None, :] <= turn[:, None]",
             hint="Your query stream sees the token that it has to predict. Strictly earlier turns only: <."),
         mistake("content-blind", "content = turn[None, :] <= turn[:, None]", "content = turn[None, :] < turn[:, None]",
@@ -52,10 +54,10 @@ EXERCISE = Exercise(
                  "stream."),
         mistake("later-turns", "query = turn[None, :] < turn[:, None]", "query = turn[None, :] > turn[:, None]",
             "content = turn[None, :] <= turn[:, None]", "content = turn[None, :] >= turn[:, None]",
-            hint="Each token sees those whose turn comes *later*. Row i is the query, column j the key: j's turn before "
-                 "i's."),
+            hint="Each token sees those whose turn comes *later*. Row i is the query, column j the key: j's turn "
+                 "before i's."),
         mistake("tokens-moved", "return content, query", "return content[order][:, order], query[order][:, order]",
-            hint="Your rows and columns are in the order of prediction. XLNet does not move the tokens: row i and column j "
-                 "are *positions*, and only the mask knows the order."),
+            hint="Your rows and columns are in the order of prediction. XLNet does not move the tokens: row i and "
+                 "column j are *positions*, and only the mask knows the order."),
     ),
 )  # fmt: skip

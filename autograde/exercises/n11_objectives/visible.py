@@ -1,4 +1,4 @@
-"""Who may see whom: in both directions, from left to right, or a prefix in both directions and the rest after it."""
+"""Masks of three kinds of reader: in both directions, from left to right, or a prefix in both directions and the rest after it."""
 
 import numpy as np
 
@@ -60,19 +60,19 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("diagonal-hidden", "key <= query\n", "key < query\n",
-            hint="In your masks no token sees itself. Only the *future* is hidden: key ≤ query. (The token that a query "
-                 "predicts is the next one.)"),
+            hint="In your masks no token sees itself. Only the *future* is hidden: key ≤ query. (The token that a "
+                 "query predicts is the next one.)"),
         mistake("past-hidden", "key <= query\n", "key >= query\n",
-            hint="You show the future and hide the past. Rows are queries, columns are keys: a query sees keys that are "
-                 "not after it."),
+            hint="You show the future and hide the past. Rows are queries, columns are keys: a query sees keys that "
+                 "are not after it."),
         mistake("prefix-one-too-long", "key < prefix", "key <= prefix",
             hint="Your prefix is one token too long. `prefix` is a number of tokens: 0 … prefix − 1."),
         mistake("prefix-sees-all", "key < prefix", "query < prefix",
-            hint="The tokens *of* the prefix see everything in your mask, the rest too. It is the other way round: everyone "
-                 "sees the prefix, and the prefix does not see the rest."),
+            hint="The tokens *of* the prefix see everything in your mask, the rest too. It is the other way round: "
+                 "everyone sees the prefix, and the prefix does not see the rest."),
         mistake("prefix-alone", "ops.logical_or(past, key < prefix)", "key < prefix",
-            hint="Behind the prefix a token sees the prefix and nothing else in your mask. It also sees what lies between: "
-                 "prefix *or* not after the query."),
+            hint="Behind the prefix a token sees the prefix and nothing else in your mask. It also sees what lies "
+                 "between: prefix *or* not after the query."),
         mistake("prefix-not-read-back", "ops.logical_or(past, key < prefix)", "past",
             hint="Your prefix mask is the left-to-right one. Inside of the prefix tokens see each other in both "
                  "directions."),

@@ -28,7 +28,7 @@ def same_question(rng: Random) -> list[Case]:
 
 
 def other_questions(rng: Random) -> list[Case]:
-    """Another text, another share of the words seen, or both; the perplexities may even be equal."""
+    """Another text, other words seen, or both; the perplexities may even be equal."""
     left, both, news = run_of(rng), run_of(rng, sees="both sides"), run_of(rng, text="news")
     same = dict(both, perplexity=left["perplexity"])
     masked = [run_of(rng, sees=f"both sides, {share} % hidden") for share in (15, 40)]
@@ -52,19 +52,19 @@ EXERCISE = Exercise(
     ),
     misconceptions=(
         mistake("per-token", ' * run["tokens"] / run["characters"]', "",
-            hint="These are bits per *token*. Two vocabularies cut the same text into different numbers of tokens, and long "
-                 "tokens are harder to predict. Relate the loss of the whole text to its characters."),
+            hint="These are bits per *token*. Two vocabularies cut the same text into different numbers of tokens, and "
+                 "long tokens are harder to predict. Relate the loss of the whole text to its characters."),
         mistake("nats", "np.log2(", "np.log(",
             hint="These are nats. Bits need the logarithm to base 2."),
         mistake("without-logarithm", 'np.log2(run["perplexity"])', 'run["perplexity"]',
-            hint="You multiply the perplexity itself. It is the *exponential* of the mean loss; losses add up, so take the "
-                 "logarithm first."),
+            hint="You multiply the perplexity itself. It is the *exponential* of the mean loss; losses add up, so take "
+                 "the logarithm first."),
         mistake("upside-down", 'run["tokens"] / run["characters"]', 'run["characters"] / run["tokens"]',
-            hint="You multiply by characters per token. Loss per token, times tokens, is the loss of the text; divide that "
-                 "by the characters."),
+            hint="You multiply by characters per token. Loss per token, times tokens, is the loss of the text; divide "
+                 "that by the characters."),
         mistake("other-context", ' or first["sees"] != second["sees"]', "",
-            hint="You compare a model that sees both sides with one that sees the words before. The first has an easier "
-                 "question, so its perplexity is lower, whichever model is better."),
+            hint="You compare a model that sees both sides with one that sees the words before. The first has an "
+                 "easier question, so its perplexity is lower, even if it is the worse model."),
         mistake("other-text", 'first["text"] != second["text"] or ', "",
             hint="You compare perplexities on different texts. One text may simply be easier."),
     ),

@@ -2,6 +2,8 @@
 
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
 small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
+small_world_objectives   each objective beside its floor there, and one task for all; made by
+    `python -m benchmarks.training.small_world_objectives`
 """
 
 import csv
