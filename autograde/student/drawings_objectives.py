@@ -3,6 +3,8 @@
 As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
 """
 
+import textwrap
+
 import numpy as np
 
 from autograde.student.pictures import _figure, _show
@@ -22,7 +24,7 @@ def who_reads_whom(masks: dict, words: list[str], *, alt: str) -> None:
             axis.plot([key, query], [0, 1], color=_BLUE, linewidth=1, alpha=0.6, zorder=1)
         for height in (0, 1):
             axis.scatter(range(len(words)), [height] * len(words), s=110, color="white", edgecolor="black", zorder=2)
-        axis.set(title=title, yticks=[0, 1], yticklabels=["reads", "writes"], ylim=(-0.25, 1.25))
+        axis.set(title=title, yticks=[0, 1], yticklabels=["reads", "writes"], ylim=(-0.15, 1.15))
         axis.set_xticks(range(len(words)), words)
         axis.tick_params(length=0)
         for side in ("left", "bottom"):
@@ -62,7 +64,7 @@ def dots(runs: dict, title: str, y: str, line: tuple[str, float] | None = None) 
     if line:
         axis.axhline(line[1], color="black", linestyle="--", linewidth=1)
         axis.annotate(line[0], (len(runs) - 0.45, line[1]), ha="right", va="bottom", fontsize=10)
-    axis.set_xticks(range(len(runs)), [name.replace(" ", "\n") for name in runs], fontsize=10)
+    axis.set_xticks(range(len(runs)), [textwrap.fill(name, 14) for name in runs], fontsize=10)
     axis.set(title=title, ylabel=y, xlim=(-0.5, len(runs) - 0.4))
     axis.grid(alpha=0.3, axis="y")
     _show(figure, f"{title}: " + ", ".join(f"{name} {np.mean(values):.1f}" for name, values in runs.items()))

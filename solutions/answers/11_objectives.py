@@ -118,7 +118,7 @@ class AlbertEncoder(keras.layers.Layer):
         narrow = self.embeddings(token_ids, token_type_ids, training=training)
         x, keys = self.projection(narrow), padding_mask(attention_mask)
         for layer in [self.layer for _ in self.passes]:
-            x = layer(x, keys, training)
+            x = layer(x, attention_mask=keys, training=training)
         return x
 
 # %% albert-encoder: wrong: three passes always

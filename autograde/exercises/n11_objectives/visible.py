@@ -1,4 +1,4 @@
-"""Masks of three kinds of reader: in both directions, from left to right, or a prefix in both directions and the rest after it."""
+"""Masks of three kinds of reader: both-sided, left-to-right, and a prefix that all see."""
 
 import numpy as np
 
