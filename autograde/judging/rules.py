@@ -181,6 +181,61 @@ def next_sentence(given, result):
     return ["not next", f"document {others[0]}", *events, *like_a]
 
 
+def sentence_order(given, result):
+    """(A, B, label): a sentence and the next one, 0 in order or 1 exchanged. Events: which."""
+    document, sentence = given
+    if type(result) not in (tuple, list) or len(result) != 3:
+        return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
+    first, second = map(_text, result[:2])
+    label = result[2].item() if is_whole_number(result[2]) else result[2]
+    if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
+        return Difference("type", f"expected two sentences and the integer 0 or 1 as label; yours is {shown(result)}")
+    in_order = tuple(document[sentence : sentence + 2])
+    if (first, second) not in (in_order, in_order[::-1]):
+        other = [text for text in (first, second) if text not in in_order]
+        kind = "not consecutive" if set(other) <= set(document) else "unknown sentence"
+        return Difference(kind, f"expected sentences {sentence} and {sentence + 1}; yours are {shown((first, second))}")
+    if label != int((first, second) != in_order):
+        said = "in the document's order" if label else "exchanged"
+        return Difference(f"label {label}", f"A and B are {said}, but the label is {label}")
+    return ["exchanged" if label else "in order"]
+
+
+def guessed(given, result):
+    """(new ids, labels): the chosen tokens are drawn from a vocabulary, and each label says whether a token differs
+    from the original. Events: which token is at which chosen position, and each two of them."""
+    token_ids, positions, logits = given
+    if type(result) not in (tuple, list) or len(result) != 2:
+        return Difference("type", f"expected two values, the new ids and the labels; yours is {shown(result)}")
+    corrupted, labels = map(whole_numbers, result)
+    if corrupted is None or labels is None:
+        return Difference("type", f"expected two lists of whole numbers; yours is {shown(result)}")
+    if len(corrupted) != len(token_ids) or len(labels) != len(token_ids):
+        return Difference(
+            "length", f"{len(token_ids)} tokens went in; out came {len(corrupted)} and {len(labels)} labels"
+        )
+    for position, (before, after) in enumerate(zip(token_ids, corrupted)):
+        if position not in positions and after != before:
+            return Difference("not chosen", f"at [{position}], which was not chosen: {before} became {after}")
+        if not 0 <= after < logits.shape[-1] and position in positions:
+            return Difference(
+                "no token", f"at [{position}]: {after} is not in a vocabulary of {logits.shape[-1]} tokens"
+            )
+    right = [int(before != after) for before, after in zip(token_ids, corrupted)]
+    if labels != right:
+        kinds = {
+            "chosen": [int(position in positions) for position in range(len(token_ids))],
+            "turned": [1 - label for label in right],
+        }
+        kind = next((kind for kind, numbers in kinds.items() if labels == numbers), "labels")
+        return Difference(
+            kind, f"{shown(corrupted)} differs from the original at {shown(right)}; yours: {shown(labels)}"
+        )
+    drawn = [(position, corrupted[position]) for position in positions]
+    events = [f"{token} at {position}" for position, token in drawn]
+    return [*events, *(f"{one} and {other}" for one, other in combinations(events, 2))]
+
+
 # --- batches ---
 
 
@@ -273,5 +328,7 @@ RULES: dict[str, Callable] = {
     "chosen positions": chosen_positions,
     "replaced": replaced,
     "next sentence": next_sentence,
+    "sentence order": sentence_order,
+    "guessed": guessed,
     "epochs": epochs,
 }

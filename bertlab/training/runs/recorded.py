@@ -5,6 +5,8 @@ before_transformers  readers from before attention on the questions of notebook 
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
 small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
 task_types    four small tasks, with and without pre-training; made by `python -m benchmarks.training.task_types`
+small_world_objectives   each objective beside its floor there, and one task for all; made by
+    `python -m benchmarks.training.small_world_objectives`
 """
 
 import csv

@@ -19,6 +19,7 @@ def test_the_objectives_were_compared_at_equal_operations_with_two_seeds_each():
 
 
 @pytest.mark.parametrize("name", ["before_transformers", "objectives", "small_world"])
+@pytest.mark.parametrize("name", ["objectives", "small_world", "small_world_objectives"])
 def test_the_table_is_that_of_the_benchmark(name):
     columns = importlib.import_module(f"benchmarks.training.{name}").COLUMNS
     assert (RECORDED / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(columns)
@@ -31,6 +32,11 @@ def test_a_small_bert_comes_near_the_floor_of_the_small_world_but_never_below_it
     assert set(last) == {1, 2, 3} and all(row["loss"] < 1.05 * row["floor"] for row in last.values())
 
 
+def test_no_reader_of_the_small_world_is_below_its_floor():
+    rows = [row for row in recorded_runs("small_world_objectives") if "loss" in row and row["objective"] != "replaced"]
+    assert rows and all(row["loss"] > row["floor"] for row in rows)
+
+
 def test_numbers_are_numbers_and_empty_cells_are_left_out():
     first = recorded_runs("objectives")[0]
     assert (first["objective"], first["seed"], first["seconds"]) == ("none", 1, 0.0)
@@ -41,4 +47,6 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones():
     assert recorded_names() == ("before_transformers", "objectives", "small_world")
     known = "before_transformers, objectives, small_world"
     with pytest.raises(DataError, match=f"expected the name of recorded runs, {known}; got 'nothing'"):
+    assert recorded_names() == ("objectives", "small_world", "small_world_objectives")
+    with pytest.raises(DataError, match="expected the name of recorded runs, objectives, .*; got 'nothing'"):
         recorded_runs("nothing")

@@ -1,0 +1,110 @@
+"""Drawings for notebook 11: who reads whom, losses beside recorded runs and floors, seeds as dots, marked words.
+
+As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
+"""
+
+import textwrap
+
+import numpy as np
+
+from autograde.student.pictures import _figure, _show
+
+_BLUE, _ORANGE, _GREY, _RED = "#1f5fa8", "#c8500a", "#9a9a9a", "#b2182b"
+
+
+def who_reads_whom(masks: dict, words: list[str], *, alt: str) -> None:
+    """Each mask as the lines between two rows of dots: below what a layer reads, above what it writes.
+
+    masks: title → (words, words) booleans, True where the query (row) sees the key (column).
+    """
+    figure, axes = _figure(4.2 * len(masks), 2.5, 1, len(masks))
+    for axis, (title, mask) in zip(axes.flat, masks.items()):
+        mask = np.asarray(mask, bool)
+        for query, key in np.argwhere(mask):
+            axis.plot([key, query], [0, 1], color=_BLUE, linewidth=1, alpha=0.6, zorder=1)
+        for height in (0, 1):
+            axis.scatter(range(len(words)), [height] * len(words), s=110, color="white", edgecolor="black", zorder=2)
+        axis.set(title=title, yticks=[0, 1], yticklabels=["reads", "writes"], ylim=(-0.15, 1.15))
+        axis.set_xticks(range(len(words)), words)
+        axis.tick_params(length=0)
+        for side in ("left", "bottom"):
+            axis.spines[side].set_visible(False)
+    _show(figure, alt)
+
+
+def beside_records(yours: dict, floors: dict, records: list[dict]) -> None:
+    """Held-out losses of your runs, a panel each, beside recorded runs of the same objective (grey) and the floor.
+
+    yours: name → {step: loss}; floors: name → the smallest possible loss; records: rows of objective, seed, step, loss.
+    """
+    figure, axes = _figure(6.2 * len(yours), 3.8, 1, len(yours))
+    told = []
+    for axis, (name, losses) in zip(axes.flat, yours.items()):
+        seeds = sorted({row["seed"] for row in records if row["objective"] == name})
+        for seed in seeds:
+            rows = [row for row in records if (row["objective"], row["seed"]) == (name, seed)]
+            points = [row["step"] for row in rows], [row["loss"] for row in rows]
+            axis.plot(*points, color=_GREY, linestyle="-.", label="recorded, three seeds" if seed == seeds[0] else None)
+        axis.plot(list(losses), list(losses.values()), color=_BLUE, marker="o", linewidth=2, label="yours")
+        axis.axhline(floors[name], color=_ORANGE, linestyle="--", label=f"floor {floors[name]:.2f}")
+        axis.set(title=name, xlabel="step", ylabel="loss (nats)", ylim=(1.2, 4.2))
+        axis.grid(alpha=0.3)
+        axis.legend(frameon=False)
+        told.append(f"{name}: {list(losses.values())[-1]:.2f} after {list(losses)[-1]} steps, floor {floors[name]:.2f}")
+    _show(figure, f"Held-out losses that fall towards their floors. {'; '.join(told)}")
+
+
+def dots(runs: dict, title: str, y: str, line: tuple[str, float] | None = None) -> None:
+    """A column for each name: every run a dot, their mean a bar. line: (what it is, its height), drawn dashed."""
+    figure, axes = _figure(max(6.4, 1.3 * len(runs)), 3.8, 1, 1)
+    axis = axes.flat[0]
+    for place, values in enumerate(runs.values()):
+        axis.plot([place] * len(values), values, "o", color=_BLUE)
+        axis.plot([place - 0.22, place + 0.22], [np.mean(values)] * 2, color=_ORANGE, linewidth=2)
+    if line:
+        axis.axhline(line[1], color="black", linestyle="--", linewidth=1)
+        axis.annotate(line[0], (len(runs) - 0.45, line[1]), ha="right", va="bottom", fontsize=10)
+    axis.set_xticks(range(len(runs)), [textwrap.fill(name, 14) for name in runs], fontsize=10)
+    axis.set(title=title, ylabel=y, xlim=(-0.5, len(runs) - 0.4))
+    axis.grid(alpha=0.3, axis="y")
+    _show(figure, f"{title}: " + ", ".join(f"{name} {np.mean(values):.1f}" for name, values in runs.items()))
+
+
+def marked_words(rows: dict) -> None:
+    """Sentences below each other; a replaced word is red and underlined, a chosen one that stayed is in a box.
+
+    rows: title → (words, 1 for each replaced word, chosen places).
+    """
+    widths = [0.13 * max(len(words[place]) for words, _, _ in rows.values()) + 0.2 for place in range(_longest(rows))]
+    starts = np.cumsum([1.6, *widths])
+    figure, axes = _figure(starts[-1], 0.45 * len(rows) + 0.2, 1, 1)
+    axis = axes.flat[0]
+    axis.set_axis_off()
+    axis.set(xlim=(0, starts[-1]), ylim=(-len(rows) + 0.4, 0.6))
+    for line, (title, (words, replaced, chosen)) in enumerate(rows.items()):
+        axis.text(0, -line, title, va="center", color="#555555")
+        for place, (word, is_replaced) in enumerate(zip(words, replaced)):
+            boxed = dict(boxstyle="round,pad=0.15", facecolor="white", edgecolor=_BLUE)
+            box = boxed if place in list(chosen) and not is_replaced else None
+            style = dict(color=_RED, weight="bold") if is_replaced else {}
+            axis.text(starts[place], -line, word, va="center", bbox=box, **style)
+    told = [
+        f"{title}: " + " ".join(f"*{word}*" if mark else word for word, mark in zip(words, replaced))
+        for title, (words, replaced, _) in rows.items()
+    ]
+    _show(figure, "Replaced words between stars. " + "; ".join(told))
+
+
+def _longest(rows: dict) -> int:
+    return max(len(words) for words, _, _ in rows.values())
+
+
+def family_table(counts: dict, milliseconds: dict) -> None:
+    """Prints the parameters of each model, and beside its family's first one the milliseconds of the small shape."""
+    print(f"{'model':18}{'parameters':>14}   {'ms, small shape':>16}")
+    seen = set()
+    for name, count in counts.items():
+        kind = name.partition("-")[0]
+        speed = "" if kind in seen else f"{milliseconds[kind]:16.1f}"
+        print(f"{name:18}{count:14,}   {speed}")
+        seen.add(kind)
