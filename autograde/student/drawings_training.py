@@ -54,11 +54,20 @@ class LiveCurves:
     """A picture of a run that is updated as the run continues.
 
     pieces: V, for the line at ln V. unigram_loss: loss of a model that knows only token frequencies. reference: name
-    of a curve in the library.
+    of a curve in the library. trained: the name of the training loss. levels: name → "loss" and "accuracy" of another
+    model, as lines.
     """
 
-    def __init__(self, pieces: int, unigram_loss: float, reference: str | None = None):
+    def __init__(
+        self,
+        pieces: int,
+        unigram_loss: float,
+        reference: str | None = None,
+        trained: str = "training batch (MLM + NSP)",
+        levels: dict | None = None,
+    ):
         self.pieces, self.unigram_loss, self.reference = pieces, unigram_loss, reference
+        self.trained, self.levels = trained, levels or {}
         self._handle = None
 
     def draw(self, history: list[dict]) -> None:
@@ -79,9 +88,7 @@ class LiveCurves:
         figure, axes = _figure(11, 3.9, 1, 2)
         steps = [row["step"] for row in history]
         left, right = axes.flat
-        for (name, key), (colour, dash, marker) in zip(
-            (("held out", "loss"), ("training batch (MLM + NSP)", "train")), _LINES
-        ):
+        for (name, key), (colour, dash, marker) in zip((("held out", "loss"), (self.trained, "train")), _LINES):
             left.plot(steps, [row[key] for row in history], color=colour, linestyle=dash, marker=marker, label=name)
         left.axhline(np.log(self.pieces), color="black", lw=1, linestyle=(0, (6, 3)), label="ln V: untrained")
         left.axhline(self.unigram_loss, color="black", lw=1, linestyle=":", label="unigram: token frequencies only")
@@ -91,6 +98,9 @@ class LiveCurves:
             if len(recorded) > 1:  # one point has no line
                 points = [row[0] for row in recorded], [row[column] for row in recorded]
                 axis.plot(*points, color=_GREY, linestyle="-.", label="recorded run")
+        for name, scores in self.levels.items():
+            left.axhline(scores["loss"], color=_GREY, lw=1, label=name)
+            right.axhline(scores["accuracy"], color=_GREY, lw=1, label=name)
         left.set(title="loss per prediction", xlabel="step", ylabel="loss")
         right.set(title="accuracy", xlabel="step", ylabel="fraction correct")
         right.set_ylim(bottom=0)

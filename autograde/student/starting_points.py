@@ -6,7 +6,7 @@
     start.pieces        the tokens of the vocabulary, in the order of their ids
     start.vocabulary    the same as a dict, token → id
     start.lower_case    whether the vocabulary is uncased
-    start.fill(bert)    loads the weights
+    start.fill(bert)    loads the weights; of a published checkpoint also start.fill(bert, mlm_head, nsp_head)
     start.untrained()   the same sizes and vocabulary with random weights, to compare with
     print(start)        names the source of the weights
 
@@ -81,10 +81,10 @@ def published(checkpoint: str | Path) -> StartingPoint:
     tensors = {_modern(name): array.astype("float32") for name, array in stored.items()}
     tokenizer = load_tokenizer(folder)
 
-    def fill(bert):
+    def fill(bert, *heads):
         from mybert.bert import load_published, own_variables
 
-        load_published(own_variables(bert), tensors)
+        load_published(own_variables(bert, *heads), tensors)
 
     said = f"the published checkpoint {checkpoint}"
     return StartingPoint(sizes, list(tokenizer.vocabulary.pieces), fill, said, tokenizer.lowercase)

@@ -73,7 +73,7 @@ class RunSettings:
 def choose_settings(text: str | None = None, **changes) -> RunSettings:
     """The settings for this machine, with a GPU or without one. changes: any field of `RunSettings`.
 
-    seed: if left out, the one of this home, so that the runs of two students are two runs (see `_own_seed`).
+    seed: if left out, the one of this home, so that the runs of two students are two runs (see `own_seed`).
     steps: more of them make a better model; warm-up and evaluations are spread over them. If left out, they are those
     of this GPU in `time_left.KNOWN`, or of a run that was begun on another one: on Colab the next GPU may be another.
     """
@@ -91,17 +91,18 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
         settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
                         peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip
     if "seed" not in changes:
-        settings["seed"] = _own_seed()
+        settings["seed"] = own_seed(home.of_notebook(NOTEBOOK) / "pretraining_run")
     return RunSettings(**settings | ({"text": text} if text else {}) | changes)
 
 
-def _own_seed() -> int:
-    """A number that is drawn once for a home and kept there: a run that resumes has it again. Raises RunError.
+def own_seed(folder: Path) -> int:
+    """A number that is drawn once for the folder of a home's runs and kept there: a run that resumes has it again.
+
+    Raises RunError for a file of something else.
 
     With one seed for all, runs on machines of one kind end with nearly the same weights, like copies. A run that was
     begun before there was such a number has 7.
     """
-    folder = home.of_notebook(NOTEBOOK) / "pretraining_run"
     path = folder / "seed.txt"
     if not path.is_file():
         is_begun = any(folder.glob(f"*/{_STATE}"))

@@ -1,0 +1,39 @@
+"""The training run of notebook 12: its settings, its folder, and recorded runs of other students.
+
+The student reads the text of notebook 07's short run, with the tokens of the packaged model.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from autograde.student import home
+from autograde.student.training_run import RunSettings, own_seed
+
+NOTEBOOK = "12_distillation"
+FILE = "distilled_weights.safetensors"  # what is handed in, beside the notebook
+_RUNS = "distillation_run"
+
+
+def distillation_settings(sizes: dict, **changes) -> RunSettings:
+    """The settings of the run; the seed is drawn once for a home. sizes: of the student; changes: any field."""
+    settings = dict(text="python", length=32, batch_size=64, steps=300, warmup_steps=20, peak=1e-3, interval=50,
+                    compiled=False, model=sizes | {"dropout": 0.1})  # fmt: skip
+    if "seed" not in changes:
+        changes["seed"] = own_seed(home.of_notebook(NOTEBOOK) / _RUNS)
+    return RunSettings(**settings | changes)
+
+
+def distillation_folder(settings: RunSettings) -> Path:
+    """The folder of a run in the student's home: a run of another length has another one."""
+    return home.of_notebook(NOTEBOOK) / _RUNS / f"{settings.steps}_steps"
+
+
+def distilled_students() -> list[tuple[str, float, float]]:
+    """Recorded ways to a student of 2 layers: name, mean and standard deviation of the masked accuracy over seeds."""
+    from bertlab.training.runs.recorded import recorded_runs
+
+    scores: dict[str, list[float]] = {}
+    for row in recorded_runs("distilled_students"):
+        scores.setdefault(row["way"], []).append(row["accuracy"])
+    return [(way, float(np.mean(values)), float(np.std(values, ddof=1))) for way, values in scores.items()]
