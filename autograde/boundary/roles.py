@@ -52,6 +52,22 @@ ENCODER = {
     for role in IN_A_LAYER
 }
 
+# A decoder layer, and the encoder–decoder of notebook 13: again all layers of a stack side by side.
+DECODER_LAYER = (
+    _ATTENTION
+    | norm("attention_norm")
+    | inside("cross_attention", ATTENTION)
+    | norm("cross_norm")
+    | _FEED_FORWARD
+    | norm("output_norm")
+)
+TRANSFORMER = {"token": ["token.embeddings"]} | {
+    f"{stack}/{role}": [f"{stack}_layers.*.{path}" for path in paths if ".*" not in path]
+    for stack, layer in (("encoder", ENCODER_LAYER), ("decoder", DECODER_LAYER))
+    for role, paths in layer.items()
+}
+TRANSFORMER_CONFIG = ("vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size")
+
 EMBEDDINGS = {table: [f"{table}.embeddings"] for table in ("token", "position", "segment")} | norm("norm")
 MLM_HEAD = dense("dense") | norm("norm") | {"bias": ["bias"]}
 
@@ -87,4 +103,15 @@ def weight_shapes(config: dict) -> dict[str, tuple[int, ...]]:
             shapes[role] = (config["vocab_size"],)
         else:
             shapes[role] = (before, after) if part == "kernel" else (after,)
+    return shapes
+
+
+def transformer_shapes(config: dict) -> dict[str, tuple[int, ...]]:
+    """Role → shape of an encoder–decoder, for a configuration. A stack's layers lie side by side along the last axis."""
+    hidden, inner, layers = config["hidden_size"], config["intermediate_size"], config["num_layers"]
+    shapes: dict[str, tuple[int, ...]] = {"token": (config["vocab_size"], hidden)}
+    for role in TRANSFORMER:
+        if role != "token":
+            before, after = (inner if "/outer/" in role else hidden), (inner if "/inner/" in role else hidden)
+            shapes[role] = (before, layers * after) if role.endswith("kernel") else (layers * after,)
     return shapes

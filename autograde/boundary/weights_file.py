@@ -11,19 +11,40 @@ that help a student. Nothing in the file can be run: there is no pickle, and unk
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from autograde.boundary.roles import CONFIG, weight_shapes
+from autograde.boundary import roles
 from autograde.common.errors import AutogradeError
 
 WEIGHTS = "pretraining_weights.safetensors"  # what is handed in, beside the notebook
 LARGEST_FILE = 32 << 20  # bytes: eight million numbers
 LARGEST_HEADER = 1 << 20
-_LARGEST = {"vocab_size": 65_536, "hidden_size": 1024, "num_layers": 24, "num_heads": 64, "intermediate_size": 8192,
-            "max_positions": 4096}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Form:
+    """The arrays of a kind of model. largest: each size of its config → the largest one that is read; roles, shapes:
+    functions of a config."""
+
+    largest: dict[str, int]
+    roles: Callable[[dict], roles.Roles]
+    shapes: Callable[[dict], dict[str, tuple[int, ...]]]
+
+
+PRETRAINING = Form(
+    dict(zip(roles.CONFIG, (65_536, 1024, 24, 64, 8192, 4096))),
+    lambda config: roles.model_roles(config["num_layers"]),
+    roles.weight_shapes,
+)
+TRANSLATION = Form(
+    dict(zip(roles.TRANSFORMER_CONFIG, (4096, 256, 6, 16, 1024))),
+    lambda config: roles.TRANSFORMER,
+    roles.transformer_shapes,
+)
 
 
 class WeightsError(AutogradeError, ValueError):
@@ -46,7 +67,7 @@ class Weights:
         return bool(same > sum(array.size for array in vectors.values()) / 2)
 
 
-def read_weights(path: str | Path) -> Weights:
+def read_weights(path: str | Path, form: Form = PRETRAINING) -> Weights:
     """Reads and checks a file. Raises WeightsError."""
     path = Path(path)
     if path.is_symlink() or not path.is_file():
@@ -56,8 +77,8 @@ def read_weights(path: str | Path) -> Weights:
     if len(content) > LARGEST_FILE:
         raise WeightsError(f"{path.name}: expected at most {LARGEST_FILE >> 20} MiB; train a smaller model")
     header, numbers = _split(content, path.name)
-    config = _config(header.pop("__metadata__", None), path.name)
-    shapes = weight_shapes(config)
+    config = _config(header.pop("__metadata__", None), form, path.name)
+    shapes = form.shapes(config)
     if set(header) != set(shapes):
         missing, more = sorted(set(shapes) - set(header)), sorted(set(header) - set(shapes))
         what = f"has no {missing[0]}" if missing else f"has an unexpected array {more[0][:60]!a}"
@@ -78,15 +99,15 @@ def _split(content: bytes, name: str) -> tuple[dict, bytes]:
     return header, content[8 + length :]
 
 
-def _config(metadata, name: str) -> dict[str, int]:
+def _config(metadata, form: Form, name: str) -> dict[str, int]:
     text = metadata.get("config") if type(metadata) is dict else None
     try:
         config = json.loads(text) if type(text) is str and len(text) < 1000 else None
     except (ValueError, RecursionError):
         config = None
-    if type(config) is not dict or set(config) != set(CONFIG):
+    if type(config) is not dict or set(config) != set(form.largest):
         raise WeightsError(f"{name} has no config with the sizes of the model; write it with hand_in")
-    for key, largest in _LARGEST.items():
+    for key, largest in form.largest.items():
         value = config[key]
         if type(value) is not int:  # its type only: the value is text of the student
             raise WeightsError(f"{name}: expected {key} to be an integer, got a value of type {type(value).__name__}")
@@ -97,7 +118,7 @@ def _config(metadata, name: str) -> dict[str, int]:
             f"{name}: expected hidden_size to be a multiple of num_heads, got {config['hidden_size']} and "
             f"{config['num_heads']}"
         )
-    return {key: config[key] for key in CONFIG}
+    return {key: config[key] for key in form.largest}
 
 
 def _arrays(header: dict, numbers: bytes, shapes: dict, name: str) -> dict[str, np.ndarray]:

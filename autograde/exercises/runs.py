@@ -62,6 +62,36 @@ class TrainingRun:
         return f"{self.number} {self.title}"
 
 
+@dataclass(frozen=True)
+class Share:
+    """Points for a share of right results."""
+
+    name: str
+    points: float
+    share: float
+
+
+@dataclass(frozen=True)
+class TranslationRun:
+    """A translator from the small world into its mirror, graded by its translations of hidden sentences."""
+
+    id: str
+    notebook: str
+    number: str
+    title: str
+    file: str
+    marks: tuple[Share, ...]
+    sentences: int = 300  # hidden ones
+
+    @property
+    def points(self) -> float:
+        return sum(mark.points for mark in self.marks)
+
+    @property
+    def label(self) -> str:
+        return f"{self.number} {self.title}"
+
+
 RUNS = (
     TrainingRun(
         id="pretraining-run",
@@ -89,9 +119,17 @@ RUNS = (
         starts_from="bertlab-mini",
         sizes={"num_layers": 2, "hidden_size": 256},
     ),
+    TranslationRun(
+        id="translation-run",
+        notebook="13_decoder",
+        number="13.8",
+        title="the run",
+        file="translator_weights.safetensors",
+        marks=tuple(Share(f"{share:.0%} of the translations are right", 2, share) for share in (0.2, 0.4, 0.6)),
+    ),
 )
 
 
-def of_notebook(notebook: str) -> tuple[TrainingRun, ...]:
+def of_notebook(notebook: str) -> tuple[TrainingRun | TranslationRun, ...]:
     """The runs of one notebook."""
     return tuple(run for run in RUNS if run.notebook == notebook)

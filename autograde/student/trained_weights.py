@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from autograde.boundary.call_answer import variables_at
-from autograde.boundary.roles import CONFIG, model_roles, weight_shapes
-from autograde.boundary.weights_file import WEIGHTS, Weights, WeightsError, read_weights
+from autograde.boundary.weights_file import PRETRAINING, WEIGHTS, Form, Weights, WeightsError, read_weights
 from autograde.student import home, saving
 from autograde.student.training_run import NOTEBOOK, Run, RunError
 from bertlab.common.files import write_atomically
@@ -24,7 +23,7 @@ def weights_path(notebook: str = NOTEBOOK, file: str = WEIGHTS) -> Path:
     return home.of_notebook(notebook) / file
 
 
-def hand_in(run: Run, path: str | Path | None = None) -> str:
+def hand_in(run: Run, path: str | Path | None = None, form: Form = PRETRAINING) -> str:
     """Writes the weights of a run; returns a sentence: how far they are trained, or why nothing was written.
 
     Raises RunError for a model without a weight that the notebook asks for.
@@ -32,10 +31,10 @@ def hand_in(run: Run, path: str | Path | None = None) -> str:
     from safetensors.numpy import save_file
 
     path = weights_path() if path is None else Path(path)
-    weights = _weights_of(run)
+    weights = _weights_of(run, form)
     problem = _problem(run, weights)
     if problem:
-        older = f"\nThe file of an earlier run is still there: {check_weights(path)}" if path.is_file() else ""
+        older = f"\nThe file of an earlier run is still there: {check_weights(path, form)}" if path.is_file() else ""
         return f"✗ Nothing was written: {problem}.{older}"
     trained = _trained(run)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,10 +47,10 @@ def hand_in(run: Run, path: str | Path | None = None) -> str:
     )
 
 
-def _weights_of(run: Run) -> Weights:
-    config = {name: run.settings.model[name] for name in CONFIG}
-    shapes, arrays = weight_shapes(config), {}
-    for role, paths in model_roles(config["num_layers"]).items():
+def _weights_of(run: Run, form: Form) -> Weights:
+    config = {name: run.settings.model[name] for name in form.largest}
+    shapes, arrays = form.shapes(config), {}
+    for role, paths in form.roles(config).items():
         variables = variables_at(run.own_model, paths)
         if variables is None:
             raise RunError(f"your model has no weight `{paths[0]}`; the grader expects it there")
@@ -84,13 +83,13 @@ def _trained(run: Run) -> str:
     return f"trained for {run.done:,} of {settings.steps:,} steps on {settings.text!r}{unfinished}{score}"
 
 
-def check_weights(path: str | Path | None = None) -> str:
+def check_weights(path: str | Path | None = None, form: Form = PRETRAINING) -> str:
     """The grader's first check of the file: whether it can be read and graded, and what was trained."""
     from safetensors import safe_open
 
     path = weights_path() if path is None else Path(path)
     try:
-        weights = read_weights(path)
+        weights = read_weights(path, form)
     except WeightsError as reason:
         return f"✗ {reason}"
     if weights.are_untrained:

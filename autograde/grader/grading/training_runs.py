@@ -20,12 +20,13 @@ import numpy as np
 
 from autograde.boundary.roles import model_roles
 from autograde.boundary.weights_file import Weights, WeightsError, read_weights
-from autograde.exercises.runs import TrainingRun
+from autograde.exercises.runs import TrainingRun, TranslationRun
 from autograde.exercises.spec import layer, named
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.carry_forward import course_step
 from autograde.grader.grading.run_cells import run_steps
 from autograde.grader.grading.submission import MAX_TRIES, Outcome, Questions, Step, Task
+from autograde.grader.grading.translation_runs import grade_translation
 from autograde.grader.grading.whose_weights import are_packaged
 from autograde.judging.answers import Answer
 from autograde.judging.verdict import PartResult, Verdict
@@ -40,12 +41,16 @@ _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
 def add_runs(
-    task: Task, outcome: Outcome, runs: Iterable[TrainingRun], folder: Path, launcher, budget: Budget
+    task: Task, outcome: Outcome, runs: Iterable[TrainingRun | TranslationRun], folder: Path, launcher, budget: Budget
 ) -> Outcome:
     """The verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError where no sandbox can be
     made."""
     for run in runs:
-        graded = grade_run(run, folder, task, outcome, launcher, budget)
+        if isinstance(run, TranslationRun):
+            with budget.thinking():
+                graded = GradedRun(grade_translation(run, folder, task.secret, task.student, task.attempt))
+        else:
+            graded = grade_run(run, folder, task, outcome, launcher, budget)
         outcome = replace(
             outcome, runs=(*outcome.runs, graded.verdict), doubts=(*outcome.doubts, *graded.doubts),
             again=outcome.again or graded.again,

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.boundary.weights_file import Weights, WeightsError, read_weights
-from autograde.exercises.runs import TrainingRun, of_notebook
+from autograde.boundary.weights_file import TRANSLATION, Weights, WeightsError, read_weights
+from autograde.exercises.runs import TrainingRun, TranslationRun, of_notebook
 from autograde.grader.book.group_hand_ins import copies
 from autograde.grader.grading.results import Result
 from autograde.student.training_run import VOCABULARY, vocabulary_of
@@ -47,18 +47,20 @@ def with_doubts(
             if result.notebook == run.notebook and result.student not in copied and path.exists():
                 found |= _read(run, result.student, path)
         for first, second in combinations(sorted(found), 2):
-            if _alike(found[first], found[second]) > _EQUAL:
+            if found[first].shape == found[second].shape and _alike(found[first], found[second]) > _EQUAL:
                 others = {first: called(second), second: called(first)}
                 results = [_doubted(result, run, others) for result in results]
     return results
 
 
-def _read(run: TrainingRun, student: str, path: Path) -> dict[str, np.ndarray]:
+def _read(run: TrainingRun | TranslationRun, student: str, path: Path) -> dict[str, np.ndarray]:
     """What is compared: the angles, or, where all runs begin with one table, how far each number has moved from it."""
     try:
-        weights = read_weights(path)
+        weights = read_weights(path, TRANSLATION) if isinstance(run, TranslationRun) else read_weights(path)
     except WeightsError:
         return {}
+    if isinstance(run, TranslationRun):
+        return {student: weights.arrays["token"].ravel()}
     if weights.config["vocab_size"] != len(_lines(vocabulary_of(run.starts_from))):
         return {}
     if not run.starts_from:
@@ -68,7 +70,7 @@ def _read(run: TrainingRun, student: str, path: Path) -> dict[str, np.ndarray]:
     return {student: (table - first).ravel()} if table.shape == first.shape else {}
 
 
-def _doubted(result: Result, run: TrainingRun, others: dict[str, str]) -> Result:
+def _doubted(result: Result, run: TrainingRun | TranslationRun, others: dict[str, str]) -> Result:
     if result.notebook != run.notebook or result.student not in others:
         return result
     said = f"{run.label}: the weights agree with those of {others[result.student]}. {_BECAUSE}"
