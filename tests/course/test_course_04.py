@@ -100,6 +100,7 @@ def test_a_weight_that_cannot_be_trained_is_not_taken_for_keyword_arguments_that
         assert advice in str(judge(plan, asking(cells.namespace(exercise, changed))))
 
 
+@pytest.mark.slow
 def test_the_verdict_on_a_layer_without_dropout_counts_the_zeros():
     plan = visible_plan("encoder-layer")
     source = cells.answer_cell(catalogue.find("encoder-layer"))

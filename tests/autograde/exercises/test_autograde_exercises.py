@@ -28,9 +28,14 @@ SLOW = {
 }  # fmt: skip
 
 
+# Of P and 09 to 13 ("P" comes after "09"): all others take the quick tests beyond their ten minutes.
+QUICK_OF_LATER = ("has all parts", "solution earns everything", "stub earns nothing", "misconceptions fail and are named")
+
+
 def _in_time(exercise, proof):
     """Proofs that take seconds are not among the quick tests; other right answers to whole models take minutes."""
-    marks = [pytest.mark.slow] if exercise.slow_draws or exercise.id in SLOW else []
+    later = exercise.notebook >= "09" and proof not in QUICK_OF_LATER
+    marks = [pytest.mark.slow] if later or exercise.slow_draws or exercise.id in SLOW else []
     if exercise.slow_draws and proof == "other right answers pass":
         marks = [pytest.mark.exhaustive]
     return pytest.param(exercise, proof, id=f"{exercise.id}-{proof}", marks=marks)

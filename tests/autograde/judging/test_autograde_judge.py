@@ -35,6 +35,7 @@ def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itse
     assert (unstable.status, unstable.points, unstable.misconception) == ("partly", 1, "unstable")
 
 
+@pytest.mark.slow
 def test_a_shortcut_is_refused_with_the_reason_whether_written_or_only_run():
     written_out = verdict_on("softmax-rows", "def softmax_rows(a):\n    return keras.activations.softmax(a)")
     assert written_out.status == "refused" and "write softmax yourself" in str(written_out)

@@ -233,6 +233,7 @@ def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path):
         trained(checkpoint, out, recipe, layers={"cities": 2})
 
 
+@pytest.mark.slow
 @pytest.mark.exhaustive
 def test_a_batch_in_parts_and_adapters_give_a_model_that_is_read_again(checkpoint, tmp_path):
     from safetensors.numpy import load_file
