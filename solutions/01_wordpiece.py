@@ -704,6 +704,7 @@ for text in not_plain:
 # Your `tokenize` of 1.2 now uses this version. Check it again, so that later notebooks get it together with these functions:
 
 # %%
+assert basic_tokenize("Zoë!") == ["zoe", "!"], "1.7 and 1.8 must pass first"
 check(tokenize)
 
 # %% [markdown]
