@@ -803,8 +803,8 @@ show_guess(my_guess, f"{gains['det']:.0f}", what="gain of det")
 
 # %% [markdown]
 # Most of what looked like grammar is a distance: no head finds articles' nouns (*det*) much better than "the next word", and
-# *case*, which has one distance in this language, is beaten by it. The subject's verb (*nsubj*) and *is* (*cop*) are a head's own:
-# there the distance varies. Clark et al. (2019) did this for BERT-Base. ⚠ The
+# *case*, which has one distance in this language, is beaten by it. The subject's verb (*nsubj*) and *is* (*cop*) are a
+# head's own: there the distance varies. Clark et al. (2019) did this for BERT-Base. ⚠ The
 # figure that a lecture quotes from there, 82.5 % for the verb of a passive auxiliary (*was **eaten***), is that of the
 # fixed offset, as the authors' own notebook shows; the head has 94.1 in it. Notebook 10 returns to it.
 #
