@@ -33,7 +33,7 @@
 # otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, check, heat_maps, lines, load_backend, progress, show_guess
+from autograde.student import answer, check, heat_maps, lines, load_backend, progress, show_guess, steps_of_rows
 
 load_backend()
 
@@ -304,6 +304,32 @@ for name, scores in (("unscaled, as in the lecture", without_scale), ("divided b
 # (1.8639, 6.3194, 1.7042). The other two rows, which the lecture leaves to you, are (2.0000, 7.9640, 0.0540) and
 # (1.9997, 7.7599, 0.3584) unscaled: there one score is so large that it takes nearly all the weight.
 #
+# **See it.** The way of the first input, from left to right, with the numbers of your own functions: one row per token
+# that it looks at.
+
+# %%
+products, scaled, weights = (np.asarray(rows[0]) for rows in (without_scale, with_scale, softmax_rows(with_scale)))
+keys, values, first = np.asarray(k), np.asarray(v), np.asarray(weights @ np.asarray(v))
+
+
+def in_brackets(numbers):
+    return "(" + ", ".join(f"{number:.3g}" for number in numbers) + ")"
+
+
+steps_of_rows(
+    {
+        "key": [in_brackets(key) for key in keys],
+        f"· q = {in_brackets(np.asarray(q)[0])}": [f"{product:.0f}" for product in products],
+        "÷ √3": [f"{score:.3f}" for score in scaled],
+        "softmax": [f"{weight:.3f}" for weight in weights],
+        "× value": [f"{weight:.3f} · {in_brackets(value)}" for weight, value in zip(weights, values)],
+    },
+    end=("Σ", in_brackets(first)),
+    alt="Boxes from left to right for three tokens: key, product with the query, divided by root 3, softmax, weight times "
+    "value; all three are added to the first output",
+)
+
+# %% [markdown]
 # ## 3.5 Attention, all six lines · 4 points · ~7 minutes · Attention, lines 1–6
 #
 # You have all the parts; put them together.
@@ -777,8 +803,8 @@ show_guess(my_guess, f"{gains['det']:.0f}", what="gain of det")
 
 # %% [markdown]
 # Most of what looked like grammar is a distance: no head finds articles' nouns (*det*) much better than "the next word", and
-# *case*, which has one distance in this language, is beaten by it. The subject's verb (*nsubj*) and *is* (*cop*) are a head's own:
-# there the distance varies. Clark et al. (2019) did this for BERT-Base. ⚠ The
+# *case*, which has one distance in this language, is beaten by it. The subject's verb (*nsubj*) and *is* (*cop*) are a
+# head's own: there the distance varies. Clark et al. (2019) did this for BERT-Base. ⚠ The
 # figure that a lecture quotes from there, 82.5 % for the verb of a passive auxiliary (*was **eaten***), is that of the
 # fixed offset, as the authors' own notebook shows; the head has 94.1 in it. Notebook 10 returns to it.
 #

@@ -281,7 +281,7 @@ for depth in range(5):
     measured_spread[depth] = float(token_spread(state[None])[0])
     singular[f"{depth} layers"] = np.maximum(sizes / sizes[0], 1e-7)  # float32 cannot represent smaller ones
     rank = (sizes > sizes[0] / 1000).sum()
-    print(f"{depth} layers: spread {measured_spread[depth]:.4f}, rank {rank:2}", end="")
+    print(f"{depth} layers: spread {measured_spread[depth]:7.2g}, rank {rank:2}", end="")
     print(f"; one mixing and one transforming matrix give the same to {away:.0e}" if depth else "")
 curves(
     range(1, 13),

@@ -21,7 +21,7 @@ _MODULES = {
     "drawings_embeddings": ("sum_of_rows", "tables"),
     "drawings_encoder": ("curves", "histograms", "stacked_boxes"),
     "drawings_finetuning": ("read_offs", "span_bars"),
-    "drawings_welcome": ("course_map",),
+    "drawings_welcome": ("course_map", "steps_of_rows"),
     "drawings_wordpiece": ("colour_pieces", "input_table", "merge_trees"),
     "guesses": ("show_guess",),
     "notebook": ("activate_mybert", "load_backend"),

@@ -44,3 +44,29 @@ def _box(axis, x, y, title, text):
 
 def _arrow(axis, start, end):
     axis.annotate("", xy=end, xytext=start, arrowprops={"arrowstyle": "->", "color": _INK, "linewidth": 1.5})
+
+
+def steps_of_rows(steps: dict[str, list[str]], end: tuple[str, str], *, alt: str) -> None:
+    """Boxes in columns: each row goes from step to step, and all rows end in one box.
+
+    steps: title of a column → the text of each row's box. end: title and text of the last box.
+    """
+    rows = len(next(iter(steps.values())))
+    widths = [0.11 * max(map(len, [title, *texts])) + 0.25 for title, texts in [*steps.items(), (end[0], [end[1]])]]
+    centres = [sum(widths[:column]) + 0.45 * column + widths[column] / 2 for column in range(len(widths))]
+    figure, axes = _figure(sum(widths) + 0.45 * len(widths), 0.6 * rows + 0.6, 1, 1)
+    axis = axes.flat[0]
+    box = {"boxstyle": "round,pad=0.35", "facecolor": _FILL, "edgecolor": _INK}
+    for column, (title, texts) in enumerate([*steps.items(), (end[0], [end[1]])]):
+        axis.text(centres[column], -0.75, title, ha="center", va="center", fontweight="bold")
+        for row, text in enumerate(texts):
+            y = row if len(texts) == rows else (rows - 1) / 2
+            axis.text(centres[column], y, text, ha="center", va="center", family="monospace", bbox=box)
+    for row in range(rows):
+        for column in range(len(steps)):
+            to = row if column + 1 < len(steps) else (rows - 1) / 2
+            start = centres[column] + widths[column] / 2
+            _arrow(axis, (start + 0.02, row), (centres[column + 1] - widths[column + 1] / 2 - 0.02, to))
+    axis.set(xlim=(-0.1, centres[-1] + widths[-1] / 2 + 0.1), ylim=(rows - 0.5, -1.1))
+    axis.set_axis_off()
+    _show(figure, alt)
