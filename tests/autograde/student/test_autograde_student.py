@@ -247,7 +247,7 @@ def test_progress_notebooks_and_gradebook_agree_on_the_points(tmp_path, monkeypa
     for facts, _, _ in progress().rows:
         shown[facts["notebook"]] += facts["points"]
     assert graded == released == shown
-    assert shown["07_pretraining"] == 41 and "0 of 287 points" in repr(progress())
+    assert shown["07_pretraining"] == 46 and "0 of 292 points" in repr(progress())
 
 
 def test_a_check_takes_less_than_a_second_after_the_first():
