@@ -4,6 +4,7 @@
 reach on the held-out sentences is known: `SmallWorldRun.floor`.
 """
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,6 +94,9 @@ def optimizer_for(model, steps: int = STEPS):
         if len(variable.shape) > 1:
             variable.assign(draw(variable.shape))
     optimizer = muon(WarmupLinearDecay(PEAK, steps, steps // 10), model, beta_2=0.98, global_clipnorm=None)
+    matrices = {id(variable) for variable in model.bert.encoder.trainable_variables if len(variable.shape) == 2}
+    others = [variable.path for variable in model.trainable_variables if id(variable) not in matrices]
+    optimizer.exclude_layers = [f"^{re.escape(path)}$" for path in others]  # an encoder may have any name
     optimizer.build(model.trainable_variables)
     return optimizer
 

@@ -672,3 +672,18 @@ def test_a_run_that_resumes_prints_the_time_of_its_remaining_steps(monkeypatch):
     sizes = {"hidden_size": 256, "num_layers": 6}
     settings = training_run.choose_settings(seed=7, batch_size=256, length=128, steps=1_500, model=sizes)
     assert time_left.beforehand(settings, "Tesla T4", done=500).startswith("Tesla T4: at least 54 s for 1,000 steps.")
+
+
+def test_the_short_run_trains_the_encoders_matrices_with_muon_in_a_second_model_too(names):
+    """Keras numbers the names of later models, encoder_1: at first all of its weights were trained with AdamW."""
+    import keras
+
+    from autograde.student import small_world_run
+
+    one = keras.ops.ones((2, 3), "int32")
+    for _ in range(2):
+        model = names["PreTrainingModel"](**small_world_run.MODEL)
+        model(one, one, one, one[:, :1])
+        optimizer = small_world_run.optimizer_for(model)
+        by_muon = [v.path for v in model.trainable_variables if not optimizer._should_use_adamw(v)]
+        assert len(by_muon) == 2 * 6 and all("/layer_" in path for path in by_muon)
