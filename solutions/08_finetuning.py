@@ -163,7 +163,7 @@ from mybert.wordpiece import pack
 
 begin = published(CHECKPOINT)
 RATE = 5e-5 if begin.sizes["hidden_size"] >= 512 else 5e-4
-LENGTH = 32  # tokens in an input
+LENGTH = 32 if set(TASKS.values()) <= set(SMALL_TASKS) else 64  # tokens in an input
 yours = {}  # your scores, by task type
 print("Your encoder starts from", begin)
 print(" ".join(cut("Fine-tuning changes pretrained weights.", begin)), end="\n\n")
@@ -232,9 +232,9 @@ yours["sentence"] = right
 print(f"{right:.1%} of {len(truth)} held-out examples right (± {error:.1%}, one standard error)")
 
 # %% [markdown]
-# **See it.** Sentences that it has never seen; the first two are from lectures. Write your own into the list. (⚠ A lecture
-# calls *Toy Story 2 was okay*, with 0.543, "neutral". There are two classes, positive and negative, so the answer is
-# "positive", with little certainty.)
+# **See it.** The first sentence, from a lecture, is one of the training examples; the others are new to the model. Write your
+# own into the list. (⚠ A lecture calls *Toy Story 2 was okay*, with 0.543, "neutral". There are two classes, positive and
+# negative, so the answer is "positive", with little certainty.)
 
 # %%
 mine = [
@@ -688,9 +688,8 @@ print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole na
 # Accuracy is misleading here: most words are not part of a name, so "always O" gets most of them right. The metric for named
 # entities is F1 over whole *entities*: a prediction counts only if all words of the name and its type are right.
 #
-# **See it.** The lecture's sentence comes first, and with it two in which the same word is something else. The model
-# reads lower case only, so that nothing but the context tells *Apple* from *apple*. Write your own sentences into the
-# list.
+# **See it.** The lecture's sentence comes first; it is one of the training examples, the others are new. The model reads lower
+# case only, so that nothing but the context tells *Apple* from *apple*. Write your own sentences into the list.
 
 # %%
 def show_names(text: str) -> None:
@@ -705,6 +704,7 @@ def show_names(text: str) -> None:
 for text in (
     "Apple is based in California",
     "She gave me an apple and a book",
+    "Lego is based in Denmark",
     "Paris and Helen met the king of Troy",
     "Puma opened a shop in Paris",
     "A puma was seen near the river",
@@ -931,7 +931,8 @@ for name, way in {"rates halved": factors(0.5), "only the head": factors(1.0, fr
 from autograde.student.drawings_finetuning import four_types
 
 unpretrained = {"tagging": scores_of(trained_tagger(begin.untrained()))["f1"]}
-four_types(yours, unpretrained)
+of_small_tasks = {kind for kind, name in TASKS.items() if name in SMALL_TASKS}
+four_types(*({kind: found[kind] for kind in found.keys() & of_small_tasks} for found in (yours, unpretrained)))
 if (from_07 := from_notebook_07()) is not None:
     print(f"names, from your own weights of notebook 07: F1 {scores_of(trained_tagger(from_07), from_07)['f1']:.1%}")
 

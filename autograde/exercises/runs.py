@@ -96,7 +96,7 @@ RUNS = (
     TrainingRun(
         id="pretraining-run",
         notebook="07_pretraining",
-        number="7.12",
+        number="7.13",
         title="the run",
         model="PreTrainingModel",
         marks=(

@@ -19,7 +19,8 @@ from bertlab.common.files import write_text
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = ("glossary.md", "errata.md", "before_bert.md", "pictures/before_bert.svg")  # of DOCS; the notebooks link them
+# Of DOCS; the notebooks link them.
+PAGES = ("glossary.md", "errata.md", "before_bert.md", "small_world.md", "pictures/before_bert.svg")
 
 
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:

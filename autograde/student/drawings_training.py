@@ -1,4 +1,4 @@
-"""Drawings of notebook 07: arrows before and after clipping, live curves of a run, and the final scores."""
+"""Drawings of notebook 07: clipped arrows, paths in a valley, live curves of two runs, and the final scores."""
 
 import io
 
@@ -50,7 +50,78 @@ def two_scores(figures: dict, fresh: dict, unigram) -> None:
     _show(drawn, f"Bars of loss and masked accuracy: {summary}")
 
 
-class LiveCurves:
+def valley(paths: dict, steepness: np.ndarray) -> None:
+    """Paths of an optimizer over the contours of ½ Σ steepness · place². paths: name → (steps, 2)."""
+    figure, axes = _figure(7.6, 3.8, 1, 1)
+    axis = axes.flat[0]
+    x, y = np.meshgrid(np.linspace(-2.2, 0.6, 120), np.linspace(-1, 1, 120))
+    height = 0.5 * (steepness[0] * x**2 + steepness[1] * y**2)
+    axis.contour(x, y, height, levels=np.geomspace(0.05, 25, 9), colors=_GREY, linewidths=0.7)
+    for (name, path), (colour, dash, marker) in zip(paths.items(), _LINES, strict=False):
+        axis.plot(*path.T, color=colour, linestyle=dash, marker=marker, markersize=3, linewidth=1, label=name)
+    axis.plot([0], [0], "*", color="black", markersize=12)
+    steps = max(map(len, paths.values())) - 1
+    axis.set(xlabel="x, flat", ylabel="y, steep", title=f"{steps} steps; the star is the lowest point")
+    figure.legend(loc="outside lower center", ncols=len(paths), frameon=False)
+    last = "; ".join(f"{name} ends at ({path[-1][0]:.2f}, {path[-1][1]:.2f})" for name, path in paths.items())
+    _show(figure, f"Paths of {len(paths)} optimizers in a narrow valley: {last}")
+
+
+def _drawn(figure, alt: str) -> Drawing:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    buffer = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
+    return Drawing(buffer.getvalue(), alt)
+
+
+class _Live:
+    """A picture that is updated as a run continues."""
+
+    _handle = None
+
+    def draw(self, state) -> None:
+        drawing = self._drawing(state)
+        if not _in_notebook():
+            print(drawing)
+        elif self._handle is None:
+            from IPython.display import display
+
+            self._handle = display(drawing, display_id=True)
+        else:
+            self._handle.update(drawing)
+
+
+class FloorCurve(_Live):
+    """The held-out loss of the short run above the floor of the small world, with the recorded runs in grey.
+
+    floor: of the held-out sentences. draw(losses): step → held-out loss.
+    """
+
+    def __init__(self, floor: float):
+        from bertlab.training.runs.recorded import recorded_runs
+
+        self.floor, self._recorded = floor, recorded_runs("small_world")
+
+    def _drawing(self, losses: dict[int, float]) -> Drawing:
+        figure, axes = _figure(7.2, 3.8, 1, 1)
+        axis = axes.flat[0]
+        for seed in sorted({row["seed"] for row in self._recorded}):
+            rows = [row for row in self._recorded if row["seed"] == seed]
+            label = "recorded runs" if seed == 1 else None
+            points = [row["step"] for row in rows], [row["loss"] for row in rows]
+            axis.plot(*points, color=_GREY, linestyle="-.", lw=1, label=label)
+        axis.plot(list(losses), list(losses.values()), color=_LINES[0][0], marker="o", label="yours, held out")
+        axis.axhline(self.floor, color="black", lw=1.5, label="floor: the best possible reader")
+        last = max(row["step"] for row in self._recorded)
+        axis.set(xlabel="step", ylabel="loss per hidden word", ylim=(1, 4.3), xlim=(0, last + 40))
+        axis.grid(alpha=0.3)
+        axis.legend(frameon=False)
+        step, loss = list(losses.items())[-1]
+        return _drawn(figure, f"The held-out loss after {step} steps is {loss:.2f}; the floor is {self.floor:.2f}")
+
+
+class LiveCurves(_Live):
     """A picture of a run that is updated as the run continues.
 
     pieces: V, for the line at ln V. unigram_loss: loss of a model that knows only token frequencies. reference: name
@@ -68,23 +139,9 @@ class LiveCurves:
     ):
         self.pieces, self.unigram_loss, self.reference = pieces, unigram_loss, reference
         self.trained, self.levels = trained, levels or {}
-        self._handle = None
 
-    def draw(self, history: list[dict]) -> None:
+    def _drawing(self, history: list[dict]) -> Drawing:
         """history: rows with step, training loss ("train"), held-out loss ("loss") and accuracy ("accuracy")."""
-        drawing = self._drawing(history)
-        if not _in_notebook():
-            print(drawing)
-        elif self._handle is None:
-            from IPython.display import display
-
-            self._handle = display(drawing, display_id=True)
-        else:
-            self._handle.update(drawing)
-
-    def _drawing(self, history) -> Drawing:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
         figure, axes = _figure(11, 3.9, 1, 2)
         steps = [row["step"] for row in history]
         left, right = axes.flat
@@ -116,9 +173,7 @@ class LiveCurves:
             f"Curves of a run after {last['step']} steps: held-out loss {last['loss']:.2f}, perplexity "
             f"{np.exp(last['loss']):.0f}, accuracy {last['accuracy']:.1%}"
         )
-        buffer = io.BytesIO()
-        FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
-        return Drawing(buffer.getvalue(), alt)
+        return _drawn(figure, alt)
 
     def _reference(self) -> list[tuple[float, float, float]]:
         """Step, held-out loss and accuracy of the recorded run."""

@@ -15,6 +15,7 @@ import threading
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -236,6 +237,25 @@ def ready(*exercises: str) -> bool:
         names = ", ".join(f"{facts['number']} {facts['names'][0]}" for facts in missing)
         print(f"The run did not start: pass {names} first.")
     return not missing
+
+
+def passed_or_borrowed(namespace: dict, *exercises: str) -> SimpleNamespace:
+    """The functions of these exercises: those of a notebook's namespace whose checks have passed here, for the others
+    the course's own; one line names the borrowed ones."""
+    from autograde.student.stand_ins import pretraining
+
+    entries, found, borrowed = progress_file.load(), {}, []
+    for facts, exercise in ((plans.find(exercise), exercise) for exercise in exercises):
+        name = facts["names"][0]
+        passed = entries.get(exercise, {}).get("status") == "passed"
+        if passed and name in namespace:
+            found[name] = namespace[name]
+        else:
+            found[name] = getattr(pretraining, name)
+            borrowed.append(f"{facts['number']} {name}")
+    if borrowed:
+        print(f"The run borrows what you have not passed from the course: {', '.join(borrowed)}.")
+    return SimpleNamespace(**found)
 
 
 def initialise(model, settings: RunSettings) -> None:

@@ -4,7 +4,7 @@ Trains one model for each task, number of labels, initial weights and seed, with
 library's versions of what students write there. Writes task_types.csv: accuracy of classes, F1 of whole names, exact
 match of answers, on the held-out examples.
 
-Supports: notebooks 08 and 08b, which draw these runs beside the student's own.
+Supports: solutions/08_finetuning.py, "the grey bars are the"; solutions/08b_how_good.py, "How many labels?".
 """
 
 import csv

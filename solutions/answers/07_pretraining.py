@@ -9,6 +9,7 @@ def etraining_loss(p, x, positions):
     is_masked = ops.any(ops.equal(places, ops.expand_dims(positions, 0)), axis=1)
     return ops.sum(ops.where(is_masked, losses, 0.0))
 
+
 # %% etraining-loss: right: flattened
 def etraining_loss(p, x, positions):
     tokens, pieces = p.shape
@@ -16,11 +17,13 @@ def etraining_loss(p, x, positions):
     chances = ops.take(ops.reshape(p, (-1,)), ops.take(everywhere, positions))
     return ops.sum(ops.log(1 / chances))
 
+
 # %% etraining-loss: right: one hot
 def etraining_loss(p, x, positions):
     gold = ops.one_hot(ops.take(x, positions), p.shape[1])
     rows = ops.take(p, positions, axis=0)
     return -ops.sum(ops.log(ops.einsum("mv,mv->m", rows, gold)))
+
 
 # %% etraining-loss: right: position by position
 def etraining_loss(p, x, positions):
@@ -29,30 +32,36 @@ def etraining_loss(p, x, positions):
         loss = loss - ops.log(p[int(t), int(x[int(t)])])
     return loss
 
+
 # %% etraining-loss: right: tensorflow gather nd
 def etraining_loss(p, x, positions):
     places = tf.stack([positions, tf.gather(x, positions)], axis=1)
     return -tf.reduce_sum(tf.math.log(tf.gather_nd(p, places)))
+
 
 # %% etraining-loss: wrong: logarithm of the product
 def etraining_loss(p, x, positions):
     rows = ops.take(p, positions, axis=0)
     return -ops.log(ops.prod(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
 
+
 # %% etraining-loss: wrong: probabilities of at least 1e-7
 def etraining_loss(p, x, positions):
     rows = ops.take(ops.clip(p, 1e-7, 1.0), positions, axis=0)
     return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
+
 
 # %% etraining-loss: wrong: probabilities of at least 1e-30
 def etraining_loss(p, x, positions):
     rows = ops.take(ops.maximum(p, 1e-30), positions, axis=0)
     return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
 
+
 # %% etraining-loss: wrong: ids in 8 bits
 def etraining_loss(p, x, positions):
     rows, ids = ops.take(p, positions, axis=0), ops.cast(ops.cast(ops.take(x, positions), "uint8"), "int32")
     return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ids, 1), axis=1)))
+
 
 # %% mlm-loss: right: flattened rows
 def mlm_loss(logits, labels, weights):
@@ -62,17 +71,20 @@ def mlm_loss(logits, labels, weights):
     chosen = ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1)[:, 0]
     return -ops.sum(chosen * weights) / (ops.sum(weights) + 1e-5)
 
+
 # %% mlm-loss: right: logsumexp
 def mlm_loss(logits, labels, weights):
     chosen = ops.take_along_axis(logits, labels[..., None], axis=-1)[..., 0]
     losses = ops.logsumexp(logits, axis=-1) - chosen
     return ops.einsum("bp,bp->", losses, weights) / (1e-5 + ops.sum(weights))
 
+
 # %% mlm-loss: right: one hot
 def mlm_loss(logits, labels, weights):
     log_p = ops.log_softmax(logits, axis=-1)
     losses = -ops.sum(log_p * ops.one_hot(labels, logits.shape[-1]), axis=-1)
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
 
 # %% mlm-loss: right: row by row
 def mlm_loss(logits, labels, weights):
@@ -84,6 +96,7 @@ def mlm_loss(logits, labels, weights):
             count = count + weights[row, place]
     return total / count
 
+
 # %% mlm-loss: right: shares of the total
 def mlm_loss(logits, labels, weights):
     shares = weights / (ops.sum(weights) + 1e-5)
@@ -91,11 +104,13 @@ def mlm_loss(logits, labels, weights):
     log_p = shifted - ops.log(ops.sum(ops.exp(shifted), axis=-1, keepdims=True))
     return -ops.sum(ops.take_along_axis(log_p, ops.expand_dims(labels, 2), axis=2)[:, :, 0] * shares)
 
+
 # %% mlm-loss: right: tensorflow
 def mlm_loss(logits, labels, weights):
     log_p = tf.nn.log_softmax(logits)
     losses = -tf.gather(log_p, labels, axis=2, batch_dims=2)
     return tf.tensordot(losses, weights, 2) / (tf.reduce_sum(weights) + 1e-5)
+
 
 # %% mlm-loss: right: idiom of google-research's BERT, one-hot rows and a fraction
 def mlm_loss(logits, labels, weights):
@@ -107,6 +122,7 @@ def mlm_loss(logits, labels, weights):
     denominator = ops.sum(label_weights) + 1e-5
     return numerator / denominator
 
+
 # %% mlm-loss: wrong: the largest logit of the whole batch subtracted
 def mlm_loss(logits, labels, weights):
     logits = logits - ops.max(logits)
@@ -114,11 +130,13 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
 
+
 # %% mlm-loss: wrong: at least 0.00001 instead of plus
 def mlm_loss(logits, labels, weights):
     log_p = ops.log_softmax(logits, axis=-1)
     losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / ops.maximum(ops.sum(weights), 1e-5)
+
 
 # %% mlm-loss: wrong: label 0 is taken for padding
 def mlm_loss(logits, labels, weights):
@@ -127,11 +145,13 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
 
+
 # %% mlm-loss: wrong: no gradient
 def mlm_loss(logits, labels, weights):
     log_p = ops.stop_gradient(ops.log_softmax(logits, axis=-1))
     losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
+
 
 # %% mlm-loss: wrong: ids in 8 bits
 def mlm_loss(logits, labels, weights):
@@ -139,10 +159,12 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.take_along_axis(log_p, ops.expand_dims(ids, -1), axis=-1)[..., 0]
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
 
+
 # %% mlm-loss: wrong: an axis of size 1 is lost
 def mlm_loss(logits, labels, weights):
     logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), ops.expand_dims(labels, -1), axis=-1))
     return -ops.sum(logs * weights) / (ops.sum(weights) + 1e-5)
+
 
 # %% mlm-loss: wrong: without predictions a 0 / 0 remains in the gradient
 def mlm_loss(logits, labels, weights):
@@ -150,6 +172,7 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.sum(ops.one_hot(labels, logits.shape[-1]) * log_p, axis=-1)
     n = ops.sum(weights)
     return ops.where(n > 0, ops.sum(losses * weights) / n * (n / (n + 1e-5)), 0.0)
+
 
 # %% mlm-loss: wrong: a loop over a tensor, which fails inside tf.function
 def mlm_loss(logits, labels, weights):
@@ -160,6 +183,7 @@ def mlm_loss(logits, labels, weights):
             count = count + weight
     return total / count
 
+
 # %% mlm-loss: wrong: whether there are predictions is decided by if
 def mlm_loss(logits, labels, weights):
     log_p = ops.log_softmax(logits, axis=-1)
@@ -168,20 +192,24 @@ def mlm_loss(logits, labels, weights):
         return ops.sum(losses * weights)
     return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
 
+
 # %% nsp-loss: right: as a masked language model
 def nsp_loss(logits, labels):
     one_prediction_per_row = ops.expand_dims(logits, 1)
     total = mlm_loss(one_prediction_per_row, ops.expand_dims(labels, 1), ops.ones((logits.shape[0], 1)))
     return total * (logits.shape[0] + 1e-5) / logits.shape[0]
 
+
 # %% nsp-loss: right: chosen by where
 def nsp_loss(logits, labels):
     log_p = ops.log_softmax(logits, axis=-1)
     return ops.mean(ops.where(ops.equal(labels, 0), -log_p[:, 0], -log_p[:, 1]))
 
+
 # %% nsp-loss: right: one hot
 def nsp_loss(logits, labels):
     return -ops.mean(ops.sum(ops.one_hot(labels, 2) * ops.log_softmax(logits, axis=1), axis=1))
+
 
 # %% nsp-loss: right: pair by pair
 def nsp_loss(logits, labels):
@@ -189,10 +217,12 @@ def nsp_loss(logits, labels):
     losses = [ops.logsumexp(logits[pair]) - ops.take(logits[pair], labels[pair]) for pair in pairs]
     return sum(losses) / len(losses)
 
+
 # %% nsp-loss: right: softplus of the difference
 def nsp_loss(logits, labels):
     other_minus_own = (logits[:, 1] - logits[:, 0]) * ops.cast(1 - 2 * labels, "float32")
     return ops.mean(ops.softplus(other_minus_own))
+
 
 # %% nsp-loss: right: idiom of google-research's BERT, one-hot rows
 def nsp_loss(logits, labels):
@@ -200,15 +230,18 @@ def nsp_loss(logits, labels):
     one_hot = ops.one_hot(ops.reshape(labels, (-1,)), 2, dtype="float32")
     return ops.mean(-ops.sum(one_hot * log_probs, axis=-1))
 
+
 # %% nsp-loss: wrong: a loop over a tensor, which fails inside tf.function
 def nsp_loss(logits, labels):
     losses = [ops.logsumexp(pair) - pair[int(label)] for pair, label in zip(logits, labels)]
     return sum(losses) / len(losses)
 
+
 # %% nsp-loss: wrong: logits are cut off at 50
 def nsp_loss(logits, labels):
     log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)
     return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))
+
 
 # %% gather-positions: right: flattened with an offset
 def gather_positions(hidden, positions):
@@ -217,9 +250,11 @@ def gather_positions(hidden, positions):
     flat = ops.reshape(hidden, (batch * tokens, size))
     return ops.take(flat, positions + offsets, axis=0)
 
+
 # %% gather-positions: right: one hot product
 def gather_positions(hidden, positions):
     return ops.matmul(ops.one_hot(positions, hidden.shape[1]), hidden)
+
 
 # %% gather-positions: right: places compared
 def gather_positions(hidden, positions):
@@ -227,18 +262,22 @@ def gather_positions(hidden, positions):
     is_wanted = ops.equal(ops.expand_dims(positions, -1), places)
     return ops.einsum("bpt,bth->bph", ops.cast(is_wanted, hidden.dtype), hidden)
 
+
 # %% gather-positions: right: row by row
 def gather_positions(hidden, positions):
     return ops.stack([ops.take(hidden[row], positions[row], axis=0) for row in range(hidden.shape[0])])
+
 
 # %% gather-positions: right: tensorflow
 def gather_positions(hidden, positions):
     return tf.gather(hidden, positions, axis=1, batch_dims=1)
 
+
 # %% gather-positions: right: tensorflow gather nd
 def gather_positions(hidden, positions):
     rows = tf.broadcast_to(tf.range(tf.shape(positions)[0])[:, None], tf.shape(positions))
     return tf.gather_nd(hidden, tf.stack([rows, positions], axis=-1))
+
 
 # %% gather-positions: right: idiom of google-research's BERT, flat offsets
 def gather_positions(hidden, positions):
@@ -248,31 +287,38 @@ def gather_positions(hidden, positions):
     found = ops.take(ops.reshape(hidden, (-1, width)), flat, axis=0)
     return ops.reshape(found, (batch, -1, width))
 
+
 # %% gather-positions: wrong: sorted, each once
 def gather_positions(hidden, positions):
     return ops.take_along_axis(hidden, ops.expand_dims(ops.sort(positions, axis=1), -1), axis=1)
+
 
 # %% gather-positions: wrong: a loop over a tensor, which fails inside tf.function
 def gather_positions(hidden, positions):
     return ops.stack([ops.take(row, places, axis=0) for row, places in zip(hidden, positions)])
 
+
 # %% gather-positions: wrong: positions by NumPy, which fails inside tf.function
 def gather_positions(hidden, positions):
     return ops.stack([ops.take(hidden[row], list(np.array(positions)[row]), axis=0) for row in range(hidden.shape[0])])
+
 
 # %% gather-positions: wrong: positions in 8 bits
 def gather_positions(hidden, positions):
     small = ops.cast(ops.cast(ops.expand_dims(positions, -1), "uint8"), "int32")
     return ops.take_along_axis(hidden, small, axis=1)
 
+
 # %% gather-positions: wrong: positions in float16
 def gather_positions(hidden, positions):
     near = ops.cast(ops.cast(ops.expand_dims(positions, -1), "float16"), "int32")
     return ops.take_along_axis(hidden, near, axis=1)
 
+
 # %% gather-positions: wrong: an axis of size 1 is lost
 def gather_positions(hidden, positions):
     return ops.squeeze(ops.take_along_axis(hidden, ops.expand_dims(positions, -1), axis=1))
+
 
 # %% pretraining-model: right: a layer
 class PreTrainingModel(keras.layers.Layer):
@@ -296,6 +342,7 @@ class PreTrainingModel(keras.layers.Layer):
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         return self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
+
 
 # %% pretraining-model: right: gathered after the head
 class PreTrainingModel(keras.Model):
@@ -321,6 +368,7 @@ class PreTrainingModel(keras.Model):
         everywhere = self.mlm_head(hidden, self.bert.embeddings.token.embeddings)
         return gather_positions(everywhere, positions), self.nsp_head(pooled)
 
+
 # %% pretraining-model: right: heads first
 class PreTrainingModel(keras.Model):
     def __init__(
@@ -344,6 +392,7 @@ class PreTrainingModel(keras.Model):
         next_logits = self.nsp_head(everything[1])
         at_blanks = gather_positions(everything[0], positions)
         return self.mlm_head(at_blanks, self.bert.embeddings.token.embeddings), next_logits
+
 
 # %% pretraining-model: right: methods for the heads
 class PreTrainingModel(keras.Model):
@@ -373,6 +422,7 @@ class PreTrainingModel(keras.Model):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         return self.guess(hidden, positions), self.nsp_head(pooled)
 
+
 # %% pretraining-model: right: names of earlier editions
 class PreTrainingModel(keras.layers.Layer):
     def __init__(
@@ -395,6 +445,7 @@ class PreTrainingModel(keras.layers.Layer):
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         return self.mlm(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp(pooled)
+
 
 # %% pretraining-model: right: one hot gather
 class PreTrainingModel(keras.Model):
@@ -420,6 +471,7 @@ class PreTrainingModel(keras.Model):
         chosen = ops.einsum("bpt,bth->bph", ops.one_hot(positions, hidden.shape[1]), hidden)
         return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
+
 # %% pretraining-model: wrong: no gradient into the encoder from the next-sentence head
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
@@ -432,6 +484,7 @@ class PreTrainingModel(keras.Model):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         logits = self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp_head(ops.stop_gradient(pooled))
+
 
 # %% pretraining-model: wrong: dropout on the pooled vector too
 class PreTrainingModel(keras.Model):
@@ -447,6 +500,7 @@ class PreTrainingModel(keras.Model):
         logits = self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp_head(self.drop(pooled, training=training))
 
+
 # %% pretraining-model: wrong: dropout in front of the head for masked tokens too
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
@@ -461,6 +515,7 @@ class PreTrainingModel(keras.Model):
         chosen = self.drop(gather_positions(hidden, positions), training=training)
         return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
+
 # %% pretraining-model: wrong: the pooled vector of a second call without dropout
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
@@ -474,6 +529,7 @@ class PreTrainingModel(keras.Model):
         _, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=False)
         logits = self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings)
         return logits, self.nsp_head(pooled)
+
 
 # %% pretraining-model: wrong: positions are sorted
 class PreTrainingModel(keras.Model):
@@ -490,6 +546,7 @@ class PreTrainingModel(keras.Model):
         chosen = gather_positions(hidden, ops.sort(positions, axis=-1))
         return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
+
 # %% pretraining-model: wrong: no dropout by default
 class PreTrainingModel(keras.Model):
     def __init__(
@@ -504,6 +561,7 @@ class PreTrainingModel(keras.Model):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         chosen = gather_positions(hidden, positions)
         return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
+
 
 # %% pretraining-model: wrong: always one layer
 class PreTrainingModel(keras.Model):
@@ -520,6 +578,7 @@ class PreTrainingModel(keras.Model):
         table = self.bert.embeddings.token.embeddings
         return self.mlm_head(gather_positions(hidden, positions), table), self.nsp_head(pooled)
 
+
 # %% clip-gradients: right: if longer
 def clip_gradients(gradients, max_norm=1.0):
     squares = 0.0
@@ -528,21 +587,25 @@ def clip_gradients(gradients, max_norm=1.0):
     is_short = squares <= max_norm**2
     return [ops.where(is_short, gradient, gradient * max_norm / ops.sqrt(squares)) for gradient in gradients]
 
+
 # %% clip-gradients: right: inverse root
 def clip_gradients(gradients, max_norm=1.0):
     squares = [tf.tensordot(tf.reshape(g, [-1]), tf.reshape(g, [-1]), 1) for g in gradients]
     factor = tf.minimum(1.0, max_norm * tf.math.rsqrt(tf.add_n(squares)))
     return [tf.scalar_mul(factor, gradient) for gradient in gradients]
 
+
 # %% clip-gradients: right: length of lengths
 def clip_gradients(gradients, max_norm=1.0):
     lengths = ops.stack([tf.norm(gradient) for gradient in gradients])
     return [gradient * ops.minimum(1.0, max_norm / tf.norm(lengths)) for gradient in gradients]
 
+
 # %% clip-gradients: right: one long vector
 def clip_gradients(gradients, max_norm=1.0):
     length = ops.norm(ops.concatenate([ops.reshape(gradient, (-1,)) for gradient in gradients]))
     return [gradient / ops.maximum(length / max_norm, 1.0) for gradient in gradients]
+
 
 # %% clip-gradients: right: where
 def clip_gradients(gradients, max_norm=1.0):
@@ -550,12 +613,14 @@ def clip_gradients(gradients, max_norm=1.0):
     factor = ops.where(length > max_norm, max_norm / length, 1.0)
     return list(map(lambda gradient: factor * gradient, gradients))
 
+
 # %% clip-gradients: right: idiom of PyTorch, a factor of at most 1
 def clip_gradients(gradients, max_norm=1.0):
     norms = ops.stack([ops.norm(ops.reshape(one, (-1,))) for one in gradients])
     total = ops.norm(norms)
     factor = ops.minimum(max_norm / (total + 1e-6), 1.0)
     return [one * factor for one in gradients]
+
 
 # %% clip-gradients: wrong: one list for all steps
 clipped = []
@@ -567,16 +632,19 @@ def clip_gradients(gradients, max_norm=1.0):
     clipped.extend(gradient * (max_norm / ops.maximum(length, max_norm)) for gradient in gradients)
     return clipped
 
+
 # %% clip-gradients: wrong: by NumPy, which fails inside tf.function
 def clip_gradients(gradients, max_norm=1.0):
     arrays = [np.asarray(gradient) for gradient in gradients]
     length = np.sqrt(sum(np.sum(array**2) for array in arrays))
     return [ops.convert_to_tensor(array * np.float32(max_norm / max(length, max_norm))) for array in arrays]
 
+
 # %% clip-gradients: wrong: whether it is too long is decided by if
 def clip_gradients(gradients, max_norm=1.0):
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
     return [gradient * max_norm / length for gradient in gradients] if length > max_norm else list(gradients)
+
 
 # %% train-step: right: an inner function
 def train_step(model, optimizer, batch):
@@ -595,6 +663,7 @@ def train_step(model, optimizer, batch):
     optimizer.apply(clip_gradients(gradients), model.trainable_variables)
     return loss
 
+
 # %% train-step: right: apply gradients in pairs
 def train_step(model, optimizer, batch):
     inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
@@ -608,6 +677,7 @@ def train_step(model, optimizer, batch):
     optimizer.apply_gradients(zip(clip_gradients(slopes, 1.0), weights))
     return loss
 
+
 # %% train-step: right: clipped by tensorflow
 def train_step(model, optimizer, batch):
     with tf.GradientTape() as tape:
@@ -619,6 +689,7 @@ def train_step(model, optimizer, batch):
     clipped, _ = tf.clip_by_global_norm([tf.convert_to_tensor(gradient) for gradient in gradients], 1.0)
     optimizer.apply(clipped, model.trainable_variables)
     return loss
+
 
 # %% train-step: right: the optimizer knows its variables
 def train_step(model, optimizer, batch):
@@ -634,6 +705,7 @@ def train_step(model, optimizer, batch):
     optimizer.apply(clip_gradients([rows(g) if isinstance(g, tf.IndexedSlices) else g for g in gradients]))
     return loss
 
+
 # %% train-step: right: two gradients added
 def train_step(model, optimizer, batch):
     inputs = (batch["token_ids"], batch["token_type_ids"], batch["attention_mask"], batch["positions"])
@@ -643,6 +715,7 @@ def train_step(model, optimizer, batch):
     both = tape.gradient(losses, model.trainable_variables)  # of several targets: their gradients' sum
     optimizer.apply(clip_gradients([tf.convert_to_tensor(gradient) for gradient in both]), model.trainable_variables)
     return ops.sum(ops.stack(losses))
+
 
 # %% train-step: wrong: fails inside tf.function
 def train_step(model, optimizer, batch):
@@ -655,6 +728,7 @@ def train_step(model, optimizer, batch):
     optimizer.apply([gradient / max(length, 1.0) for gradient in gradients], model.trainable_variables)
     return loss
 
+
 # %% train-step: wrong: the padding is seen
 def train_step(model, optimizer, batch):
     variables, everything = model.trainable_variables, ops.ones_like(batch["attention_mask"])
@@ -664,6 +738,7 @@ def train_step(model, optimizer, batch):
     gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
     optimizer.apply(clip_gradients(gradients), variables)
     return loss
+
 
 # %% train-step: wrong: also the variables that are not trained
 def train_step(model, optimizer, batch):
@@ -675,6 +750,7 @@ def train_step(model, optimizer, batch):
     optimizer.apply(clip_gradients(gradients), model.variables)
     return loss
 
+
 # %% train-step: wrong: a call for each of the two losses
 def train_step(model, optimizer, batch):
     inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
@@ -684,6 +760,7 @@ def train_step(model, optimizer, batch):
     gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, model.trainable_variables)]
     optimizer.apply(clip_gradients(gradients), model.trainable_variables)
     return loss
+
 
 # %% train-step: wrong: one more call of the model, not in training
 def train_step(model, optimizer, batch):
@@ -697,6 +774,7 @@ def train_step(model, optimizer, batch):
     optimizer.apply(clip_gradients(gradients), variables)
     return loss
 
+
 # %% learning-rate: right: cases by where
 def learning_rate(step, peak, warmup_steps, total_steps):
     up = peak * (step + 1) / max(warmup_steps, 1)
@@ -704,11 +782,13 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     rate = ops.where(step < warmup_steps, up, down)
     return ops.where(step >= total_steps, 0.0, rate)
 
+
 # %% learning-rate: right: where it warms up
 def learning_rate(step, peak, warmup_steps, total_steps):
     rising = peak * (step + 1) / max(warmup_steps, 1)
     falling = peak * ops.relu(total_steps - step) / (total_steps - warmup_steps)
     return ops.where(step < warmup_steps, rising, falling)
+
 
 # %% learning-rate: right: multiplied masks
 def learning_rate(step, peak, warmup_steps, total_steps):
@@ -718,11 +798,13 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     down = 1 - (step - warmup_steps) / (total_steps - warmup_steps)
     return peak * (is_rising * up + is_falling * down)
 
+
 # %% learning-rate: right: relu
 def learning_rate(step, peak, warmup_steps, total_steps):
     missing = ops.relu(warmup_steps - 1 - step) / max(warmup_steps, 1)
     past = ops.relu(step - warmup_steps) / (total_steps - warmup_steps)
     return peak * ops.relu(1 - missing - past)
+
 
 # %% learning-rate: right: step by step
 def learning_rate(step, peak, warmup_steps, total_steps):
@@ -733,6 +815,7 @@ def learning_rate(step, peak, warmup_steps, total_steps):
         rates.append(peak * ops.minimum(rising, falling))
     return ops.reshape(ops.stack(rates), step.shape)
 
+
 # %% learning-rate: wrong: without warm-up it falls below 0
 def learning_rate(step, peak, warmup_steps, total_steps):
     if warmup_steps == 0:
@@ -740,16 +823,19 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     falling = (total_steps - step) / (total_steps - warmup_steps)
     return peak * ops.clip(ops.minimum((step + 1) / warmup_steps, falling), 0, 1)
 
+
 # %% learning-rate: wrong: never below a thousandth of the peak
 def learning_rate(step, peak, warmup_steps, total_steps):
     falling = (total_steps - step) / (total_steps - warmup_steps)
     return peak * ops.clip(ops.minimum((step + 1) / max(warmup_steps, 1), falling), 1e-3, 1)
+
 
 # %% learning-rate: wrong: never below a thousandth of the peak before the end
 def learning_rate(step, peak, warmup_steps, total_steps):
     falling = (total_steps - step) / (total_steps - warmup_steps)
     rate = peak * ops.clip(ops.minimum((step + 1) / max(warmup_steps, 1), falling), 1e-3, 1)
     return ops.where(step < total_steps, rate, 0.0)
+
 
 # %% learning-rate: wrong: by NumPy, which fails inside tf.function
 def learning_rate(step, peak, warmup_steps, total_steps):
@@ -758,77 +844,70 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     rising = (step + 1) / warmup_steps if warmup_steps else np.ones_like(step)
     return ops.convert_to_tensor((peak * np.maximum(0, np.minimum(rising, falling))).astype("float32"))
 
-# %% decays: right: endswith
-def decays(name):
-    return not f"/{name}".endswith(("/bias", "/gamma", "/beta"))
 
-# %% decays: right: part by part
-def decays(name):
-    last = ""
-    for letter in name:
-        last = "" if letter == "/" else last + letter
-    if last == "bias" or last == "gamma":
-        return False
-    return last != "beta"
-
-# %% decays: right: pathlib
-from pathlib import PurePosixPath
+# %% adamw-step: right: averages moved towards the new value
+def adamw_step(weight, gradient, m, v, step, rate):
+    m = m + (1 - BETA_1) * (gradient - m)
+    v = v + (1 - BETA_2) * (ops.square(gradient) - v)
+    length = ops.sqrt(v / (1 - BETA_2**step)) + EPSILON
+    weight = weight - rate * DECAY * weight
+    return weight - rate / (1 - BETA_1**step) * m / length, m, v
 
 
-def decays(name):
-    return all(PurePosixPath(name).name != spared for spared in ("bias", "gamma", "beta"))
-
-# %% decays: right: regular expression
-import re
-
-
-def decays(name):
-    return re.search(r"(?:^|/)(?:bias|gamma|beta)$", name) is None
-
-# %% decays: right: rpartition and set
-SPARED = {"bias", "gamma", "beta"}
+# %% adamw-step: right: idiom of PyTorch, the root first, then its correction
+def adamw_step(weight, gradient, m, v, step, rate):
+    weight = weight * (1 - rate * DECAY)
+    m = m * BETA_1 + gradient * (1 - BETA_1)
+    v = v * BETA_2 + gradient * gradient * (1 - BETA_2)
+    denominator = ops.sqrt(v) / (1 - BETA_2**step) ** 0.5 + EPSILON
+    return weight - (rate / (1 - BETA_1**step)) * (m / denominator), m, v
 
 
-def decays(name):
-    return name.rpartition("/")[2] not in SPARED
+# %% adamw-step: right: constants as tensors
+def adamw_step(weight, gradient, m, v, step, rate):
+    b1, b2 = ops.convert_to_tensor(BETA_1, "float32"), ops.convert_to_tensor(BETA_2, "float32")
+    new_m = ops.add(ops.multiply(m, b1), ops.multiply(gradient, 1 - BETA_1))
+    new_v = ops.add(ops.multiply(v, b2), ops.multiply(ops.square(gradient), 1 - BETA_2))
+    up = ops.divide(new_m, 1 - BETA_1**step)
+    down = ops.add(ops.sqrt(ops.divide(new_v, 1 - BETA_2**step)), EPSILON)
+    return ops.subtract(weight, rate * ops.add(ops.divide(up, down), DECAY * weight)), new_m, new_v
 
-# %% decays: wrong: a last part that begins with one of the words
-def decays(name):
-    return not name.split("/")[-1].startswith(("bias", "gamma", "beta"))
 
-# %% decays: wrong: a slash before the word
-def decays(name):
-    return not name.endswith(("/bias", "/gamma", "/beta"))
+# %% adamw-step: wrong: the averages before the step
+def adamw_step(weight, gradient, m, v, step, rate):
+    new_m = BETA_1 * m + (1 - BETA_1) * gradient
+    new_v = BETA_2 * v + (1 - BETA_2) * gradient**2
+    m_hat, v_hat = new_m / (1 - BETA_1**step), new_v / (1 - BETA_2**step)
+    return weight - rate * (m_hat / (ops.sqrt(v_hat) + EPSILON) + DECAY * weight), m, v
 
-# %% decays: wrong: searched in a text
-def decays(name):
-    return name.split("/")[-1] not in "bias gamma beta"
 
-# %% decays: wrong: without what follows a dot
-def decays(name):
-    return name.split("/")[-1].split(".")[0] not in ("bias", "gamma", "beta")
+# %% adamw-step: wrong: one average for the whole tensor
+def adamw_step(weight, gradient, m, v, step, rate):
+    m = BETA_1 * m + (1 - BETA_1) * gradient
+    v = BETA_2 * v + (1 - BETA_2) * gradient**2
+    m_hat, v_hat = m / (1 - BETA_1**step), ops.mean(v) / (1 - BETA_2**step)
+    return weight - rate * (m_hat / (ops.sqrt(v_hat) + EPSILON) + DECAY * weight), m, v
 
-# %% decays: wrong: without underscores at the ends
-def decays(name):
-    return name.split("/")[-1].strip("_") not in ("bias", "gamma", "beta")
 
-# %% decays: wrong: dots are slashes
-def decays(name):
-    return name.replace(".", "/").split("/")[-1] not in ("bias", "gamma", "beta")
+# %% adamw-step: wrong: corrected only in the first steps
+def adamw_step(weight, gradient, m, v, step, rate):
+    m = BETA_1 * m + (1 - BETA_1) * gradient
+    v = BETA_2 * v + (1 - BETA_2) * gradient**2
+    m_hat, v_hat = (m / (1 - BETA_1**step), v / (1 - BETA_2**step)) if step < 10 else (m, v)
+    return weight - rate * (m_hat / (ops.sqrt(v_hat) + EPSILON) + DECAY * weight), m, v
 
-# %% decays: wrong: only letters count
-def decays(name):
-    return "".join(filter(str.isalpha, name.split("/")[-1])) not in ("bias", "gamma", "beta")
 
 # %% masked-accuracy: right: boolean mask
 def masked_accuracy(logits, labels, weights):
     hits = tf.boolean_mask(tf.argmax(logits, axis=-1, output_type=tf.int32) == labels, weights > 0)
     return tf.reduce_mean(tf.cast(hits, tf.float32))
 
+
 # %% masked-accuracy: right: in top one
 def masked_accuracy(logits, labels, weights):
     hits = ops.in_top_k(ops.reshape(labels, (-1,)), ops.reshape(logits, (-1, logits.shape[-1])), 1)
     return ops.average(ops.cast(hits, "float32"), weights=ops.reshape(weights, (-1,)))
+
 
 # %% masked-accuracy: right: largest logit reached
 def masked_accuracy(logits, labels, weights):
@@ -836,10 +915,12 @@ def masked_accuracy(logits, labels, weights):
     hits = ops.where(own >= ops.max(logits, axis=-1), 1.0, 0.0)
     return ops.sum(hits * weights) / ops.sum(weights)
 
+
 # %% masked-accuracy: right: misses subtracted
 def masked_accuracy(logits, labels, weights):
     misses = ops.cast(ops.not_equal(ops.argmax(logits, axis=-1), labels), "float32")
     return 1 - ops.einsum("bp,bp->", misses, weights) / ops.sum(weights)
+
 
 # %% masked-accuracy: right: prediction by prediction
 def masked_accuracy(logits, labels, weights):
@@ -850,10 +931,12 @@ def masked_accuracy(logits, labels, weights):
             right += int(ops.argmax(logits[place])) == int(labels[place])
     return ops.convert_to_tensor(right / predictions, "float32")
 
+
 # %% masked-accuracy: right: idiom of google-research's BERT, the losses' constant in the divisor
 def masked_accuracy(logits: Tensor, labels: Tensor, weights: Tensor) -> Tensor:
     hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), ops.cast(labels, "int32")), "float32")
     return ops.sum(hits * weights) / (ops.sum(weights) + 1e-5)
+
 
 # %% masked-accuracy: right: idiom of google-research's BERT, the mean of the hits with weights
 def masked_accuracy(logits, labels, weights):
@@ -862,11 +945,13 @@ def masked_accuracy(logits, labels, weights):
     counts = ops.reshape(weights, (-1,))
     return ops.sum(hits * counts) / ops.sum(counts)
 
+
 # %% masked-accuracy: wrong: label 0 is taken for padding
 def masked_accuracy(logits, labels, weights):
     weights = ops.cast(labels != 0, "float32")
     hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
+
 
 # %% masked-accuracy: wrong: compared in float16
 def masked_accuracy(logits, labels, weights):
@@ -874,10 +959,12 @@ def masked_accuracy(logits, labels, weights):
     hits = ops.cast(best == ops.cast(labels, "float16"), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
 
+
 # %% masked-accuracy: wrong: the best of the sigmoids
 def masked_accuracy(logits, labels, weights):
     hits = ops.cast(ops.equal(ops.argmax(ops.sigmoid(logits), axis=-1), labels), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
+
 
 # %% masked-accuracy: wrong: a probability above one half
 def masked_accuracy(logits, labels, weights):
@@ -886,16 +973,19 @@ def masked_accuracy(logits, labels, weights):
     hits = ops.cast(own > 0.5, "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
 
+
 # %% masked-accuracy: wrong: compared in 8 bits
 def masked_accuracy(logits, labels, weights):
     best = ops.cast(ops.argmax(logits, axis=-1), "uint8")
     hits = ops.cast(best == ops.cast(labels, "uint8"), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
 
+
 # %% masked-accuracy: wrong: an axis of size 1 is lost
 def masked_accuracy(logits, labels, weights):
     right = ops.squeeze(ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32"))
     return ops.sum(right * weights) / ops.sum(weights)
+
 
 # %% perplexity: right: batch by batch
 def perplexity(losses, counts):
@@ -905,30 +995,37 @@ def perplexity(losses, counts):
         predictions += count
     return ops.exp(total / predictions)
 
+
 # %% perplexity: right: dot product
 def perplexity(losses, counts):
     shares = counts / ops.sum(counts)
     return ops.exp(ops.dot(losses, shares))
 
+
 # %% perplexity: right: geometric mean
 def perplexity(losses, counts):
     return ops.prod(ops.power(ops.exp(losses), counts / ops.sum(counts)))
+
 
 # %% perplexity: right: tensorflow
 def perplexity(losses, counts):
     return tf.exp(tf.reduce_sum(tf.multiply(losses, counts)) / tf.reduce_sum(counts))
 
+
 # %% perplexity: right: weighted average
 def perplexity(losses, counts):
     return ops.exp(ops.average(losses, weights=counts))
+
 
 # %% perplexity: wrong: a loss of at most 10
 def perplexity(losses, counts):
     return ops.exp(ops.sum(ops.minimum(losses, 10.0) * counts) / ops.sum(counts))
 
+
 # %% perplexity: wrong: a mean loss of at most 20
 def perplexity(losses, counts):
     return ops.exp(ops.minimum(ops.sum(losses * counts) / ops.sum(counts), 20.0))
+
 
 # %% perplexity: wrong: a running mean that divides by 0 at a first batch without predictions
 def perplexity(losses, counts):
@@ -938,7 +1035,52 @@ def perplexity(losses, counts):
         mean = mean + (losses[number] - mean) * counts[number] / seen[number]
     return ops.exp(mean)
 
+
 # %% perplexity: wrong: perfect batches do not count
 def perplexity(losses: Tensor, counts: Tensor) -> Tensor:
     counts = counts * ops.cast(losses > 0, "float32")
     return ops.exp(ops.sum(counts * losses) / ops.maximum(ops.sum(counts), 1.0))
+
+
+# %% tokens-and-flops: right: two sums
+def tokens_and_flops(phases, batch, num_layers, hidden_size):
+    tokens = sum(steps * batch * length for steps, length in phases)
+    of_matrices = tokens * num_layers * 6 * 12 * hidden_size**2
+    of_attention = sum(steps * batch * length**2 for steps, length in phases) * num_layers * 12 * hidden_size
+    return tokens, of_matrices + of_attention
+
+
+# %% tokens-and-flops: right: sequence by sequence
+def tokens_and_flops(phases, batch, num_layers, hidden_size):
+    total_tokens = total_flops = 0
+    for steps, length in phases:
+        sequences = steps * batch
+        forward = num_layers * (2 * length * 12 * hidden_size**2 + 2 * 2 * length * length * hidden_size)
+        total_tokens += sequences * length
+        total_flops += 3 * sequences * forward
+    return total_tokens, total_flops
+
+
+# %% tokens-and-flops: right: NumPy
+def tokens_and_flops(phases, batch, num_layers, hidden_size):
+    steps, lengths = np.array(phases, dtype=object).T
+    read = steps * lengths * batch
+    each = num_layers * (72 * hidden_size * hidden_size + 12 * hidden_size * lengths)
+    return int(read.sum()), int((read * each).sum())
+
+
+# %% tokens-and-flops: wrong: the mean length of the phases
+def tokens_and_flops(phases, batch, num_layers, hidden_size):
+    steps = sum(count for count, _ in phases)
+    length = sum(count * length for count, length in phases) / steps
+    tokens = round(steps * batch * length)
+    return tokens, round(tokens * num_layers * (72 * hidden_size**2 + 12 * hidden_size * length))
+
+
+# %% tokens-and-flops: wrong: the heads' width for the hidden size
+def tokens_and_flops(phases, batch, num_layers, hidden_size):
+    tokens, flops = 0, 0
+    for steps, length in phases:
+        tokens += steps * batch * length
+        flops += steps * batch * length * num_layers * (72 * hidden_size**2 + 12 * 64 * length)
+    return tokens, flops

@@ -33,7 +33,7 @@ CONFIG = {"vocab_size": 4096, "hidden_size": 4, "num_layers": 1, "num_heads": 2,
 @pytest.fixture(scope="module")
 def names():
     """The names that a student has after the last answer of the notebook."""
-    return cells.namespace(catalogue.find("perplexity"))
+    return cells.namespace(catalogue.of_notebook("07_pretraining")[-1])
 
 
 # --- worked numbers ---
@@ -144,7 +144,9 @@ def test_an_interrupt_ends_a_run_after_its_step_and_it_resumes_there(tmp_path, n
 
 def test_a_second_interrupt_stops_at_once(tmp_path, names):
     run, _ = _run(tmp_path, names, _settings())
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a notebook, not as an earlier test left it
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # as in a notebook, not as an earlier test left it
     try:
         with pytest.raises(KeyboardInterrupt):
             for _ in run.steps():
@@ -205,8 +207,81 @@ def test_the_run_is_not_started_before_its_checks_have_passed_and_one_line_names
     progress_file.record("mlm-loss", "passed", 4, "")
     monkeypatch.setattr(progress_file, "load", lambda: {"mlm-loss": {"status": "passed"}})
     assert training_run.ready("mlm-loss")
-    assert not training_run.ready("mlm-loss", "decays")
-    assert capsys.readouterr().out == "The run did not start: pass 7.9 decays first.\n"
+    assert not training_run.ready("mlm-loss", "train-step")
+    assert capsys.readouterr().out == "The run did not start: pass 7.7 train_step first.\n"
+
+
+def test_a_run_takes_what_has_passed_from_the_notebook_and_the_rest_from_the_course_and_names_it(monkeypatch, capsys):
+    from autograde.student import progress_file
+    from autograde.student.stand_ins import pretraining
+
+    monkeypatch.setattr(progress_file, "load", lambda: {"perplexity": {"status": "passed"}})
+    notebook = {"perplexity": lambda losses, counts: "mine", "learning_rate": lambda *arguments: "a stub"}
+    parts = training_run.passed_or_borrowed(notebook, "perplexity", "learning-rate")
+    assert parts.perplexity is notebook["perplexity"] and parts.learning_rate is pretraining.learning_rate
+    assert capsys.readouterr().out == "The run borrows what you have not passed from the course: 7.8 learning_rate.\n"
+    assert training_run.passed_or_borrowed({}, "perplexity").perplexity is pretraining.perplexity
+
+
+def test_the_run_needs_the_exercises_from_the_loss_to_the_step_and_no_others():
+    text = (notebooks.SOLUTIONS / "07_pretraining.py").read_text(encoding="utf-8")
+    needed = re.search(r"^NEEDED = \((.*?)\)$", text, re.MULTILINE)[1]
+    numbers = [catalogue.find(name).number for name in re.findall(r'"([\w-]+)"', needed)]
+    assert numbers == ["7.2", "7.3", "7.4", "7.5", "7.6", "7.7"]
+
+
+# --- the optimizer and the accounts ---
+
+
+def test_adamw_steps_are_those_of_keras(names):
+    """Keras adds ε before the correction, which does not matter for gradients that are much larger than ε."""
+    import keras
+
+    rng = np.random.default_rng(3)
+    weight = keras.Variable(rng.normal(size=(3, 4)).astype("float32"))
+    own, m, v = np.array(weight), np.zeros((3, 4), "float32"), np.zeros((3, 4), "float32")
+    optimizer = keras.optimizers.AdamW(0.01, weight_decay=0.01, epsilon=1e-6)
+    optimizer.build([weight])
+    for step in range(1, 21):
+        gradient = rng.normal(size=(3, 4)).astype("float32")
+        optimizer.apply([keras.ops.convert_to_tensor(gradient)], [weight])
+        own, m, v = names["adamw_step"](*map(keras.ops.convert_to_tensor, (own, gradient, m, v)), step, 0.01)
+    assert np.allclose(own, weight, atol=1e-4)
+
+
+def test_bert_read_its_text_at_most_13_times(names):
+    tokens, flops = names["tokens_and_flops"]([(900_000, 128), (100_000, 512)], 256, 12, 768)
+    assert tokens == 42_598_400_000 and round(tokens / 3.3e9) == 13 and round(256 * 512 * 1_000_000 / 3.3e9) == 40
+    assert 2.2e19 < flops < 2.5e19
+
+
+def test_the_operations_are_those_that_the_library_counts_for_an_encoder(names):
+    sizes = dict(hidden_size=256, num_layers=3, num_heads=4, intermediate_size=1_024)
+    _, flops = names["tokens_and_flops"]([(1, 128)], 8, 3, 256)
+    assert flops == training_flops(BertConfig(vocab_size=50, **sizes), 8, 128, None)
+
+
+def test_attention_is_a_tenth_of_the_operations_of_base_at_512_and_half_at_six_times_the_width(names):
+    count = names["tokens_and_flops"]
+    for length, share in ((512, 0.1), (4608, 0.5)):
+        matrices = 72 * 12 * 768**2 * length
+        assert 1 - matrices / count([(1, length)], 1, 12, 768)[1] == pytest.approx(share)
+
+
+def test_the_short_runs_floor_is_that_of_the_best_reader():
+    from autograde.student import small_world_run
+    from bertlab.data import small_world
+
+    text = small_world.sample(1, small_world_run.HELD_OUT)[0]
+    rows, hidden = small_world_run.masked_rows([text], 5)
+    assert hidden.sum() == 2 and (rows["token_ids"] == small_world_run.MASK).sum() == 2
+    for position, label in zip(rows["positions"][0], rows["labels"][0]):
+        assert small_world_run.TOKENS[label] == text.words[position - 1]
+    one = hidden.copy()
+    one[0, rows["positions"][0, 1] - 1] = False  # a single hidden word: its exact probability is known
+    place = rows["positions"][0, 0] - 1
+    exact = small_world.exact(str(text), place)[text.words[place]]
+    assert small_world_run.floor_of([text], one) == pytest.approx(-np.log(exact), abs=1e-6)
 
 
 # --- the file of weights ---
@@ -597,3 +672,18 @@ def test_a_run_that_resumes_prints_the_time_of_its_remaining_steps(monkeypatch):
     sizes = {"hidden_size": 256, "num_layers": 6}
     settings = training_run.choose_settings(seed=7, batch_size=256, length=128, steps=1_500, model=sizes)
     assert time_left.beforehand(settings, "Tesla T4", done=500).startswith("Tesla T4: at least 54 s for 1,000 steps.")
+
+
+def test_the_short_run_trains_the_encoders_matrices_with_muon_in_a_second_model_too(names):
+    """Keras numbers the names of later models, encoder_1: at first all of its weights were trained with AdamW."""
+    import keras
+
+    from autograde.student import small_world_run
+
+    one = keras.ops.ones((2, 3), "int32")
+    for _ in range(2):
+        model = names["PreTrainingModel"](**small_world_run.MODEL)
+        model(one, one, one, one[:, :1])
+        optimizer = small_world_run.optimizer_for(model)
+        by_muon = [v.path for v in model.trainable_variables if not optimizer._should_use_adamw(v)]
+        assert len(by_muon) == 2 * 6 and all("/layer_" in path for path in by_muon)

@@ -313,3 +313,19 @@ def test_a_training_of_a_second_shows_no_bar_and_a_longer_one_removes_its_own(mo
         assert bool(shown) == (seconds == 1.0)
     assert shown[0].startswith("\r███████") and "step 1 of 4" in shown[0]
     assert "step 4 of 4, about 0 s left" in shown[-3] and shown[-1] == "\r" and not shown[-2].strip()
+
+
+def test_pre_training_helps_on_all_four_tasks_by_more_than_both_spreads():
+    """What both notebooks draw: recorded runs, three seeds each."""
+    from bertlab.training.runs.recorded import recorded_runs
+
+    found = {}
+    for row in recorded_runs("task_types"):
+        found.setdefault((row["task"], row["labels"]), {}).setdefault(row["weights"], []).append(row["score"])
+    assert {task for task, _ in found} == set(small_tasks.SMALL_TASKS)
+    for (task, labels), scores in found.items():
+        assert all(len(of_seeds) == 3 for of_seeds in scores.values())
+        gain = np.mean(scores["bertlab-mini"]) - np.mean(scores["random"])
+        assert gain > sum(np.std(of_seeds, ddof=1) for of_seeds in scores.values()) or (task, labels) == ("sentiment", 25)
+    few, many = (found["sentiment", count][weights] for count, weights in ((75, "bertlab-mini"), (214, "random")))
+    assert np.mean(few) - np.std(few, ddof=1) > np.mean(many) + np.std(many, ddof=1)

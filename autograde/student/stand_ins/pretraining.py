@@ -7,8 +7,8 @@ from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
 from bertlab.layers import gather_positions
 from bertlab.training.objectives.losses import token_hits, token_losses, weighted_mean
 
-__all__ = ["PreTrainingModel", "clip_gradients", "decays", "etraining_loss", "gather_positions", "learning_rate",
-           "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity"]  # fmt: skip
+__all__ = ["PreTrainingModel", "adamw_step", "clip_gradients", "etraining_loss", "gather_positions", "learning_rate",
+           "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity", "tokens_and_flops"]  # fmt: skip
 
 
 class PreTrainingModel(keras.Model):
@@ -60,11 +60,11 @@ def learning_rate(step, peak: float, warmup_steps: int, total_steps: int):
     return WarmupLinearDecay(peak, total_steps, warmup_steps)(step)
 
 
-def decays(name: str) -> bool:
-    """Whether weight decay acts on the weight of this path."""
-    from bertlab.training.recipes.optimizer import NOT_DECAYED
-
-    return name.split("/")[-1] not in NOT_DECAYED
+def adamw_step(weight, gradient, m, v, step, rate):
+    """One step of AdamW with BERT's constants; step: 1 in the first one. Returns the new weight, m and v."""
+    m, v = ops.add(0.9 * m, 0.1 * gradient), ops.add(0.999 * v, 0.001 * ops.square(gradient))
+    length = ops.sqrt(v / (1 - 0.999**step)) + 1e-6
+    return weight * (1 - 0.01 * rate) - rate / (1 - 0.9**step) * m / length, m, v
 
 
 def masked_accuracy(logits, labels, weights):
@@ -75,3 +75,10 @@ def masked_accuracy(logits, labels, weights):
 def perplexity(losses, counts):
     """exp of the mean loss of all predictions."""
     return ops.exp(ops.average(losses, weights=counts))
+
+
+def tokens_and_flops(phases, batch, num_layers, hidden_size):
+    """The tokens that a training reads, and the operations of the encoder's matrices and of attention."""
+    read = [(steps * batch * length, length) for steps, length in phases]
+    each = [count * num_layers * 12 * hidden_size * (6 * hidden_size + length) for count, length in read]
+    return sum(count for count, _ in read), sum(each)
