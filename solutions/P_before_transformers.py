@@ -593,8 +593,8 @@ print("yours, 16 words ago:", {name: value[16] for name, value in mine.items()})
 print("recorded by `python -m benchmarks.training.before_transformers`, mean ± standard deviation of three seeds,")
 print("and up to which distance each seed is right in 90 % (0: at none that was tried):")
 for start, right in recorded["recall"].items():
-    shown = (f"{distance}: {np.mean(v):.2f} ± {np.std(v, ddof=1):.2f}" for distance, v in right.items())
-    print(f"  {start:14} {farthest(start):2}   {'   '.join(shown)}")
+    cells = (f"{distance}: {np.mean(v):.2f} ± {np.std(v, ddof=1):.2f}" for distance, v in right.items())
+    print(f"  {start:14} {farthest(start):2}   {'   '.join(cells)}")
 
 # %% [markdown]
 # Look at the spread: near its limit a reader finds the way within 400 steps with one seed and not with another. So
