@@ -7,9 +7,8 @@ import numpy as np
 
 from autograde.student.pictures import _figure, _show, show
 
-_COLOURS = ("#1f5fa8", "#c8500a", "#2f7d32", "#7b3294", "#6b6b6b")
-_MARKERS = "os^Dv"
-_GREYS = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ((0, (6, 2, 1, 2)), "v"))
+_COLOURS = ("#1f5fa8", "#c8500a", "#2f7d32", "#7b3294", "#6b6b6b", "#a0322d")
+_GREYS = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ((0, (6, 2, 1, 2)), "v"), ((0, (1, 3)), "P"))
 
 
 def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
@@ -28,6 +27,7 @@ def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
             markevery=max(1, len(values) // 12),
         )  # fmt: skip
     axis.set_yscale("log")
+    axis.xaxis.get_major_locator().set_params(integer=True)
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
     axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -51,12 +51,14 @@ def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) 
             label=f"{name}, recorded",
         )  # fmt: skip
         if name in own:
+            aside = 1 + 0.06 * (number - len(recorded) / 2)  # so that marks at one point are all seen
             axis.plot(
-                list(own[name]), list(own[name].values()), color=_COLOURS[number], marker=marker, markersize=13,
-                linestyle="", markeredgecolor="black", label=f"{name}, yours", zorder=5,
+                [aside * place for place in own[name]], list(own[name].values()), color=_COLOURS[number], marker=marker,
+                markersize=13, linestyle="", markeredgecolor="black", label=f"{name}, yours", zorder=5,
             )  # fmt: skip
     axis.set_xscale("log", base=2)
-    axis.set_xticks(places, places)
+    everywhere = sorted({place for by_distance in recorded.values() for place in by_distance})
+    axis.set_xticks(everywhere, everywhere)
     axis.set(title=title, xlabel=x, ylabel=y)
     axis.grid(alpha=0.3)
     axis.legend(frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))

@@ -67,3 +67,30 @@ def _recorded(experiment: str) -> dict:
         if run["experiment"] == experiment:
             found.setdefault((run["reader"], run.get("question", "")), []).append(run["value"])
     return found
+
+
+def test_the_recorded_runs_support_the_sentences_about_countries():
+    recall = _recorded("recall")
+
+    def reliable(reader):
+        """Up to which distance every seed is right in 90 %."""
+        found = 0
+        for distance in (8, 16, 32, 64):
+            if min(recall.get((reader, distance), [1])) < 0.9:
+                return found
+            found = distance
+        return found
+
+    assert 0 < reliable("lstm") < reliable("rnn") < reliable("lstm, bias 3") <= reliable("attention") == 64
+    assert np.mean(recall["cbow", 16]) == pytest.approx(0.5, abs=0.04)  # knows both countries, not which came first
+    assert max(recall["rnn, small U", 32] + recall["rnn, small U", 64]) < 0.2
+
+
+def test_the_recorded_runs_support_the_table():
+    order = {reader: values for (reader, _), values in _recorded("order").items()}
+    assert order["bag"] == order["cbow"] == [0.5] * 3
+    assert min(np.mean(order[reader]) for reader in ("rnn", "lstm", "attention")) > 0.95
+    transfer = {key: np.mean(values) for key, values in _recorded("transfer").items()}
+    assert transfer["bag", "who acts"] == 0.5
+    assert transfer["bag", "scene"] > transfer["untrained", "scene"] > transfer["inference", "scene"]
+    assert transfer["bag", "subject"] > max(transfer["untrained", "subject"], transfer["inference", "subject"])
