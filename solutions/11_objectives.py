@@ -596,7 +596,7 @@ def forged(sentence, logits_of, chance):
 
 sentence = small_world.read("the small dog near the banks does not follow any cats .")
 shown = {"original": (sentence.words, [0] * len(sentence), [])}
-shown |= {name: forged(sentence, logits_of, np.random.default_rng(4)) for name, logits_of in GENERATORS.items()}
+shown |= {name: forged(sentence, logits_of, np.random.default_rng(30)) for name, logits_of in GENERATORS.items()}
 marked_words(shown)
 for name, logits_of in GENERATORS.items():
     chance, chosen_words, replaced_words = np.random.default_rng(11), 0, 0
@@ -654,19 +654,19 @@ check(electra_loss)
 # discriminator: all.
 
 # %%
-tokens = len(sentence)
+tokens, three = len(sentence), np.random.default_rng(3)
 ids = ops.convert_to_tensor(small_world.word_ids([sentence]), "int32")
-chosen = ops.convert_to_tensor([[2, 8]])
-real, three = ops.ones((1, tokens), "int32"), np.random.default_rng(3)
-logits = tf.Variable(three.normal(size=(1, tokens, count)).astype("float32"))
-scores = tf.Variable(three.normal(size=(1, tokens)).astype("float32"))
-gold = ops.take_along_axis(ids, chosen, axis=1)
-replaced = ops.convert_to_tensor([[0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]])
+chosen, every_word = ops.convert_to_tensor([[2, 8]]), ops.ones((1, tokens), "int32")
+gold, fake = ops.take_along_axis(ids, chosen, axis=1), ops.one_hot([2], tokens, dtype="int32")  # word 2 is replaced
+logits = ops.convert_to_tensor(three.normal(size=(1, tokens, count)).astype("float32"))
+scores = ops.convert_to_tensor(three.normal(size=(1, tokens)).astype("float32"))
 with tf.GradientTape(persistent=True) as tape:
+    tape.watch([logits, scores])
+    guesses = gather_positions(logits, chosen)
     losses = {
-        "masked": mlm_loss(gather_positions(logits, chosen), gold, ops.ones((1, 2))),
-        "left to right": ltr_loss(logits, ids, real),
-        "ELECTRA": electra_loss(gather_positions(logits, chosen), gold, ops.ones((1, 2)), scores, replaced, real),
+        "masked": mlm_loss(guesses, gold, ops.ones((1, 2))),
+        "left to right": ltr_loss(logits, ids, every_word),
+        "ELECTRA": electra_loss(guesses, gold, ops.ones((1, 2)), scores, fake, every_word),
     }
 sent = {name: tape.gradient(loss, scores if name == "ELECTRA" else logits) for name, loss in losses.items()}
 sizes = np.stack([np.sqrt(np.square(np.array(grad)).reshape(tokens, -1).sum(axis=1)) for grad in sent.values()])
