@@ -1,6 +1,6 @@
 """Objectives on the small world: each beside its exact floor, then one task for all.
 
-    python -m benchmarks.training.small_world_objectives          # about three minutes on two free cores
+    python -m benchmarks.training.small_world_objectives          # about five minutes on two free cores
 
 Models of 2 × 64 read the same number of sentences: masked words (BERT), masked words with one shared layer and narrow
 tables (ALBERT), left to right (GPT), and words in a random order (XLNet). After every interval the loss on held-out
@@ -29,7 +29,7 @@ from bertlab.data import small_world
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
 
 COLUMNS = ("objective", "seed", "step", "cpu_seconds", "loss", "floor", "parameters", "accuracy")
-BATCH, RATE, INTERVAL = 64, 5e-3, 50
+BATCH, RATE, INTERVAL = 64, 5e-3, 100
 LABELLED, JUDGED, EPOCHS = 40, 1000, 30  # sentences with "bank" or "plant"
 COMMON = dict(
     vocab_size=len(TOKENS), initializer_range=SHAPE["hidden_size"] ** -0.5, hidden_dropout=0.0, attention_dropout=0.0
@@ -231,7 +231,7 @@ def run(objective: str, seed: int, steps: int) -> list[dict]:
 
 
 @click.command(help=__doc__)
-@click.option("--steps", default=400, show_default=True)
+@click.option("--steps", default=800, show_default=True)
 @click.option("--seed", "seeds", multiple=True, type=int, default=[1, 2, 3], show_default=True, help="repeatable")
 @click.option("--only", multiple=True, type=click.Choice(["none", *ROWS]), default=["none", *ROWS], show_default=True)
 @click.option("--out", type=Path, default=Path("build/small_world_objectives.csv"), show_default=True)

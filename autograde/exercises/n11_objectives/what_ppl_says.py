@@ -24,7 +24,8 @@ def same_question(rng: Random) -> list[Case]:
     words["perplexity"], pieces["perplexity"] = 60.0, 20.0
     both = [run_of(rng, sees="both sides") for _ in range(2)]
     drawn = [run_of(rng, tokens=int(tokens)) for tokens in rng.integers(500, 1500, size=2)]
-    return [Case((run_of(rng), run_of(rng))), Case((words, pieces)), Case(tuple(both)), Case(tuple(drawn))]
+    alike = [Case((run_of(rng), run_of(rng))), Case(tuple(both)), Case(tuple(drawn))]
+    return [*alike, Case((words, pieces)), Case((pieces, words))]
 
 
 def other_questions(rng: Random) -> list[Case]:
