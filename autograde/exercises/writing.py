@@ -34,6 +34,7 @@ from autograde.exercises.spec import (
     stream,
     training_step,
     values,
+    with_model,
 )
 from autograde.judging.compare import EXACT, Tolerance
 
@@ -42,5 +43,5 @@ __all__ = [
     "OwnWeights", "Part", "Raises", "Random", "Rates", "Reference", "Same", "Slopes", "Sums", "Tolerance", "Trial",
     "at_drawn_sizes", "cases", "composed", "draws", "filling", "layer", "mistake", "normal", "plain_function",
     "random_function", "repeated", "result_of", "sized", "some_seen", "stream", "training_step", "values",
-    "whole_numbers", "with_zeros",
+    "whole_numbers", "with_model", "with_zeros",
 ]  # fmt: skip

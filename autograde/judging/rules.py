@@ -169,6 +169,20 @@ def chosen_words(given, result):
     return [together, *(f"word {index}" for index in taken), *_front(taken, len(words)), *_neighbours(taken)]
 
 
+# --- tokens ---
+
+
+def drawn_token(given, result):
+    """The id of a token. given: the scores of all tokens, and what else the function takes. Events: which."""
+    scores = given[0]
+    if type(result) is not int and not is_whole_number(result):
+        return Difference("type", f"expected a whole number, the id of a token; yours is {shown(result)}")
+    token = int(result)
+    if not 0 <= token < len(scores):
+        return Difference("no token", f"expected an id from 0 to {len(scores) - 1}; yours is {token}")
+    return [f"token {token}"]
+
+
 # --- pairs ---
 
 
@@ -324,6 +338,7 @@ RULES: dict[str, Callable] = {
     "chosen positions": chosen_positions,
     "replaced": replaced,
     "chosen words": chosen_words,
+    "drawn token": drawn_token,
     "next sentence": next_sentence,
     "truncated": truncated,
     "epochs": epochs,
