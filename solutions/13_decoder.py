@@ -26,8 +26,8 @@
 # - `greedy` and `sample`: two ways to choose the next token;
 # - `gpt_count`: where GPT-2's 124 million come from; and your own layers with the outputs of a GPT-2.
 #
-# 80 to 100 minutes, 28 points. Everything runs on this machine, without a network. It uses your parts of notebooks 02, 03,
-# 04 and 07; where one is missing, the library's is used.
+# 80 to 100 minutes, 28 points. Everything runs on this machine, without a network. It uses your parts of notebooks 02,
+# 03, 04 and 07; where one is missing, the library's is used.
 #
 # **Notation.** As in notebook 03: the tokens $Z$ of the sentence that is being written, the tokens $H$ of the sentence
 # that is being read. In shapes: batch, tokens (of the target), source tokens, hidden. All terms are in the
@@ -72,16 +72,16 @@ class ReluEncoderLayer(EncoderLayer):
         self.feed_forward = ReluFeedForward(intermediate_size)
 
 # %% [markdown]
-# **Before you begin**, a question that a lecture opens with: in broad strokes, how does a model do language modelling with
-# attention? What goes in, what comes out, what happens between? Take two minutes and a piece of paper.
+# **Before you begin**, a question that a lecture opens with: in broad strokes, how does a model do language modelling
+# with attention? What goes in, what comes out, what happens between? Take two minutes and a piece of paper.
 #
 # <details><summary>An answer, to compare with yours</summary>
 #
-# Tokens go in as ids; each gets a vector, and its position is added. Then come layers, each of which lets every token look
-# at the tokens before it (attention under a causal mask) and transforms each token alone (the network), with residual
-# connections and LayerNorm around both. The vector of each token is multiplied with the table of the vocabulary, and
-# softmax makes it a distribution over the *next* token. The loss is −log of the probability of the true next token, at all
-# positions at once.
+# Tokens go in as ids; each gets a vector, and its position is added. Then come layers, each of which lets every token
+# look at the tokens before it (attention under a causal mask) and transforms each token alone (the network), with
+# residual connections and LayerNorm around both. The vector of each token is multiplied with the table of the
+# vocabulary, and softmax makes it a distribution over the *next* token. The loss is −log of the probability of the true
+# next token, at all positions at once.
 #
 # </details>
 #
@@ -100,8 +100,8 @@ stacked_boxes(
 
 # %% [markdown]
 # The original Transformer (Vaswani et al. 2017) has six of the left and six of the right, with 8 heads and 512 numbers
-# per token. It was made to translate: English to German, English to French. *How are you?* goes in on the left, *Comment ça
-# va ?* comes out on the right, one token after the other.
+# per token. It was made to translate: English to German, English to French. *How are you?* goes in on the left,
+# *Comment ça va ?* comes out on the right, one token after the other.
 #
 # ---
 # # Training a writer
@@ -109,15 +109,15 @@ stacked_boxes(
 # ## 13.1 What the decoder reads · 2 points · ~4 minutes
 #
 # A model that writes predicts the next token from those before it. To train it one could let it write, and correct it
-# afterwards; but then each token has to wait for the one before. *Teacher forcing* is faster: the decoder reads the *right*
-# target, one token late, and predicts it at all positions at once.
+# afterwards; but then each token has to wait for the one before. *Teacher forcing* is faster: the decoder reads the
+# *right* target, one token late, and predicts it at all positions at once.
 #
 # $$\text{reads:}\quad \text{[START]},\, y_1,\, y_2,\, \dots,\, y_{n-1} \qquad\qquad
 # \text{predicts:}\quad y_1,\, y_2,\, y_3,\, \dots,\, y_n$$
 #
-# So what the decoder reads is the target, moved one position to the right, with [START] in front. The last token is dropped:
-# there is nothing to predict after it. The causal mask hides the rest: at position $t$ the decoder sees $y_1 \dots y_{t-1}$,
-# and not $y_t$, which it has to predict.
+# So what the decoder reads is the target, moved one position to the right, with [START] in front. The last token is
+# dropped: there is nothing to predict after it. The causal mask hides the rest: at position $t$ the decoder sees $y_1
+# \dots y_{t-1}$, and not $y_t$, which it has to predict.
 
 # %% nbgrader={"grade": false, "grade_id": "shift-right", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_right(ids: Tensor, start: int) -> Tensor:
@@ -135,8 +135,8 @@ def shift_right(ids: Tensor, start: int) -> Tensor:
 check(shift_right)
 
 # %% [markdown]
-# **See it.** The lecture's phrase. Below each position what the decoder reads, above it what it has to predict. A target is
-# followed by [END], so that the model learns where to stop, and by padding, which has no loss.
+# **See it.** The lecture's phrase. Below each position what the decoder reads, above it what it has to predict. A
+# target is followed by [END], so that the model learns where to stop, and by padding, which has no loss.
 
 # %%
 target = ["Comment", "ça", "va", "?", "[END]", "[PAD]"]
@@ -146,11 +146,11 @@ reads = [words[int(i)] for i in shift_right(ids, words.index("[START]"))[0]]
 reading_and_writing(reads, target)
 
 # %% [markdown]
-# This is language modelling for the whole sequence in one pass: the same losses as in 07.2, at every real position instead of
-# at 15 % of them. ⚠ It is called ***causal* language modelling**, because each token is predicted from those that *precede*
-# it. A lecture has "*casual* language modelling" and explains it as an informal tone, with Meena and DialoGPT as examples.
-# These two models are causal, as all GPTs are, and they were trained on conversations; tone is a matter of the training
-# text.
+# This is language modelling for the whole sequence in one pass: the same losses as in 07.2, at every real position
+# instead of at 15 % of them. ⚠ It is called ***causal* language modelling**, because each token is predicted from those
+# that *precede* it. A lecture has "*casual* language modelling" and explains it as an informal tone, with Meena and
+# DialoGPT as examples. These two models are causal, as all GPTs are, and they were trained on conversations; tone is a
+# matter of the training text.
 #
 # ---
 # # One layer
@@ -167,11 +167,12 @@ reading_and_writing(reads, target)
 # $$Q: (B, A, \ell_z, d) \qquad K, V: (B, A, \ell_h, d) \qquad S: (B, A, \ell_z, \ell_h)
 # \qquad \text{result}: (B, \ell_z, H)$$
 #
-# `attention_mask`, if given, hides tokens *of the source*, its padding; it has no axis for the heads. A query that may see no
-# key gives the same weight to all, as in 3.8. Name the four `Dense` layers (all $H \to H$) `self.query`, `self.key`, `self.value` and
-# `self.out`; `build` gets both shapes. `**kwargs` holds Keras's own arguments, such as `name` and `trainable`: hand them
-# on to `super().__init__` here and in the classes below. As in 2.8, one call of the check is made inside of `tf.function`, where the
-# batch size is unknown: take sizes from `ops.shape`. Compute with `ops`: gradients must reach both inputs and all four layers.
+# `attention_mask`, if given, hides tokens *of the source*, its padding; it has no axis for the heads. A query that may
+# see no key gives the same weight to all, as in 3.8. Name the four `Dense` layers (all $H \to H$) `self.query`,
+# `self.key`, `self.value` and `self.out`; `build` gets both shapes. `**kwargs` holds Keras's own arguments, such as
+# `name` and `trainable`: hand them on to `super().__init__` here and in the classes below. As in 2.8, one call of the
+# check is made inside of `tf.function`, where the batch size is unknown: take sizes from `ops.shape`. Compute with
+# `ops`: gradients must reach both inputs and all four layers.
 
 # %% nbgrader={"grade": false, "grade_id": "cross-attention-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CrossAttention(keras.layers.Layer):
@@ -221,8 +222,9 @@ class CrossAttention(keras.layers.Layer):
 check(CrossAttention)
 
 # %% [markdown]
-# **See it.** A new layer, three target tokens, six source tokens of which the last two are padding. For each pair: how much does
-# the result of the target token change if the source token changes? Without the mask all six count; with it the padding does not.
+# **See it.** A new layer, three target tokens, six source tokens of which the last two are padding. For each pair: how
+# much does the result of the target token change if the source token changes? Without the mask all six count; with it
+# the padding does not.
 
 # %%
 keras.utils.set_random_seed(13)
@@ -256,7 +258,8 @@ heat_maps(
 # %% [markdown]
 # ## 13.3 A decoder layer · 5 points · ~12 minutes · Vaswani et al. 2017, section 3.1
 #
-# Three sub-layers, each with dropout on its result, a residual connection and a LayerNorm behind it (post-LN, as in 4.10):
+# Three sub-layers, each with dropout on its result, a residual connection and a LayerNorm behind it (post-LN, as in
+# 4.10):
 #
 # $$\begin{aligned}
 # X &\leftarrow \text{LayerNorm}(X + \text{SelfAttention}(X)) &&\text{under the causal mask: what I have written so far}\\
@@ -264,15 +267,16 @@ heat_maps(
 # X &\leftarrow \text{LayerNorm}(X + \text{FFN}(X)) &&\text{each token alone}
 # \end{aligned}$$
 #
-# The two masks do not mix. The *causal* mask belongs to self-attention: no token may see a later token of the target. The
-# *source* mask belongs to cross-attention, and there every target token may see the whole source, since it is there from the
-# beginning. The layer makes the causal mask itself, with your `causal_mask`, which needs the axis of the batch in front. Padding of the target needs no mask: it comes
-# behind the text, and no token sees those behind it.
+# The two masks do not mix. The *causal* mask belongs to self-attention: no token may see a later token of the target.
+# The *source* mask belongs to cross-attention, and there every target token may see the whole source, since it is there
+# from the beginning. The layer makes the causal mask itself, with your `causal_mask`, which needs the axis of the batch
+# in front. Padding of the target needs no mask: it comes behind the text, and no token sees those behind it.
 #
-# Name the parts `self.attention` (your `MultiHeadAttention`), `self.attention_norm`, `self.cross_attention` (your `CrossAttention`),
-# `self.cross_norm`, `self.feed_forward` (`ReluFeedForward` from the top of this notebook: your network of 4.7 with ReLU, as
-# in 4.6) and `self.output_norm`, and the dropout `self.dropout`. The norms are your `LayerNorm`; dropout is
-# `keras.layers.Dropout(rate)`, to which you pass `training`. In `build`, build each part for its inputs; or delete `build`, and Keras does it at the first call.
+# Name the parts `self.attention` (your `MultiHeadAttention`), `self.attention_norm`, `self.cross_attention` (your
+# `CrossAttention`), `self.cross_norm`, `self.feed_forward` (`ReluFeedForward` from the top of this notebook: your
+# network of 4.7 with ReLU, as in 4.6) and `self.output_norm`, and the dropout `self.dropout`. The norms are your
+# `LayerNorm`; dropout is `keras.layers.Dropout(rate)`, to which you pass `training`. In `build`, build each part for
+# its inputs; or delete `build`, and Keras does it at the first call.
 
 # %% nbgrader={"grade": false, "grade_id": "decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderLayer(keras.layers.Layer):
@@ -320,7 +324,8 @@ class DecoderLayer(keras.layers.Layer):
 check(DecoderLayer)
 
 # %% [markdown]
-# **See it.** Guess first: which cells are white, if a token of the target changes? And if a token of the source changes?
+# **See it.** Guess first: which cells are white, if a token of the target changes? And if a token of the source
+# changes?
 
 # %%
 layer = DecoderLayer(num_heads=2, intermediate_size=32)
@@ -350,17 +355,19 @@ heat_maps(
 # \text{logits} &= X E^\top
 # \end{aligned}$$
 #
-# - One table $E$ has the vectors of source and target, and its transpose makes the logits (section 3.4): three uses of the same numbers.
-#   Its entries begin small, with a variance of $1/d$, so that the logits do; for the input each vector is multiplied by $\sqrt d$.
-# - $P$ are the sinusoids of notebook 02, added after that, in the encoder *and* in the decoder. `sinusoids(length, d)` has a
-#   row for each position.
+# - One table $E$ has the vectors of source and target, and its transpose makes the logits (section 3.4): three uses of
+#   the same numbers. Its entries begin small, with a variance of $1/d$, so that the logits do; for the input each
+#   vector is multiplied by $\sqrt d$.
+# - $P$ are the sinusoids of notebook 02, added after that, in the encoder *and* in the decoder. `sinusoids(length, d)`
+#   has a row for each position.
 # - Every decoder layer reads the *last* output of the encoder, not that of the encoder layer with its own number.
-# - The id 0 is padding. Only the encoder layers and the cross-attention need a mask, that of the *source*: `padding_mask` of 3.6.
+# - The id 0 is padding. Only the encoder layers and the cross-attention need a mask, that of the *source*:
+#   `padding_mask` of 3.6.
 #
 # Name the parts `self.token` (`keras.layers.Embedding`; its table is `self.token.embeddings`), and the lists
-# `self.encoder_layers` (of `ReluEncoderLayer`, from the top of this notebook) and `self.decoder_layers`. Each layer gets the
-# model's `dropout` and, when it is called, `training`; the model drops nothing else. (The paper also drops from the sums with the positions.)
-# `encode` and `decode` are for the pictures below; the check calls only the model.
+# `self.encoder_layers` (of `ReluEncoderLayer`, from the top of this notebook) and `self.decoder_layers`. Each layer
+# gets the model's `dropout` and, when it is called, `training`; the model drops nothing else. (The paper also drops
+# from the sums with the positions.) `encode` and `decode` are for the pictures below; the check calls only the model.
 
 # %% nbgrader={"grade": false, "grade_id": "transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Transformer(keras.Model):
@@ -419,8 +426,8 @@ class Transformer(keras.Model):
 check(Transformer)
 
 # %% [markdown]
-# How large is the paper's base model? It has 6 + 6 layers, 8 heads, 512 and 2,048 numbers, and a vocabulary of about 37,000
-# tokens for English and German together. The paper rounds to 65 million. Yours:
+# How large is the paper's base model? It has 6 + 6 layers, 8 heads, 512 and 2,048 numbers, and a vocabulary of about
+# 37,000 tokens for English and German together. The paper rounds to 65 million. Yours:
 
 # %%
 paper = Transformer(37_000, 512, num_layers=6, num_heads=8, intermediate_size=2048)
@@ -445,13 +452,14 @@ for sentence, row in list(zip(data.sentences, data.targets))[:3]:
     print(f"{sentence}\n   {data.text(row)}\n   as tokens: {' '.join(data.tokens[i] for i in row if i != PAD)}")
 
 # %% [markdown]
-# The endings are tokens of their own, as WordPiece cuts them. *bank* has two translations, one beside a river and one for
-# money, and only the rest of the sentence tells which.
+# The endings are tokens of their own, as WordPiece cuts them. *bank* has two translations, one beside a river and one
+# for money, and only the rest of the sentence tells which.
 #
 # **The run.** It uses your parts of notebook 07: the loss is `mlm_loss`, with a weight of 1 at every real token of the
-# target; gradients are clipped, and the learning rate rises and falls. Every batch has new sentences, and none of the 1,500
-# held-out ones. The run needs about a minute on two processor cores (the first step compiles, ten seconds and more), shows
-# how long it still takes, and resumes where it was last saved; the ■ button stops it after its current step.
+# target; gradients are clipped, and the learning rate rises and falls. Every batch has new sentences, and none of the
+# 1,500 held-out ones. The run needs about a minute on two processor cores (the first step compiles, ten seconds and
+# more), shows how long it still takes, and resumes where it was last saved; the ■ button stops it after its current
+# step.
 #
 # The curve on the right is the share of held-out sentences of 9 to 16 words whose translation is *exactly* right, every
 # token of it. One pass is enough to find it: if the most probable token is right at every position after the *right*
@@ -526,9 +534,9 @@ if ready(*NEEDED):
 # %% [markdown]
 # ## 13.5 Write it: greedy decoding · 4 points · ~10 minutes
 #
-# After training nobody gives the model the target. It writes: it reads the source and what it has written so far, and the
-# logits at the *last* position score the next token. A lecture draws this last step for one word:
-# logits → log softmax → arg max → 5 → *am*.
+# After training nobody gives the model the target. It writes: it reads the source and what it has written so far, and
+# the logits at the *last* position score the next token. A lecture draws this last step for one word: logits → log
+# softmax → arg max → 5 → *am*.
 
 # %%
 output_vocabulary = ["a", "thanks", "I", "student", "[END]", "am"]
@@ -538,15 +546,18 @@ best = int(ops.argmax(log_probs))
 print("log_probs", np.round(log_probs.numpy(), 2), "→ arg max", best, "→", output_vocabulary[best])
 
 # %% [markdown]
-# The softmax changes no order, so the arg max of the logits is the same. To take the most probable token each time is *greedy* decoding:
+# The softmax changes no order, so the arg max of the logits is the same. To take the most probable token each time is
+# *greedy* decoding:
 #
 # 1. The row begins with `start`.
 # 2. The model reads the source and the whole row; take the token with the largest logit at the last position.
-# 3. Is it `end`, or has the row got `most` new tokens? Then stop. Otherwise the token is appended to the row: back to 2.
+# 3. Is it `end`, or has the row got `most` new tokens? Then stop. Otherwise the token is appended to the row: back to
+#    2.
 #
-# `model(source, target)` takes tensors of integers with an axis for the batch in front, here of size 1 (`ops.convert_to_tensor([row])`), and
-# returns logits (1, tokens, vocabulary). The check has a small model of its own, `TinyWriter`, whose next token depends on the
-# source, on the last token and on its position. Return what was written, without `start` and without `end`.
+# `model(source, target)` takes tensors of integers with an axis for the batch in front, here of size 1
+# (`ops.convert_to_tensor([row])`), and returns logits (1, tokens, vocabulary). The check has a small model of its own,
+# `TinyWriter`, whose next token depends on the source, on the last token and on its position. Return what was written,
+# without `start` and without `end`.
 
 # %% tags=["setup"]
 class TinyWriter(keras.Model):
@@ -586,8 +597,9 @@ def greedy(model: keras.Model, source: list[int], start: int, end: int, most: in
 check(greedy)
 
 # %% [markdown]
-# **See it.** Your model, your decoding, three held-out sentences; then a sentence of your own. (Only words of the small world: the
-# model has no others. A model that knows no rule of the grammar makes a mistake somewhere in a long sentence, usually in an ending.)
+# **See it.** Your model, your decoding, three held-out sentences; then a sentence of your own. (Only words of the small
+# world: the model has no others. A model that knows no rule of the grammar makes a mistake somewhere in a long
+# sentence, usually in an ending.)
 
 # %%
 my_sentence = "the small dog near the banks does not follow any cats ."
@@ -599,10 +611,10 @@ if ready(*NEEDED, "greedy"):
         print(f"{sentence}\n   {written}   {'✓' if written == right else '✗ expected ' + right}")
 
 # %% [markdown]
-# **One language reads another.** The cross-attention of your trained model. A row is a token that the decoder reads, and
-# at which it writes the next one; a column is a word of the source. At the start of this notebook these weights were random.
-# Look for the column of the word that the *next* token translates: the picture runs against the diagonal, since the mirror language
-# turns phrases round.
+# **One language reads another.** The cross-attention of your trained model. A row is a token that the decoder reads,
+# and at which it writes the next one; a column is a word of the source. At the start of this notebook these weights
+# were random. Look for the column of the word that the *next* token translates: the picture runs against the diagonal,
+# since the mirror language turns phrases round.
 
 # %%
 def cross_weights(model, source, target):
@@ -639,11 +651,11 @@ if ready(*NEEDED, "greedy"):
     )
 
 # %% [markdown]
-# **One vector, or all of them?** Before attention a recurrent network read the source, and the decoder got its last state:
-# one vector, however long the sentence (Sutskever, Vinyals & Le 2014). A lecture calls this the *information bottleneck* of a
-# hidden state; attention was invented to remove it (Bahdanau, Cho & Bengio 2014). How much does it matter? Grey: recorded
-# runs of two models of your model's size, 600 steps each, three seeds. They are alike but for what the decoder sees of the source:
-# all vectors of the encoder, or only their mean. Yours is drawn over them.
+# **One vector, or all of them?** Before attention a recurrent network read the source, and the decoder got its last
+# state: one vector, however long the sentence (Sutskever, Vinyals & Le 2014). A lecture calls this the *information
+# bottleneck* of a hidden state; attention was invented to remove it (Bahdanau, Cho & Bengio 2014). How much does it
+# matter? Grey: recorded runs of two models of your model's size, 600 steps each, three seeds. They are alike but for
+# what the decoder sees of the source: all vectors of the encoder, or only their mean. Yours is drawn over them.
 
 # %%
 from bertlab.training.runs.recorded import recorded_runs
@@ -653,24 +665,26 @@ exact_by_length(recorded, data.by_length(figures["right"]) if ready(*NEEDED) els
 print("recorded with: python -m benchmarks.training.mirror_language")
 
 # %% [markdown]
-# One vector is enough for a short sentence and not for a long one. (With more steps both get better, but the order stays in every length.)
+# One vector is enough for a short sentence and not for a long one. (With more steps both get better, but the order
+# stays in every length.)
 #
 # ---
 # # Choosing the next token
 #
 # ## 13.6 Draw it: temperature, top-k, top-p · 4 points · ~12 minutes
 #
-# A translation has one right answer, or a few. A story has not, and greedy decoding writes the same dull one every time, or
-# repeats itself. So the next token is *drawn* from the distribution, and three numbers make the draw more careful:
+# A translation has one right answer, or a few. A story has not, and greedy decoding writes the same dull one every
+# time, or repeats itself. So the next token is *drawn* from the distribution, and three numbers make the draw more
+# careful:
 #
 # 1. **Temperature** $T$: divide the logits by $T$. $T < 1$ makes probable tokens more probable, $T > 1$ the others.
 # 2. **Top-k** (Fan, Lewis & Dauphin 2018): keep the $k$ most probable tokens; all others get probability 0.
-# 3. **Top-p**, or *nucleus* (Holtzman et al. 2020): of those that are left, sorted from the most probable on, keep the fewest whose
-#    probabilities add up to at least $p$. The token that reaches $p$ is kept.
+# 3. **Top-p**, or *nucleus* (Holtzman et al. 2020): of those that are left, sorted from the most probable on, keep the
+#    fewest whose probabilities add up to at least $p$. The token that reaches $p$ is kept.
 #
-# In this order. What is kept is divided by its sum, so that it is a distribution again: before top-p, and before the draw. By hand, with
-# probabilities 0.5, 0.3, 0.15, 0.05: $p = 0.6$ keeps two tokens, drawn with 0.625 and 0.375; $k = 3$ keeps three, with 0.526, 0.316 and 0.158.
-# `None` means: do not cut. The temperature is above 0.
+# In this order. What is kept is divided by its sum, so that it is a distribution again: before top-p, and before the
+# draw. By hand, with probabilities 0.5, 0.3, 0.15, 0.05: $p = 0.6$ keeps two tokens, drawn with 0.625 and 0.375; $k =
+# 3$ keeps three, with 0.526, 0.316 and 0.158. `None` means: do not cut. The temperature is above 0.
 
 # %% nbgrader={"grade": false, "grade_id": "sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(
@@ -701,8 +715,9 @@ def sample(
 check(sample)
 
 # %% [markdown]
-# **See it.** A language model does not have to be a Transformer. This one has counted in 3,000 sentences of the small world which word
-# follows which, and gives every other word a little probability too. The bars are the distribution after *the*, estimated from 2,000 draws of your `sample`.
+# **See it.** A language model does not have to be a Transformer. This one has counted in 3,000 sentences of the small
+# world which word follows which, and gives every other word a little probability too. The bars are the distribution
+# after *the*, estimated from 2,000 draws of your `sample`.
 
 # %%
 from bertlab.data import small_world
@@ -728,8 +743,9 @@ for name, setting in SETTINGS.items():
 setting_bars(vocabulary, draws, before="the")
 
 # %% [markdown]
-# And whole sentences. `small_world.read` refuses what the grammar does not allow, so the share of correct sentences can be
-# counted, and so can the share of different ones: careful settings write more correct sentences and fewer different ones.
+# And whole sentences. `small_world.read` refuses what the grammar does not allow, so the share of correct sentences can
+# be counted, and so can the share of different ones: careful settings write more correct sentences and fewer different
+# ones.
 
 # %%
 def write(setting, seed):
@@ -756,20 +772,20 @@ for name, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1":
     print(f"{name:16} correct {correct:4.0%}   different {len(set(texts)) / len(texts):4.0%}   {texts[0]}")
 
 # %% [markdown]
-# **★ More ways**, not graded. *Beam search* keeps the few best rows instead of one, adds log-probabilities (never multiplies them), and lets finished rows
-# wait; it divides by the length, or short rows would win. *Kept keys and values*: a token never sees those behind it, so its key and
-# value do not change when the row grows; compute them once and only the new token's query each time. Without that, writing $\ell$
-# tokens costs $\ell$ passes over up to $\ell$ tokens. The library has both ([translation](../translation.md),
-# [generation](../generation.md)).
+# **★ More ways**, not graded. *Beam search* keeps the few best rows instead of one, adds log-probabilities (never
+# multiplies them), and lets finished rows wait; it divides by the length, or short rows would win. *Kept keys and
+# values*: a token never sees those behind it, so its key and value do not change when the row grows; compute them once
+# and only the new token's query each time. Without that, writing $\ell$ tokens costs $\ell$ passes over up to $\ell$
+# tokens. The library has both ([translation](../translation.md), [generation](../generation.md)).
 #
 # ---
 # # Without the encoder: GPT
 #
-# Take the decoder layer and remove the cross-attention, since there is no source. What remains is masked self-attention and a
-# network: *your encoder layer of notebook 04 under a causal mask*. So a GPT is a stack of encoder layers with another mask. GPT
-# (Radford et al. 2018) is post-LN, GPT-2 (Radford et al. 2019) is pre-LN, 4.11. BERT came between them, and is built on GPT:
-# BERT-Base has the same number of layers, heads and numbers per token, "to have the same model size for comparison purposes"
-# (Devlin et al. 2019, section 3).
+# Take the decoder layer and remove the cross-attention, since there is no source. What remains is masked self-attention
+# and a network: *your encoder layer of notebook 04 under a causal mask*. So a GPT is a stack of encoder layers with
+# another mask. GPT (Radford et al. 2018) is post-LN, GPT-2 (Radford et al. 2019) is pre-LN, 4.11. BERT came between
+# them, and is built on GPT: BERT-Base has the same number of layers, heads and numbers per token, "to have the same
+# model size for comparison purposes" (Devlin et al. 2019, section 3).
 #
 # ## 13.7 Count a GPT · 3 points · ~8 minutes
 #
@@ -780,7 +796,8 @@ for name, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1":
 # | each of $L$ layers | attention: 4 Dense $H \to H$; network: Dense $H \to 4H$ and $4H \to H$; 2 LayerNorms |
 # | one more LayerNorm | after the last layer, only in pre-LN |
 #
-# There are no segments, no LayerNorm of the embeddings and no pooler. A Dense $a \to b$ has $ab + b$ parameters, a LayerNorm $2H$.
+# There are no segments, no LayerNorm of the embeddings and no pooler. A Dense $a \to b$ has $ab + b$ parameters, a
+# LayerNorm $2H$.
 
 # %% nbgrader={"grade": false, "grade_id": "gpt-count", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gpt_count(
@@ -810,13 +827,14 @@ bert_base = 30_522 * 768 + (512 + 2) * 768 + 2 * 768 + 12 * (12 * 768**2 + 13 * 
 print(f"BERT-Base:   {bert_base:,}; the layers of all three small ones: {12 * (12 * 768**2 + 13 * 768):,}")
 
 # %% [markdown]
-# The layers are the same; the tables make the difference. ⚠ A lecture on BERT has an output layer of 50,257: that is GPT-2's
-# vocabulary. BERT has 30,522 tokens. And GPT's left-to-right objective with BERT's size is *comparable* to GPT, not
-# the same: GPT had other data, another input and another fine-tuning (Devlin et al. 2019, section 5.1).
+# The layers are the same; the tables make the difference. ⚠ A lecture on BERT has an output layer of 50,257: that is
+# GPT-2's vocabulary. BERT has 30,522 tokens. And GPT's left-to-right objective with BERT's size is *comparable* to GPT,
+# not the same: GPT had other data, another input and another fine-tuning (Devlin et al. 2019, section 5.1).
 #
-# **See it: your layers with the outputs of a GPT-2.** The next cell writes a folder in the format in which GPT-2 is published
-# (`config.json`, `model.safetensors`), with random weights of a small size, and reads it again: once with the library, once with
-# your `PreNormEncoderLayer` and your `LayerNorm`. GPT-2 has query, key and value side by side in one matrix, the tanh version of GELU (4.4), and an ε of 10⁻⁵.
+# **See it: your layers with the outputs of a GPT-2.** The next cell writes a folder in the format in which GPT-2 is
+# published (`config.json`, `model.safetensors`), with random weights of a small size, and reads it again: once with the
+# library, once with your `PreNormEncoderLayer` and your `LayerNorm`. GPT-2 has query, key and value side by side in one
+# matrix, the tanh version of GELU (4.4), and an ε of 10⁻⁵.
 #
 # | GPT-2's name | yours | | GPT-2's name | yours |
 # |---|---|---|---|---|
@@ -908,8 +926,9 @@ heat_maps(
 )
 
 # %% [markdown]
-# How much do they cost, and how much do they learn from a text? The same width and number of layers for all three (6 + 6 for the
-# encoder–decoder), a text of 512 tokens (256 + 256 for a pair), and the library's count of floating-point operations.
+# How much do they cost, and how much do they learn from a text? The same width and number of layers for all three (6 +
+# 6 for the encoder–decoder), a text of 512 tokens (256 + 256 for a pair), and the library's count of floating-point
+# operations.
 
 # %%
 from bertlab.config import BertConfig
@@ -923,15 +942,16 @@ kinds = {
     "encoder-decoder": (TransformerConfig(num_layers=6, decoder_layers=6, **sizes), 256),
 }
 for name, (kind, predicted) in kinds.items():
-    print(f"{name:16} {outline.count_parameters(kind):13,} parameters; {predicted:4.0f} predictions in 512 tokens")
+    print(f"{name:16} {outline.parameter_count(kind):13,} parameters; {predicted:4.0f} predictions in 512 tokens")
 
 # %% [markdown]
-# At every position a causal model has something to learn; a masked model has it at 15 % of them, but from both sides. In exchange the
-# masked model is the better reader: at a blank it uses what comes after, too.
+# At every position a causal model has something to learn; a masked model has it at 15 % of them, but from both sides.
+# In exchange the masked model is the better reader: at a blank it uses what comes after, too.
 #
-# **And if one asks BERT to write?** ⚠ A lecture calls BERT a framework "to understand *and generate*" language. It has no decoder, and it
-# was never trained to continue a text. One can put masks behind a beginning, fill all, mask the least certain ones again, and so on (*mask-predict*,
-# Ghazvininejad et al. 2019). The length has to be given: BERT cannot decide where to end.
+# **And if one asks BERT to write?** ⚠ A lecture calls BERT a framework "to understand *and generate*" language. It has
+# no decoder, and it was never trained to continue a text. One can put masks behind a beginning, fill all, mask the
+# least certain ones again, and so on (*mask-predict*, Ghazvininejad et al. 2019). The length has to be given: BERT
+# cannot decide where to end.
 
 # %%
 from bertlab.generation import mask_predict
@@ -950,9 +970,9 @@ for turns in (1, 4, 8):
 #
 # So what does BERT do for tasks in which something is written?
 #
-# - *Summaries*. **Extractive**: choose sentences of the text. BERT can do that: a [CLS] in front of every sentence, and a score for each of their
-#   vectors (BertSumExt, Liu & Lapata 2019). **Abstractive**: write new sentences. ⚠ A lecture lists it as an application of BERT. It needs a decoder:
-#   BertSumAbs (the same paper) puts a new one behind BERT.
+# - *Summaries*. **Extractive**: choose sentences of the text. BERT can do that: a [CLS] in front of every sentence, and
+#   a score for each of their vectors (BertSumExt, Liu & Lapata 2019). **Abstractive**: write new sentences. ⚠ A lecture
+#   lists it as an application of BERT. It needs a decoder: BertSumAbs (the same paper) puts a new one behind BERT.
 # - *Conversation*. BERT **ranks** given answers, a task of pairs as in notebook 08; writing one needs a decoder.
 # - *Translation*. BERT compares a source with a translation; the writing is a decoder's.
 # - *Questions about a text*. A span of the text is found (notebook 08); an answer in other words would be written.
@@ -973,33 +993,38 @@ answer("decoder-reads", "")
 # ---
 # # Recap
 #
-# A decoder layer has three sub-layers: self-attention under a causal mask, cross-attention to the encoder's last output, and the network.
-# In training it reads the right target, one token late, and all positions are computed at once; when it writes, each token waits for
-# the one before. Greedy decoding takes the most probable token, sampling draws one. Without cross-attention the decoder layer is an
-# encoder layer with a causal mask, and a stack of them is a GPT.
+# A decoder layer has three sub-layers: self-attention under a causal mask, cross-attention to the encoder's last
+# output, and the network. In training it reads the right target, one token late, and all positions are computed at
+# once; when it writes, each token waits for the one before. Greedy decoding takes the most probable token, sampling
+# draws one. Without cross-attention the decoder layer is an encoder layer with a causal mask, and a stack of them is a
+# GPT.
 #
 # **To think about**
 #
-# 1. In training the decoder always reads a right beginning; when it writes, it reads its own. What can go wrong, and for which lengths?
-# 2. The encoder reads the source once, the decoder reads it again at every token. What of cross-attention can be kept from one token to
-#    the next?
-# 3. BERT packs two sentences into one row (notebook 08), and every token sees both. Could a translator do the same, without an encoder? Which mask?
+# 1. In training the decoder always reads a right beginning; when it writes, it reads its own. What can go wrong, and
+#    for which lengths?
+# 2. The encoder reads the source once, the decoder reads it again at every token. What of cross-attention can be kept
+#    from one token to the next?
+# 3. BERT packs two sentences into one row (notebook 08), and every token sees both. Could a translator do the same,
+#    without an encoder? Which mask?
 #
 # <details><summary>Answers, to compare with yours</summary>
 #
-# 1. One wrong token leads to beginnings that the model has never read, and further mistakes follow from it (*exposure bias*). The longer the
-#    target, the more occasions there are. That a translation is exactly right needs *all* tokens right: with 98 % for each of 20 tokens
-#    it is $0.98^{20} = 67\,\%$.
-# 2. Keys and values of the source: they depend on $H$ only. Of self-attention, keys and values of the tokens so far; of both, only the query is
-#    new.
-# 3. Yes: source and target in one row, the source under a full mask, the target under a causal one: the third mask above, in a single stack. It is called
-#    a *prefix* language model (Raffel et al. 2020 compare it). A GPT does nearly the same, with a causal mask on the source too.
+# 1. One wrong token leads to beginnings that the model has never read, and further mistakes follow from it (*exposure
+#    bias*). The longer the target, the more occasions there are. That a translation is exactly right needs *all* tokens
+#    right: with 98 % for each of 20 tokens it is $0.98^{20} = 67\,\%$.
+# 2. Keys and values of the source: they depend on $H$ only. Of self-attention, keys and values of the tokens so far; of
+#    both, only the query is new.
+# 3. Yes: source and target in one row, the source under a full mask, the target under a causal one: the third mask
+#    above, in a single stack. It is called a *prefix* language model (Raffel et al. 2020 compare it). A GPT does nearly
+#    the same, with a causal mask on the source too.
 #
 # </details>
 #
 # # What came after
 #
-# The half that this course is about became the tool for reading, the other half the tool for everything that is written. A few stations, to read on:
+# The half that this course is about became the tool for reading, the other half the tool for everything that is
+# written. A few stations, to read on:
 #
 # | year | what | changed |
 # |---|---|---|
@@ -1012,10 +1037,11 @@ answer("decoder-reads", "")
 # | 2023 | LLaMA (Touvron et al.) | RMSNorm, gated network, rotary positions, no biases |
 # | 2024 | ModernBERT (Warner et al.) | the same changes, in an encoder of 8,192 tokens |
 #
-# All of them are made of the parts that you have written: attention with a mask, a network for each token, residual connections,
-# a normalisation, a table. ModernBERT is in the library, too.
+# All of them are made of the parts that you have written: attention with a mask, a network for each token, residual
+# connections, a normalisation, a table. ModernBERT is in the library, too.
 #
-# **This was the last notebook.** You have built a tokenizer, an encoder, a pre-training, heads, and now the decoder: the Transformer, both halves of it.
+# **This was the last notebook.** You have built a tokenizer, an encoder, a pre-training, heads, and now the decoder:
+# the Transformer, both halves of it.
 
 # %%
 progress()

@@ -99,6 +99,10 @@ class TranslationData:
         kept = [self.tokens[int(token)] for token in ids if token not in (PAD, START, END)]
         return " ".join(kept).replace(" ##", "")
 
+    def translation(self, sentence: str) -> str:
+        """The one translation of a sentence of the small world. Raises what `small_world.read` raises."""
+        return " ".join(small_world.to_mirror(sentence))
+
     def by_length(self, right) -> dict[str, float]:
         """The share of held-out sources for which `right` is true, by their number of words: "9–11" → 0.97."""
         return {

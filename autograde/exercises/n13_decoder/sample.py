@@ -7,7 +7,7 @@ from autograde.exercises.n06_pretraining_data._shared import chancy
 from autograde.exercises.numpy_bert import softmax
 from autograde.exercises.writing import Exercise, Forbidden, Part, Trial, mistake, random_function
 
-MARGIN = 0.03  # by which every sum of probabilities differs from p
+MARGIN = 0.02  # by which every sum of probabilities differs from p
 
 
 def chances(logits, temperature, top_k, top_p) -> np.ndarray:
@@ -23,16 +23,25 @@ def chances(logits, temperature, top_k, top_p) -> np.ndarray:
     return p / p.sum()
 
 
+def is_telling(logits, temperature, top_k, top_p) -> bool:
+    """Whether no sum of probabilities is near top_p, and another order of the three steps keeps more or fewer tokens."""
+    sums = np.cumsum(np.sort(chances(logits, temperature, top_k, None))[::-1])
+    of_all = np.cumsum(np.sort(chances(logits, temperature, None, None))[::-1])
+    before = np.cumsum(np.sort(chances(logits, 1.0, top_k, None))[::-1])
+    kept, other, early = (int(np.searchsorted(each, top_p)) for each in (sums, of_all, before))
+    differs = (top_k is None or kept != other) and (temperature == 1 or kept != early)
+    return bool(differs and np.abs(sums - top_p).min() > MARGIN)
+
+
 def drawn(rng: Random, tokens: int, temperature=1.0, top_k=None, top_p=None, calls: int = 1009) -> Trial:
     """Many calls in which every token must come as often as its probability says.
 
-    The logits are such that chance decides neither which tokens are kept nor between neighbours.
+    The logits are drawn again until `is_telling`.
     """
     while True:
-        logits = rng.permutation(np.linspace(0, 2.2, tokens) + rng.uniform(-0.1, 0.1, tokens)).astype("float32")
-        p = chances(logits, temperature, top_k, None)
-        sums = np.cumsum(np.sort(p)[::-1])
-        if top_p is None or np.abs(sums - top_p).min() > min(MARGIN, 0.3 / tokens):
+        logits = np.linspace(0, rng.uniform(1.5, 3), tokens) + rng.uniform(-0.08, 0.08, tokens)
+        logits = rng.permutation(logits).astype("float32")
+        if top_p is None or is_telling(logits, temperature, top_k, top_p):
             break
     rates = {f"token {token}": (1, float(p)) for token, p in enumerate(chances(logits, temperature, top_k, top_p))}
     return chancy(rng, "drawn token", rates, logits, temperature, top_k, top_p, calls=calls)

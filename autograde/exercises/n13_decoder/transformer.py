@@ -59,9 +59,10 @@ def transformer(source, target, training=None, *, weights, config):
 
 
 def model_case(rng: Random, source, target, hidden=8, layers=2, heads=2, inner=6, vocabulary=11, **more) -> Case:
-    """more: dropout, and keywords of the call."""
+    """more: dropout, None for the constructor's own, and keywords of the call."""
     sizes = dict(vocab_size=vocabulary, hidden_size=hidden, num_layers=layers, num_heads=heads, intermediate_size=inner)
-    config = sizes | {"dropout": more.pop("dropout", 0.5)}
+    dropout = more.pop("dropout", 0.5)
+    config = sizes | ({} if dropout is None else {"dropout": dropout})
     weights = {"token": normal(rng, vocabulary, hidden, size=hidden**-0.5)}
     for stack, names in STACKS.items():
         each = [layer_weights(rng, names, hidden, inner) for _ in range(layers)]
@@ -115,12 +116,13 @@ def silenced(case: Case, stack: str) -> Case:
 def in_training(rng: Random) -> list[Trial]:
     """Dropout acts in the layers, with the model's rate, and nowhere else; gradients reach the table and both stacks."""
     chance = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), training=True), seed=int(rng.integers(2**20)))
+    usual = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), dropout=None, training=True), seed=chance.seed)
     no_chance = model_case(rng, ids(rng, 2, 4, [4, 2]), ids(rng, 2, 3), dropout=0.0, training=True)
     case = model_case(rng, ids(rng, 2, 3), ids(rng, 2, 3), layers=1)
     trained = ("token", "encoder/attention/query/kernel", "decoder/cross_attention/key/kernel", "decoder/output_norm/gamma")
     directions = {role: normal(rng, *case.weights[role].shape) for role in trained}
     return [
-        Trial((silenced(chance, "encoder"),), (Varies(),)),
+        *(Trial((silenced(one, "encoder"),), (Varies(),)) for one in (chance, usual)),
         Trial((silenced(silenced(chance, "encoder"), "decoder"),)),
         Trial((no_chance,)),
         Trial((case,), (Slopes(normal(rng, 2, 3, 11), directions),)),
