@@ -19,6 +19,7 @@ from autograde.exercises.variants import Values
 
 MADE_HERE = {"step": 2, "with model": 1}  # the first arguments that a probe makes: model and optimizer; model
 
+
 class UnknownExerciseError(AutogradeError, KeyError):
     """No exercise has this name."""
 

@@ -42,7 +42,7 @@ class TranslationCurves(LiveCurves):
         super().__init__(pieces=1, unigram_loss=0.0)
 
     def _drawing(self, history) -> Drawing:
-        """history: rows with step, training loss ("train"), held-out loss ("loss") and the share of right ones ("long")."""
+        """history: rows with step, training loss ("train"), held-out loss ("loss"), fraction of right ones ("long")."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         figure, axes = _figure(11, 3.6, 1, 2)
@@ -52,7 +52,7 @@ class TranslationCurves(LiveCurves):
             left.plot(steps, [row[key] for row in history], color=colour, linestyle=dash, marker=marker, label=name)
         right.plot(steps, [row["long"] for row in history], color=_LINES[0][0], marker=_LINES[0][2])
         left.set(title="loss per token", xlabel="step", ylabel="loss", yscale="log")
-        right.set(title="sources of 9 to 16 words: exactly right", xlabel="step", ylabel="share", ylim=(-0.02, 1.02))
+        right.set(title="sources of 9 to 16 words: exactly right", xlabel="step", ylabel="fraction", ylim=(-0.02, 1.02))
         right.yaxis.set_major_formatter("{x:.0%}")
         left.legend(frameon=False)
         for axis in (left, right):
@@ -68,7 +68,7 @@ class TranslationCurves(LiveCurves):
 
 
 def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
-    """The share of translations that are exactly right by the words of the source: recorded runs in grey, mean and
+    """The fraction of translations that are exactly right by the words of the source: recorded runs in grey, mean and
     standard deviation over the seeds, and one's own.
 
     recorded: rows with decoder_sees, seed, words and exact. own: words → share; None without a run of one's own.
@@ -91,12 +91,12 @@ def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
     axis.yaxis.set_major_formatter("{x:.0%}")
     axis.grid(alpha=0.3)
     axis.legend(frameon=False, loc="lower left")
-    _show(figure, "Share of translations that are exactly right, by the length of the source. " + "; ".join(told))
+    _show(figure, "Fraction of translations that are exactly right, by the length of the source. " + "; ".join(told))
     print("\n".join(told))
 
 
 def setting_bars(vocabulary: list[str], draws: dict[str, np.ndarray], before: str, shown: int = 14) -> None:
-    """For each setting how often each token was drawn after the word `before`; the same tokens in every panel."""
+    """Bars of how often each token was drawn after the word `before`, a panel for each setting."""
     order = np.argsort(-next(iter(draws.values())))[:shown]
     figure, axes = _figure(3.4 * len(draws), 3.6, 1, len(draws))
     for axis, (name, shares) in zip(axes.flat, draws.items()):

@@ -48,12 +48,8 @@ class TranslationSettings:
 def choose_translation(steps: int = 600, **changes) -> TranslationSettings:
     """The settings of a run of so many steps. changes: any field of `TranslationSettings`."""
     vocabulary = len(small_world.translation_tokens())
-    sizes = dict(
-        vocab_size=vocabulary, hidden_size=64, num_layers=2, num_heads=4, intermediate_size=128, dropout=0.0
-    )
-    settings = dict(
-        steps=steps, warmup_steps=max(1, steps // 10), interval=max(1, steps // 8), peak=3e-3, model=sizes
-    )
+    sizes = dict(vocab_size=vocabulary, hidden_size=64, num_layers=2, num_heads=4, intermediate_size=128, dropout=0.0)
+    settings = dict(steps=steps, warmup_steps=max(1, steps // 10), interval=max(1, steps // 8), peak=3e-3, model=sizes)
     return TranslationSettings(**settings | changes)
 
 
@@ -104,7 +100,7 @@ class TranslationData:
         return " ".join(small_world.to_mirror(sentence))
 
     def by_length(self, right) -> dict[str, float]:
-        """The share of held-out sources for which `right` is true, by their number of words: "9–11" → 0.97."""
+        """The fraction of held-out sources for which `right` is true, by their number of words: "9–11" → 0.97."""
         return {
             f"{low}–{high}": float(np.mean(np.asarray(right)[(self.words >= low) & (self.words <= high)]))
             for low, high in LENGTHS
@@ -112,5 +108,5 @@ class TranslationData:
 
     @property
     def is_long(self) -> np.ndarray:
-        """For each held-out source whether it counts for the run: it has 9 to 16 words."""
+        """Whether each held-out source counts for the run: it has 9 to 16 words."""
         return (self.words >= LONG[0]) & (self.words <= LONG[1])

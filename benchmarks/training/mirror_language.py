@@ -1,9 +1,9 @@
 """Translation of the small world into its mirror language, with and without attention to the source:
 `python -m benchmarks.training.mirror_language`.
 
-Two encoder–decoders of 2 + 2 layers are alike but for what the decoder sees of the source: all of its vectors, or their
-mean alone. Each is trained on new sentences, for as many steps, with three seeds, and judged by exact match on held-out
-sentences, by the number of words of the source. Writes mirror_language.csv.
+Two encoder–decoders of 2 + 2 layers are alike but for what the decoder sees of the source: all of its vectors, or
+their mean alone. Each is trained on new sentences, for as many steps, with three seeds, and judged by exact match on
+held-out sentences, by the number of words of the source. Writes mirror_language.csv.
 
 Supports: notebook 13, "One vector, or all of them"; docs/small_world.md, "A translator into the mirror language".
 """
@@ -88,9 +88,9 @@ def inputs(source):
 
 
 def is_right(model, sources: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """For each source whether the most likely pieces, one after the other, are the target's.
+    """Whether each source's most likely tokens, one after the other, are those of the target.
 
-    One pass finds it: if the target is right up to a piece, the model that writes has read what it reads here.
+    One pass finds it: if the target is right up to a token, the model that writes has read what it reads here.
     """
     import tensorflow as tf
 
@@ -124,7 +124,8 @@ def main(steps: int, batch_size: int, rate: float, seeds: tuple[int], out: Path)
             for shortest, longest in LENGTHS:
                 chosen = right[(words >= shortest) & (words <= longest)]
                 row = dict(decoder_sees=kind, seed=seed, steps=steps, words=f"{shortest}–{longest}",
-                           sources=len(chosen), exact=round(float(chosen.mean()), 4), cpu_seconds=round(seconds))  # fmt: skip
+                           sources=len(chosen), exact=round(float(chosen.mean()), 4),
+                           cpu_seconds=round(seconds))  # fmt: skip
                 writer.writerow(row)
                 print(row, flush=True)
             write_text(out, text.getvalue())

@@ -92,10 +92,12 @@ def decoder_case(
 def dropped_by_signs(case: Case, part: str, rate: float) -> Trial:
     """The result of one sub-layer goes through dropout of this rate.
 
-    x = 0, and this sub-layer alone returns ones: behind the LayerNorms, with γ = 1 and β = 0, a number is negative where
-    dropout has made it 0.
+    x = 0, and this sub-layer alone returns ones: behind the LayerNorms, with γ = 1 and β = 0, a number is negative
+    where dropout has made it 0.
     """
     role, of = SUB_LAYERS[part]
-    weights = {name: np.full_like(array, name.endswith("/gamma") or name == role) for name, array in case.weights.items()}
+    weights = {
+        name: np.full_like(array, name.endswith("/gamma") or name == role) for name, array in case.weights.items()
+    }
     silent = replace(case, arguments=(0 * case.arguments[0], case.arguments[1]), weights=weights)
     return Trial((silent,), (Dropped(rate, signs=True, of=of),))

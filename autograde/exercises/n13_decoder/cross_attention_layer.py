@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-import numpy as np
-
 from autograde.boundary import roles
 from autograde.exercises.draws import Random, attention_weights, normal, some_seen
 from autograde.exercises.n03_attention._shared import WHOLE_ATTENTION
@@ -34,8 +32,8 @@ def layer_of(rng: Random, batch: int, tokens: int, source_tokens: int, heads: in
 
 
 def inputs_of_layer(rng: Random) -> list[Trial]:
-    """Longer and shorter sources, one of equal length; one head, one token on either side, heads of one number; an earlier
-    call with other lengths."""
+    """Longer and shorter sources, one of equal length; one head, one token on either side, heads of one number; an
+    earlier call with other lengths."""
     sizes = ((2, 3, 5, 2, 4), (3, 4, 2, 3, 4), (1, 4, 4, 1, 6), (2, 1, 3, 2, 3), (2, 3, 1, 4, 1))
     given = [layer_of(rng, *size) for size in sizes]
     given.append(replace(layer_of(rng, 2, 3, 4, 2, 3), first=layer_of(rng, 1, 5, 2, 2, 3).arguments))
@@ -98,12 +96,14 @@ EXERCISE = Exercise(
     hints=(
         "Start from your layer of 3.10. Which of its four lines with x now read z, which h?",
         "The result has a row for each token of z: queries come from z, and the last reshape has the shape of z.",
-        "split_heads takes the number of tokens from its own argument: it is {z} for the queries and {h} for keys and values.",
+        "split_heads takes the number of tokens from its own argument: it is {z} for the queries and {h} for keys and "
+        "values.",
     ),
     misconceptions=(
         mistake("roles-exchanged", "self.query(z)", "self.query(h)", "self.key(h)", "self.key(z)",
             "self.value(h)", "self.value(z)",
-            hint="Your queries come from h, keys and values from z. The result has a row per token of z: queries from z."),
+            hint="Your queries come from h, keys and values from z. The result has a row per token of z: queries from "
+                 "z."),
         mistake("keys-of-the-asker", "self.key(h)", "self.key(z)",
             hint="Your keys come from z. Keys and values describe the same tokens: both come from h."),
         mistake("values-of-the-asker", "self.value(h)", "self.value(z)",
@@ -112,7 +112,8 @@ EXERCISE = Exercise(
             hint="h is never used: this is self-attention of z. Keys and values come from h."),
         mistake("scaled-by-hidden-size", "attention_scores(q, k)",
             "ops.matmul(q, ops.swapaxes(k, -1, -2)) / ops.shape(z)[-1] ** 0.5",
-            hint="You divide by √{hidden}, the root of the hidden size. A head's vectors have {d} numbers, so it is √{d}."),
+            hint="You divide by √{hidden}, the root of the hidden size. A head's vectors have {d} numbers, so it is "
+                 "√{d}."),
         mistake("mask-ignored", "if attention_mask is not None:", "if False:",
             hint="The mask has no effect. Apply it between scores and softmax, as in 3.8."),
         mistake("mask-inverted", "ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)",

@@ -64,7 +64,10 @@ def chance_in_training(rng: Random) -> list[Trial]:
     given, usual = (
         decoder_case(rng, 6, 10, 3, 32, inner=5, dropout=dropout, training=True) for dropout in ({"dropout": 0.4}, {})
     )
-    return [*(dropped_by_signs(given, part, 0.4) for part in SUB_LAYERS), dropped_by_signs(usual, "cross_attention", 0.1)]
+    return [
+        *(dropped_by_signs(given, part, 0.4) for part in SUB_LAYERS),
+        dropped_by_signs(usual, "cross_attention", 0.1),
+    ]
 
 
 def slopes_of_layer(rng: Random) -> list[Trial]:
@@ -92,14 +95,16 @@ EXERCISE = Exercise(
         cases("mask of the source", 1, masked_sources, "with padding in the source the result is wrong",
             at_drawn_sizes(lambda *sizes: any_sizes(*sizes, share=0.7), 1, 2, 2, 1)),
         Part("training", 1, lambda rng: [*chance_in_training(rng), *slopes_of_layer(rng)],
-            "in training dropout must be applied to the result of each of the three sub-layers, and gradients must reach "
+            "in training dropout must be applied to the result of each of the three sub-layers, and gradients must "
+            "reach "
             "both inputs and all weights"),
     ),
     forbidden=WRITE_IT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1], "source": case.arguments[1].shape[1]},
     hints=(
         "Three times the same line: x = norm(x + dropout(sub-layer)). Overwrite x each time.",
-        "`causal_mask` returns (tokens, tokens); with `ops.expand_dims(…, axis=0)` it fits every sentence of the batch.",
+        "`causal_mask` returns (tokens, tokens); with `ops.expand_dims(…, axis=0)` it fits every sentence of the "
+        "batch.",
         "self.attention(x, attention_mask=the causal mask), self.cross_attention(x, h, attention_mask=source_mask).",
     ),
     misconceptions=(
@@ -107,18 +112,22 @@ EXERCISE = Exercise(
             hint="Self-attention has no mask: each token sees those that it has to predict. Give it the causal mask."),
         mistake("causal-on-the-source", "attention_mask=source_mask",
             "attention_mask=ops.arange(h.shape[1])[None, None, :] <= ops.arange(x.shape[1])[None, :, None]",
-            hint="You use a causal mask in cross-attention: token t reads only t tokens of the source. The source is there "
+            hint="You use a causal mask in cross-attention: token t reads only t tokens of the source. The source is "
+                 "there "
                  "from the beginning; its own mask, `source_mask`, hides padding only."),
         mistake("cross-first",
             "attended = self.attention(x, attention_mask=not_later)\n        x = self.attention_norm(x + "
             "self.dropout(attended, training=training))\n        crossed = self.cross_attention(x, h, "
             "attention_mask=source_mask)\n        x = self.cross_norm(x + self.dropout(crossed, training=training))",
             "crossed = self.cross_attention(x, h, attention_mask=source_mask)\n        x = self.cross_norm(x + "
-            "self.dropout(crossed, training=training))\n        attended = self.attention(x, attention_mask=not_later)\n"
+            "self.dropout(crossed, training=training))\n        attended = self.attention(x, "
+            "attention_mask=not_later)\n"
             "        x = self.attention_norm(x + self.dropout(attended, training=training))",
-            hint="Cross-attention comes first in your layer. A token looks at what has been written before it asks the source."),
+            hint="Cross-attention comes first in your layer. A token looks at what has been written before it asks "
+                 "the source."),
         mistake("bert-network", "ReluFeedForward(intermediate_size)", "FeedForward(intermediate_size)",
-            hint="Your network has GELU, as in BERT. The Transformer of 2017 has ReLU: `ReluFeedForward`. (With GELU the layer "
+            hint="Your network has GELU, as in BERT. The Transformer of 2017 has ReLU: `ReluFeedForward`. (With GELU "
+                 "the layer "
                  "runs as well; it is another model.)"),
         mistake("one-norm-for-two", "x = self.cross_norm(x", "x = self.attention_norm(x",
             hint="attention_norm normalises twice, and cross_norm never. Each sub-layer has its own LayerNorm."),
@@ -130,21 +139,25 @@ EXERCISE = Exercise(
             "self.cross_norm(x + self", "self.cross_norm(start + self",
             hint="The second addition uses the x that entered the layer. Add to the x behind self-attention."),
         mistake("pre-norm",
-            "self.attention(x, attention_mask=not_later)", "self.attention(self.attention_norm(x), attention_mask=not_later)",
+            "self.attention(x, attention_mask=not_later)",
+            "self.attention(self.attention_norm(x), attention_mask=not_later)",
             "self.attention_norm(x + self.dropout(attended, training=training))",
             "x + self.dropout(attended, training=training)",
             "self.cross_attention(x, h", "self.cross_attention(self.cross_norm(x), h",
-            "self.cross_norm(x + self.dropout(crossed, training=training))", "x + self.dropout(crossed, training=training)",
+            "self.cross_norm(x + self.dropout(crossed, training=training))",
+            "x + self.dropout(crossed, training=training)",
             "self.feed_forward(x)", "self.feed_forward(self.output_norm(x))",
             "return self.output_norm(x + self.dropout(transformed, training=training))",
             "return x + self.dropout(transformed, training=training)",
-            hint="You normalise before each sub-layer: pre-LN, as in GPT-2. In 2017 each LayerNorm comes after an addition."),
+            hint="You normalise before each sub-layer: pre-LN, as in GPT-2. In 2017 each LayerNorm comes after an "
+                 "addition."),
         mistake("source-mask-not-passed", "self.cross_attention(x, h, attention_mask=source_mask)",
             "self.cross_attention(x, h)",
             hint="The source's mask has no effect: give it to cross-attention."),
         mistake("cross-not-dropped", "x + self.dropout(crossed, training=training)", "x + crossed",
             hint="In training nothing of cross-attention's result is dropped: apply dropout to all three results."),
-        mistake("dropout-always", "self.dropout(transformed, training=training)", "self.dropout(transformed, training=True)",
+        mistake("dropout-always",
+            "self.dropout(transformed, training=training)", "self.dropout(transformed, training=True)",
             hint="Numbers are dropped outside training: pass on `training` unchanged."),
     ),
 )  # fmt: skip

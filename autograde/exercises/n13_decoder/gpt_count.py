@@ -46,23 +46,28 @@ EXERCISE = Exercise(
     forbidden=Forbidden("In this exercise you count yourself."),
     hints=(
         "Go down the table line by line: one variable for each line, added up at the end.",
-        "A layer is an encoder layer of notebook 04: 12·H² + 13·H. Two tables are around it, one of V rows and one of P.",
+        "A layer is an encoder layer of notebook 04: 12·H² + 13·H. Around them are two tables, of V rows and of P.",
         "pre_norm adds one LayerNorm, 2·H, once and not for each layer.",
     ),
     misconceptions=(
         mistake("no-last-norm", "2 * h if pre_norm else 0", "0",
-            hint="The LayerNorm after the last layer is missing: in pre-LN the sum of all layers has never been normalised."),
+            hint="The LayerNorm after the last layer is missing: in pre-LN the sum of all layers has never been "
+                 "normalised."),
         mistake("last-norm-always", "2 * h if pre_norm else 0", "2 * h",
-            hint="You count the last LayerNorm for GPT, too. It is post-LN: its last layer ends with a LayerNorm already."),
-        mistake("table-counted-twice", "tables = (vocab_size + max_positions) * h", "tables = (2 * vocab_size + max_positions) * h",
+            hint="You count the last LayerNorm for GPT, too. It is post-LN: its last layer ends with a LayerNorm "
+                 "already."),
+        mistake("table-counted-twice",
+            "tables = (vocab_size + max_positions) * h", "tables = (2 * vocab_size + max_positions) * h",
             hint="You count the table of the vocabulary twice. The logits use its transpose: the same numbers."),
         mistake("as-bert", "tables = (vocab_size + max_positions) * h",
             "tables = (vocab_size + max_positions + 2) * h + 2 * h",
             hint="You count segments and a LayerNorm of the embeddings, as in BERT. GPT has neither."),
         mistake("with-pooler", "last_norm = ", "last_norm = h * h + h + ",
             hint="You count a pooler. GPT has none: it predicts the next token, and classifies nothing."),
-        mistake("with-cross-attention", "layer = attention + network + 2 * 2 * h", "layer = 2 * attention + network + 3 * 2 * h",
-            hint="You count cross-attention and its LayerNorm. GPT is called a decoder, but there is no source: each layer has "
+        mistake("with-cross-attention",
+            "layer = attention + network + 2 * 2 * h", "layer = 2 * attention + network + 3 * 2 * h",
+            hint="You count cross-attention and its LayerNorm. GPT is called a decoder, but there is no source: each "
+                 "layer has "
                  "self-attention and the network."),
         mistake("no-positions", "(vocab_size + max_positions) * h", "vocab_size * h",
             hint="The table of positions is missing: P × H learned numbers."),

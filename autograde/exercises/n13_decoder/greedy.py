@@ -1,7 +1,5 @@
 """The tokens that a model writes if it always takes the most probable one."""
 
-import numpy as np
-
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.writing import Case, Exercise, Forbidden, cases, mistake, values, with_model
 
@@ -48,7 +46,8 @@ EXERCISE = Exercise(
     returns="list",
     parts=(
         values(2, that_end, hidden=lambda rng: [writer(rng, int(n), 25, 5) for n in rng.integers(1, 20, 3)]),
-        cases("where it stops", 2, edges, "with the end as the first token, or without an end within `most`, the list is wrong",
+        cases("where it stops", 2, edges,
+            "with the end as the first token, or without an end within `most`, the list is wrong",
             lambda rng: [writer(rng, 30, int(n), 5) for n in rng.integers(2, 20, 2)]),
     ),
     forbidden=Forbidden("In this exercise you write token by token yourself."),
@@ -63,16 +62,18 @@ EXERCISE = Exercise(
             hint="You do not stop at `end`, and go on writing behind it."),
         mistake("end-kept", "        if best == end:\n            break\n        row.append(best)",
             "        row.append(best)\n        if best == end:\n            break",
-            hint="Your list has `end` in it. It says where to stop, and is not part of what was written."),
+            hint="Your list has `end` in it. It marks where to stop, and is not part of what was written."),
         mistake("start-kept", "return row[1:]", "return row",
             hint="Your list begins with `start`, which was not written by the model: leave it out."),
         mistake("last-dropped", "return row[1:]", "return row[1:-1]",
             hint="The last token is missing. `end` was never appended, so there is nothing to cut off behind."),
         mistake("only-the-last", "ops.convert_to_tensor([row])", "ops.convert_to_tensor([row[-1:]])",
-            hint="The model reads only the last token. Give it the whole row, from `start` on: every token counts, and so does "
+            hint="The model reads only the last token. Give it the whole row, from `start` on: every token counts, "
+                 "and so does "
                  "its position."),
         mistake("first-position", "logits[0, -1]", "logits[0, 0]",
-            hint="You read the logits at the first position, which do not change. The next token is scored at the last one."),
+            hint="You read the logits at the first position, which do not change. The next token is scored at the "
+                 "last one."),
         mistake("start-counted", "while len(row) <= most:", "while len(row) < most:",
             hint="You write at most {most} − 1 tokens: the row has `start` in front, which does not count."),
         mistake("least-likely", "ops.argmax(logits[0, -1])", "ops.argmin(logits[0, -1])",

@@ -24,7 +24,7 @@ def chances(logits, temperature, top_k, top_p) -> np.ndarray:
 
 
 def is_telling(logits, temperature, top_k, top_p) -> bool:
-    """Whether no sum of probabilities is near top_p, and another order of the three steps keeps more or fewer tokens."""
+    """Whether no sum of probabilities is near top_p, and another order of the steps keeps more or fewer tokens."""
     sums = np.cumsum(np.sort(chances(logits, temperature, top_k, None))[::-1])
     of_all = np.cumsum(np.sort(chances(logits, temperature, None, None))[::-1])
     before = np.cumsum(np.sort(chances(logits, 1.0, top_k, None))[::-1])
@@ -63,7 +63,12 @@ def the_nucleus(rng: Random) -> list[Trial]:
 
 def together(rng: Random) -> list[Trial]:
     """Temperature and nucleus, and all three."""
-    return [drawn(rng, 7, 0.4, None, 0.7), drawn(rng, 7, 2.5, None, 0.7), drawn(rng, 8, 1.0, 4, 0.7), drawn(rng, 8, 0.6, 5, 0.8)]
+    return [
+        drawn(rng, 7, 0.4, None, 0.7),
+        drawn(rng, 7, 2.5, None, 0.7),
+        drawn(rng, 8, 1.0, 4, 0.7),
+        drawn(rng, 8, 0.6, 5, 0.8),
+    ]
 
 
 EXERCISE = Exercise(
@@ -75,14 +80,16 @@ EXERCISE = Exercise(
             lambda rng: [drawn(rng, 7, top_k=int(rng.integers(2, 6)))]),
         Part("top-p", 1, the_nucleus, "with top-p a token comes too often or too seldom",
             lambda rng: [drawn(rng, 7, top_p=float(rng.uniform(0.4, 0.8)))]),
-        Part("together", 1, together, "with temperature, top-k and top-p together a token comes too often or too seldom",
+        Part("together", 1, together,
+            "with temperature, top-k and top-p together a token comes too often or too seldom",
             lambda rng: [drawn(rng, 9, 0.5, 6, float(rng.uniform(0.6, 0.8)))]),
     ),
     forbidden=Forbidden("In this exercise you draw yourself."),
     hints=(
         "Write the probabilities 0.5, 0.3, 0.15, 0.05 on paper, and the steps for k = 3 and for p = 0.6.",
         "`np.argsort(-scores)` has the ids from the most probable on. Cut this list, and the probabilities with it.",
-        "`np.cumsum(p)` adds the sorted probabilities up; `np.searchsorted(sums, top_p)` is the index of the token that reaches p. "
+        "`np.cumsum(p)` adds the sorted probabilities up; `np.searchsorted(sums, top_p)` is the index of the token "
+        "that reaches p. "
         "At the end: `rng.choice(order, p=p / p.sum())`.",
     ),
     misconceptions=(
@@ -92,10 +99,12 @@ EXERCISE = Exercise(
             hint="You multiply by the temperature. A high one must make the tokens more alike: divide by it."),
         mistake("temperature-on-probabilities", "scores = logits / temperature", "scores = logits",
             "p = p / np.sum(p)\n", "p = p / np.sum(p) / temperature\n    p = p / np.sum(p)\n",
-            hint="You divide probabilities by the temperature, and then by their sum: it cancels. Divide the *logits*."),
+            hint="You divide probabilities by the temperature, and then by their sum: it cancels. Divide the "
+                 "*logits*."),
         mistake("k-smallest", "order[:top_k]", "order[-top_k:]",
             "np.exp(scores[order] - scores[order[0]])", "np.exp(scores[order] - np.max(scores[order]))",
-            hint="You keep the k least probable tokens. `np.argsort` sorts ascending: by minus the score, the best come first."),
+            hint="You keep the k least probable tokens. `np.argsort` sorts ascending: by minus the score, the best "
+                 "come first."),
         mistake("p-before-temperature",
             "needed = np.searchsorted(np.cumsum(p), top_p) + 1",
             "cold = np.exp(logits[order] - logits[order[0]])\n"
@@ -103,14 +112,17 @@ EXERCISE = Exercise(
             hint="You choose the nucleus from the probabilities before the temperature. The temperature comes first."),
         mistake("crossing-token-left-out", "np.searchsorted(np.cumsum(p), top_p) + 1",
             "max(np.searchsorted(np.cumsum(p), top_p), 1)",
-            hint="You leave out the token with which the sum reaches p. Keep the fewest tokens that have *at least* p together."),
+            hint="You leave out the token with which the sum reaches p. Keep the fewest tokens that have *at least* p "
+                 "together."),
         mistake("not-divided-again", "rng.choice(order, p=p / np.sum(p))", "rng.choice(order, p=p)",
-            hint="What top-p leaves adds up to less than 1: divide it by its sum before you draw."),
+            hint="The probabilities that top-p leaves add up to less than 1: divide them by their sum before you "
+                 "draw."),
         mistake("p-of-all-tokens",
             "needed = np.searchsorted(np.cumsum(p), top_p) + 1",
             "whole = np.exp(scores - np.max(scores))\n"
             "        needed = np.searchsorted(np.cumsum(whole[order] / np.sum(whole)), top_p) + 1",
-            hint="You measure p in the distribution of all tokens. Top-k comes first, and what it leaves is a distribution again."),
+            hint="You measure p in the distribution of all tokens. Top-k comes first, and what it leaves is a "
+                 "distribution again."),
         mistake("even-chances", "rng.choice(order, p=p / np.sum(p))", "rng.choice(order)",
             hint="You give all kept tokens the same chance. Draw each with its probability."),
     ),

@@ -28,7 +28,8 @@ EXERCISE = Exercise(
     dtype="int32",
     parts=(
         values(1, INPUTS),
-        cases("other starts", 1, single, "with targets of one token, or with another id of the start, the result is wrong"),
+        cases("other starts", 1, single,
+            "with targets of one token, or with another id of the start, the result is wrong"),
     ),
     hints=(
         "Write the two rows for a target of three tokens: what is read at each position, what is predicted?",
@@ -40,10 +41,12 @@ EXERCISE = Exercise(
             hint="You move the target to the left: the decoder would read the token after the next one. It reads the "
                  "target one position *later*."),
         mistake("one-too-many", "[first, ids[:, :-1]]", "[first, ids]",
-            hint="Your rows are one token longer than the target. After its last token there is nothing to predict: drop "
+            hint="Your rows are one token longer than the target. After its last token there is nothing to predict: "
+                 "drop "
                  "it."),
         mistake("first-overwritten", "[first, ids[:, :-1]]", "[first, ids[:, 1:]]",
-            hint="You replace the first token by `start`. No token is replaced: all move one position to the right, and "
+            hint="You replace the first token by `start`. No token is replaced: all move one position to the right, "
+                 "and "
                  "the last one is dropped."),
         mistake("turned-round", "first = ops.full_like(ids[:, :1], start)", "first = ids[:, -1:]",
             hint="Your last token comes back in front. In front is `start`, in every row."),

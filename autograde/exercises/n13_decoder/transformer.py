@@ -73,7 +73,9 @@ def model_case(rng: Random, source, target, hidden=8, layers=2, heads=2, inner=6
 def ids(rng: Random, rows: int, tokens: int, lengths=None) -> np.ndarray:
     """Ids from 1 on, with 0 behind the given lengths."""
     drawn = rng.integers(1, 11, (rows, tokens)).astype("int32")
-    return drawn if lengths is None else np.where(np.arange(tokens) < np.array(lengths)[:, None], drawn, 0).astype("int32")
+    return (
+        drawn if lengths is None else np.where(np.arange(tokens) < np.array(lengths)[:, None], drawn, 0).astype("int32")
+    )
 
 
 def nothing_padded(rng: Random) -> list[Trial]:
@@ -114,12 +116,17 @@ def silenced(case: Case, stack: str) -> Case:
 
 
 def in_training(rng: Random) -> list[Trial]:
-    """Dropout acts in the layers, with the model's rate, and nowhere else; gradients reach the table and both stacks."""
+    """Dropout acts in the layers, with the model's rate, and nowhere else; gradients reach table and stacks."""
     chance = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), training=True), seed=int(rng.integers(2**20)))
     usual = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), dropout=None, training=True), seed=chance.seed)
     no_chance = model_case(rng, ids(rng, 2, 4, [4, 2]), ids(rng, 2, 3), dropout=0.0, training=True)
     case = model_case(rng, ids(rng, 2, 3), ids(rng, 2, 3), layers=1)
-    trained = ("token", "encoder/attention/query/kernel", "decoder/cross_attention/key/kernel", "decoder/output_norm/gamma")
+    trained = (
+        "token",
+        "encoder/attention/query/kernel",
+        "decoder/cross_attention/key/kernel",
+        "decoder/output_norm/gamma",
+    )
     directions = {role: normal(rng, *case.weights[role].shape) for role in trained}
     return [
         *(Trial((silenced(one, "encoder"),), (Varies(),)) for one in (chance, usual)),
@@ -141,14 +148,16 @@ EXERCISE = Exercise(
             lambda rng: [model_case(rng, ids(rng, 3, 5, rng.integers(1, 6, 3)), ids(rng, 3, 4), layers=1)]),
         Part("no later token", 1, no_later_token, "logits change with a later token of the target"),
         Part("training", 1, in_training,
-            "in training dropout must act in the layers, with the rate `dropout`, and nowhere else, and gradients must reach "
+            "in training dropout must act in the layers, with the rate `dropout`, and nowhere else, and gradients "
+            "must reach "
             "the table and all layers"),
     ),
     forbidden=WRITE_IT,
     facts=lambda case: {"d": case.config["hidden_size"], "layers": case.config["num_layers"]},
     hints=(
         "Three steps: embed and encode the source, embed and decode the target, multiply with the table.",
-        "The loop over the encoder layers ends before the loop over the decoder layers begins: all of these read the same h.",
+        "The loop over the encoder layers ends before the loop over the decoder layers begins: all of these read the "
+        "same h.",
         "`padding_mask(ops.cast(ops.not_equal(source, 0), \"int32\"))` is the mask; both loops need it. The logits are "
         "`ops.matmul(x, ops.transpose(self.token.embeddings))`.",
     ),
@@ -159,9 +168,12 @@ EXERCISE = Exercise(
             "vectors = self.token(ids) * self.hidden_size**0.5", "vectors = self.token(ids)",
             "return vectors + sinusoids(ids.shape[1], self.hidden_size)",
             "return (vectors + sinusoids(ids.shape[1], self.hidden_size)) * self.hidden_size**0.5",
-            hint="You multiply the positions by √{d}, too. Only the vectors of the tokens are: positions are added after that."),
-        mistake("no-positions-in-the-decoder", "x = self.embed(target)", "x = self.token(target) * self.hidden_size**0.5",
-            hint="The target has no positions, so the decoder cannot know where in the sentence it is. Add them on both sides."),
+            hint="You multiply the positions by √{d}, too. Only the vectors of the tokens are: positions are added "
+                 "after that."),
+        mistake("no-positions-in-the-decoder",
+            "x = self.embed(target)", "x = self.token(target) * self.hidden_size**0.5",
+            hint="The target has no positions, so the decoder cannot know where in the sentence it is. Add them on "
+                 "both sides."),
         mistake("no-positions", "return vectors + sinusoids(ids.shape[1], self.hidden_size)", "return vectors",
             hint="The sinusoids are missing: without them a sentence is a set of words."),
         mistake("layer-by-layer",
@@ -172,7 +184,8 @@ EXERCISE = Exercise(
             "        return outputs, mask",
             "for layer in self.decoder_layers:\n            x = layer(x, h, source",
             "for layer, own in zip(self.decoder_layers, h):\n            x = layer(x, own, source",
-            hint="Decoder layer i reads encoder layer i. All {layers} decoder layers read the *last* output of the encoder."),
+            hint="Decoder layer i reads encoder layer i. All {layers} decoder layers read the *last* output of the "
+                 "encoder."),
         mistake("mask-not-to-the-encoder", "layer(h, attention_mask=mask, training", "layer(h, training",
             hint="The encoder layers read the padding of the source: give them the mask, too."),
         mistake("mask-not-to-the-decoder", "layer(x, h, source_mask=source_mask, training", "layer(x, h, training",
@@ -180,7 +193,8 @@ EXERCISE = Exercise(
         mistake("probabilities", "return ops.matmul(x, ops.transpose(self.token.embeddings))",
             "return ops.softmax(ops.matmul(x, ops.transpose(self.token.embeddings)), axis=-1)",
             hint="You return probabilities. The loss and the decoding take logits, before the softmax."),
-        mistake("usual-dropout", "sizes = (num_heads, intermediate_size, dropout)", "sizes = (num_heads, intermediate_size)",
+        mistake("usual-dropout",
+            "sizes = (num_heads, intermediate_size, dropout)", "sizes = (num_heads, intermediate_size)",
             hint="`dropout` has no effect, the layers use their own rate: pass it on."),
     ),
 )  # fmt: skip

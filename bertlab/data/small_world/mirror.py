@@ -21,8 +21,12 @@ NUMBER, VERB_NUMBER, NEGATION = ("a", "i"), ("e", "o"), "k"  # singular, plural
 CASES = {"subject": "", "partner": "", "attractor": "l", "attractor 2": "l"}
 CASES |= {"object": "n", "object 2": "n", "place": "m"}
 VERBS = ("resting", "acting", "be")
-PAD, START, END = 0, 1, 2  # ids of a translator's rows: padding, the token in front of a target, the one behind a sentence
-MOST_PIECES = 26  # of a target, the token behind it included: the longest sentence's translation has 25 pieces
+PAD, START, END = (
+    0,
+    1,
+    2,
+)  # ids of a translator's rows: padding, the token in front of a target, the one behind a sentence
+MOST_TOKENS = 26  # of a target, the token behind it included: the longest translation has 25 tokens
 _CONSONANTS, _VOWELS = "klmnprstv", "aeiou"
 
 
@@ -52,7 +56,8 @@ def mirror_pieces() -> tuple[str, ...]:
 
 
 def translation_tokens() -> tuple[str, ...]:
-    """The vocabulary of a translator, which source and target share: three special tokens, all words, all pieces.
+    """The vocabulary of a translator, which source and target share: three special tokens, all words, and all
+    tokens of the mirror language.
 
     Example:
         >>> translation_tokens()[:4], len(translation_tokens())
@@ -64,11 +69,11 @@ def translation_tokens() -> tuple[str, ...]:
 def translation_rows(sentences: Sequence[Sentence]) -> tuple[np.ndarray, np.ndarray]:
     """Sentences and their translations as ids of `translation_tokens`, each with END behind it, padded with PAD.
 
-    Returns (sentences, LONGEST + 1) and (sentences, MOST_PIECES) int32.
+    Returns (sentences, LONGEST + 1) and (sentences, MOST_TOKENS) int32.
     """
     ids = {token: number for number, token in enumerate(translation_tokens())}
     sources = np.full((len(sentences), LONGEST + 1), PAD, "int32")
-    targets = np.full((len(sentences), MOST_PIECES), PAD, "int32")
+    targets = np.full((len(sentences), MOST_TOKENS), PAD, "int32")
     for source, target, sentence in zip(sources, targets, sentences):
         pieces = [piece for word in to_mirror(sentence) for piece in _pieces(word)]
         for row, tokens in ((source, sentence.words), (target, pieces)):

@@ -1,5 +1,7 @@
 """Results of runs that take too long for a notebook: tables in the package, to draw beside one's own results.
 
+mirror_language  translators into the small world's mirror language, with all vectors of the source or their mean alone;
+              made by `python -m benchmarks.training.mirror_language`
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
 small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
 """
