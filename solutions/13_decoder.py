@@ -41,6 +41,13 @@ load_backend()
 from autograde.student.drawings_decoder import TranslationCurves, exact_by_length, reading_and_writing, setting_bars
 from autograde.student.training_run import Run, ready
 from autograde.student.translation_run import END, PAD, START, TranslationData, choose_translation, translation_folder
+from bertlab import checkpoints
+from bertlab.config import BertConfig
+from bertlab.data import small_world
+from bertlab.families import Gpt2Config, TransformerConfig
+from bertlab.generation import mask_predict
+from bertlab.models import PreTrainingModel, outline
+from bertlab.training.runs.recorded import recorded_runs
 
 # %% tags=["setup"]
 import warnings
@@ -243,10 +250,10 @@ check(CrossAttention)
 # the padding does not.
 
 # %%
-keras.utils.set_random_seed(13)
-layer = CrossAttention(num_heads=2)
-z, h = (ops.convert_to_tensor(rng.normal(size=(1, n, 16)).astype("float32")) for n in (3, 6))
+z, x, h = (ops.convert_to_tensor(rng.normal(size=(1, n, 16)).astype("float32")) for n in (3, 5, 6))
 is_real = padding_mask(ops.convert_to_tensor([[1, 1, 1, 1, 0, 0]]))
+source_words = ["How", "are", "you", "?", "[PAD]", "[PAD]"]
+target_words = ["[START]", "Comment", "ça", "va", "?"]
 
 
 def changes(function, x):
@@ -259,11 +266,12 @@ def changes(function, x):
     return np.stack(columns, axis=1)
 
 
-source_words, target_words = ["How", "are", "you", "?", "[PAD]", "[PAD]"], ["[START]", "Comment", "ça"]
+keras.utils.set_random_seed(13)
+layer = CrossAttention(num_heads=2)
 heat_maps(
     [changes(lambda x: layer(z, x), h), changes(lambda x: layer(z, x, attention_mask=is_real), h)],
     titles=["without a mask", "with the mask of the source"],
-    rows=target_words,
+    rows=target_words[:3],
     columns=source_words,
     row_axis="target (query)",
     column_axis="source (key)",
@@ -345,9 +353,7 @@ check(DecoderLayer)
 
 # %%
 layer = DecoderLayer(num_heads=2, intermediate_size=32)
-x = ops.convert_to_tensor(rng.normal(size=(1, 5, 16)).astype("float32"))
 layer(x, h)
-target_words = ["[START]", "Comment", "ça", "va", "?"]
 heat_maps(
     [
         changes(lambda t: layer(t, h, source_mask=is_real), x) > 1e-6,
@@ -540,6 +546,8 @@ if ready(*NEEDED):
     step_of = tf.function(lambda *rows: train_step(run.model, run.optimizer, *rows), jit_compile=settings.compiled)
     evaluate = tf.function(lambda *rows: translation_loss(run.model, *rows))
     live = TranslationCurves()
+    if run.history:
+        live.draw(run.history)
     for step in run.steps():
         loss = step_of(*map(ops.convert_to_tensor, data.batch(step)))
         if run.is_time_to_judge(step):
@@ -676,8 +684,6 @@ if ready(*NEEDED, "greedy"):
 # what the decoder sees of the source: all vectors of the encoder, or only their mean. Yours is drawn over them.
 
 # %%
-from bertlab.training.runs.recorded import recorded_runs
-
 recorded = recorded_runs("mirror_language")
 exact_by_length(recorded, data.by_length(figures["right"]) if ready(*NEEDED) else None)
 print("recorded with: python -m benchmarks.training.mirror_language")
@@ -740,21 +746,19 @@ check(sample)
 # distribution after *the dogs*, estimated from 2,000 draws of your `sample`.
 
 # %%
-from bertlab.data import small_world
-
 vocabulary = ["[END]", *small_world.WORDS]
 number_of = {word: number for number, word in enumerate(vocabulary)}
 counts = {}  # the last two words → how often each word came next, and 0.01
-for sentence in small_world.sample(3, 3000):
-    walk = [0, 0, *(number_of[word] for word in sentence.words), 0]
+for heard in small_world.sample(3, 3000):
+    walk = [0, 0, *(number_of[word] for word in heard.words), 0]
     for place in range(2, len(walk)):
-        row = counts.setdefault((walk[place - 2], walk[place - 1]), np.full(len(vocabulary), 0.01))
-        row[walk[place]] += 1
+        after = counts.setdefault((walk[place - 2], walk[place - 1]), np.full(len(vocabulary), 0.01))
+        after[walk[place]] += 1
 
 
 def next_logits(last_two):
-    row = counts.get(last_two, np.ones(len(vocabulary)))
-    return np.log(row / row.sum())
+    after = counts.get(last_two, np.ones(len(vocabulary)))
+    return np.log(after / after.sum())
 
 
 SETTINGS = {
@@ -764,9 +768,9 @@ SETTINGS = {
     "top-p 0.7": (1.0, None, 0.7),
 }
 the_dogs, draws = (number_of["the"], number_of["dogs"]), {}
-for name, setting in SETTINGS.items():
+for label, setting in SETTINGS.items():
     drawn = [sample(next_logits(the_dogs), *setting, np.random.default_rng(seed)) for seed in range(2000)]
-    draws[name] = np.bincount(drawn, minlength=len(vocabulary)) / len(drawn)
+    draws[label] = np.bincount(drawn, minlength=len(vocabulary)) / len(drawn)
 setting_bars(vocabulary, draws, before="the dogs")
 
 # %% [markdown]
@@ -792,10 +796,10 @@ def is_correct(text):
         return False
 
 
-for name, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1": (1.0, 1, None)}).items():
+for label, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1": (1.0, 1, None)}).items():
     texts = [write(setting, seed) for seed in range(200)]
     correct = sum(is_correct(text) for text in texts)
-    print(f"{name:16} {correct:3} of 200 are correct, {len(set(texts)):3} are different; the first: {texts[0]}")
+    print(f"{label:16} {correct:3} of 200 are correct, {len(set(texts)):3} are different; the first: {texts[0]}")
 
 # %% [markdown]
 # As it is the model writes few correct sentences, although it is right most of the time: every word that never came
@@ -879,9 +883,6 @@ print(f"BERT-Base:   {bert_base:,}; the layers of all three small ones: {12 * (1
 import tempfile
 from pathlib import Path
 
-from bertlab import checkpoints
-from bertlab.families import Gpt2Config
-from bertlab.models import PreTrainingModel
 from mybert.encoder import PreNormEncoderLayer
 from safetensors.numpy import load_file
 
@@ -912,17 +913,17 @@ ids = rng.integers(0, 50, (2, 12))
 x = ops.convert_to_tensor(tensors["wte.weight"][ids] + tensors["wpe.weight"][: ids.shape[1]])
 not_later = ops.broadcast_to(causal_mask(ids.shape[1]), (2, ids.shape[1], ids.shape[1]))
 for number in range(config.num_layers):
-    layer = GptLayer(config.num_heads, config.intermediate_size)
-    layer(x)  # makes the weights
-    for part, name in (
-        (layer.attention_norm, "ln_1"), (layer.attention.out, "attn.c_proj"), (layer.output_norm, "ln_2"),
-        (layer.feed_forward.inner, "mlp.c_fc"), (layer.feed_forward.outer, "mlp.c_proj"),
+    block = GptLayer(config.num_heads, config.intermediate_size)
+    block(x)  # makes the weights
+    for part, called in (
+        (block.attention_norm, "ln_1"), (block.attention.out, "attn.c_proj"), (block.output_norm, "ln_2"),
+        (block.feed_forward.inner, "mlp.c_fc"), (block.feed_forward.outer, "mlp.c_proj"),
     ):
-        part.set_weights([tensors[f"h.{number}.{name}.{kind}"] for kind in ("weight", "bias")])
+        part.set_weights([tensors[f"h.{number}.{called}.{kind}"] for kind in ("weight", "bias")])
     kernels, biases = (np.split(tensors[f"h.{number}.attn.c_attn.{kind}"], 3, axis=-1) for kind in ("weight", "bias"))
-    for part, weights in zip((layer.attention.query, layer.attention.key, layer.attention.value), zip(kernels, biases)):
+    for part, weights in zip((block.attention.query, block.attention.key, block.attention.value), zip(kernels, biases)):
         part.set_weights(weights)
-    x = layer(x, attention_mask=not_later)
+    x = block(x, attention_mask=not_later)
 last_norm = LayerNorm(epsilon=1e-5)
 last_norm(x)
 last_norm.set_weights([tensors["ln_f.weight"], tensors["ln_f.bias"]])
@@ -967,18 +968,14 @@ heat_maps(
 # operations.
 
 # %%
-from bertlab.config import BertConfig
-from bertlab.families import TransformerConfig
-from bertlab.models import outline
-
 sizes = dict(vocab_size=30_522, hidden_size=768, num_heads=12, intermediate_size=3072, max_position_embeddings=512)
 kinds = {
     "encoder only": (BertConfig(num_layers=12, **sizes), 0.15 * 512),
     "decoder only": (Gpt2Config(num_layers=12, **sizes), 511),
     "encoder-decoder": (TransformerConfig(num_layers=6, decoder_layers=6, **sizes), 256),
 }
-for name, (kind, predicted) in kinds.items():
-    print(f"{name:16} {outline.parameter_count(kind):13,} parameters; {predicted:4.0f} predictions in 512 tokens")
+for label, (kind, predicted) in kinds.items():
+    print(f"{label:16} {outline.parameter_count(kind):13,} parameters; {predicted:4.0f} predictions in 512 tokens")
 
 # %% [markdown]
 # At every position a causal model has something to learn; a masked model has it at 15 % of them, but from both sides.
@@ -990,8 +987,6 @@ for name, (kind, predicted) in kinds.items():
 # cannot decide where to end.
 
 # %%
-from bertlab.generation import mask_predict
-
 reader, tokenizer = checkpoints.load("bertlab-mini", "pretraining"), checkpoints.load_tokenizer("bertlab-mini")
 list_of_tokens = tokenizer.vocabulary.pieces
 number = {name: list_of_tokens.index(name) for name in ("[CLS]", "[MASK]", "[SEP]", "[PAD]", "[UNK]")}
