@@ -689,9 +689,9 @@ exact_by_length(recorded, data.by_length(figures["right"]) if ready(*NEEDED) els
 print("recorded with: python -m benchmarks.training.mirror_language")
 
 # %% [markdown]
-# The mean of all vectors has room for most of a short sentence, and not for a long one: the more words, the more
-# endings and the more order have to be in the same 64 numbers. With attention the decoder asks for each token what it
-# needs, and the length does not matter here.
+# The mean of all vectors is enough for most short sentences, and not for long ones: the more words, the more endings
+# and the more order have to be in the same 64 numbers. With attention the decoder asks for each token what it needs,
+# and the length does not matter here.
 #
 # ---
 # # Choosing the next token
@@ -742,22 +742,22 @@ check(sample)
 
 # %% [markdown]
 # **See it.** A language model does not have to be a Transformer. This one has counted in 3,000 sentences of the small
-# world which word follows which two words, and gives every other word a little probability, too. The bars are the
-# distribution after *the dogs*, estimated from 2,000 draws of your `sample`.
+# world which word follows which three words, and gives every other word a little probability, too. The bars are the
+# distribution after *the dogs* at the beginning of a sentence, estimated from 2,000 draws of your `sample`.
 
 # %%
 vocabulary = ["[END]", *small_world.WORDS]
 number_of = {word: number for number, word in enumerate(vocabulary)}
-counts = {}  # the last two words → how often each word came next, and 0.01
+counts = {}  # the last three words → how often each word came next, and 0.01
 for heard in small_world.sample(3, 3000):
-    walk = [0, 0, *(number_of[word] for word in heard.words), 0]
-    for place in range(2, len(walk)):
-        after = counts.setdefault((walk[place - 2], walk[place - 1]), np.full(len(vocabulary), 0.01))
+    walk = [0, 0, 0, *(number_of[word] for word in heard.words), 0]
+    for place in range(3, len(walk)):
+        after = counts.setdefault(tuple(walk[place - 3 : place]), np.full(len(vocabulary), 0.01))
         after[walk[place]] += 1
 
 
-def next_logits(last_two):
-    after = counts.get(last_two, np.ones(len(vocabulary)))
+def next_logits(last_three):
+    after = counts.get(last_three, np.ones(len(vocabulary)))
     return np.log(after / after.sum())
 
 
@@ -767,7 +767,7 @@ SETTINGS = {
     "top-k 10": (1.0, 10, None),
     "top-p 0.7": (1.0, None, 0.7),
 }
-the_dogs, draws = (number_of["the"], number_of["dogs"]), {}
+the_dogs, draws = (0, number_of["the"], number_of["dogs"]), {}
 for label, setting in SETTINGS.items():
     drawn = [sample(next_logits(the_dogs), *setting, np.random.default_rng(seed)) for seed in range(2000)]
     draws[label] = np.bincount(drawn, minlength=len(vocabulary)) / len(drawn)
@@ -780,10 +780,10 @@ setting_bars(vocabulary, draws, before="the dogs")
 
 # %%
 def write(setting, seed):
-    """A sentence of at most 20 words; each word depends on the two before it."""
-    chance, row = np.random.default_rng(seed), [0, 0]
-    while len(row) < 22:
-        row.append(sample(next_logits(tuple(row[-2:])), *setting, chance))
+    """A sentence of at most 20 words; each word depends on the three before it."""
+    chance, row = np.random.default_rng(seed), [0, 0, 0]
+    while len(row) < 23:
+        row.append(sample(next_logits(tuple(row[-3:])), *setting, chance))
         if row[-1] == 0:
             break
     return " ".join(vocabulary[number] for number in row if number)
@@ -804,9 +804,9 @@ for label, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1"
 # %% [markdown]
 # As it is the model writes few correct sentences, although it is right most of the time: every word that never came
 # next has a little probability, and over 120 such words add up. Once such a word is drawn, the model has never seen the
-# two words that it continues. The three settings cut this *tail* or make it smaller (Holtzman et al. 2020). And greedy
-# decoding writes one and the same sentence, here not even a correct one: the most probable word each time is not the
-# most probable sentence.
+# three words that it continues. The three settings cut this *tail* or make it smaller (Holtzman et al. 2020). And
+# greedy decoding writes one and the same sentence, here not even a correct one: the most probable word each time is not
+# the most probable sentence.
 #
 # **★ More ways**, not graded. *Beam search* keeps the few best rows instead of one, adds log-probabilities (never
 # multiplies them), and lets finished rows wait; it divides by the length, or short rows would win. *Kept keys and

@@ -102,7 +102,11 @@ def setting_bars(vocabulary: list[str], draws: dict[str, np.ndarray], before: st
     for axis, (name, shares) in zip(axes.flat, draws.items()):
         axis.barh(np.arange(shown), shares[order], color="#1f5fa8")
         kept = int(np.count_nonzero(shares))
-        axis.set(title=f"{name}\n{kept} different tokens", xlim=(0, 1.1 * max(np.max(s) for s in draws.values())))
+        axis.set(
+            title=f"{name}\n{kept} different tokens",
+            xlabel="fraction",
+            xlim=(0, 1.1 * max(np.max(s) for s in draws.values())),
+        )
         axis.set_yticks(np.arange(shown), [vocabulary[token] for token in order])
         axis.invert_yaxis()
     told = "; ".join(f"{name}: {np.count_nonzero(shares)} different tokens, the most frequent {np.max(shares):.0%}"

@@ -11,10 +11,13 @@ from autograde.boundary.call_layer import put_weights
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.n13_decoder import _shared, greedy, sample
 from autograde.student import translation_run
+from bertlab import checkpoints
 from bertlab.data import small_world
 from bertlab.data.small_world.mirror import END, PAD
+from bertlab.families import Gpt2Config
 from bertlab.generation.choosing import choose
 from bertlab.generation.settings import GenerationSettings
+from bertlab.models import PreTrainingModel
 from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "13_decoder"
@@ -61,6 +64,7 @@ def test_the_sampler_has_the_probabilities_of_the_librarys(setting):
 
 def test_gpt2s_outputs_come_out_of_the_notebooks_layers(names, capsys):
     source = next(c.source for c in _cells() if "checkpoints.save(PreTrainingModel(config), folder)" in c.source)
+    names |= {"checkpoints": checkpoints, "Gpt2Config": Gpt2Config, "PreTrainingModel": PreTrainingModel}
     with mybert_importer.only_stand_ins():
         exec(source, names)
     assert float(capsys.readouterr().out.split()[-1]) < 1e-4
@@ -123,6 +127,19 @@ def test_the_recorded_runs_show_that_one_vector_is_not_enough_for_long_sources()
         (attention, one_vector) = exact.values()
         assert len(attention) == len(one_vector) == 3
         assert min(attention) > np.mean(one_vector) + 3 * np.std(one_vector, ddof=1) and min(attention) > 0.9
+
+
+def test_every_careful_setting_writes_more_correct_sentences_and_greedy_decoding_one(names, capsys):
+    from autograde.student.drawings_decoder import setting_bars
+
+    names |= {"small_world": small_world, "setting_bars": setting_bars}
+    for part in ("SETTINGS = {", "def write(setting"):
+        exec(next(cell.source for cell in _cells() if part in cell.source), names)
+    lines = [line for line in capsys.readouterr().out.splitlines() if " of 200 are correct" in line]
+    correct, different = ({line[:16].strip(): int(line[16:].split()[at]) for line in lines} for at in (0, 5))
+    careful = [correct[name] for name in ("temperature 0.5", "top-k 10", "top-p 0.7")]
+    assert correct["temperature 2"] < correct["as it is"] < min(careful) / 2
+    assert (correct["top-k 1"], different["top-k 1"]) == (0, 1)
 
 
 def test_a_function_that_uses_a_model_gets_the_cases_weights():
