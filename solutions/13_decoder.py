@@ -92,7 +92,8 @@ class ReluEncoderLayer(EncoderLayer):
 
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
         super().__init__(num_heads, intermediate_size, dropout, **kwargs)
-        self.feed_forward = ReluFeedForward(intermediate_size)
+        network = ReluFeedForward(intermediate_size)
+        self.feed_forward = network
 
 # %% [markdown]
 # **Before you begin**, a question that a lecture opens with: in broad strokes, how does a model do language modelling
@@ -466,8 +467,8 @@ del paper  # a quarter of a gigabyte
 # # A translator
 #
 # The *small world* is a language of 125 English words; the *mirror language* has other words, its verbs at the end, and
-# endings for number and case (see [its page](../small_world.md)). Every sentence has exactly one translation, so a
-# translation is right or wrong, and nobody has to judge it.
+# endings for number and case (`bertlab.data.small_world`). Every sentence has exactly one translation, so a translation
+# is right or wrong, and nobody has to judge it.
 
 # %%
 settings = choose_translation()
@@ -558,7 +559,8 @@ if ready(*NEEDED):
     print(f"held out, 9 to 16 words: {figures['long']:.1%} of {data.is_long.sum()} translations are exactly right")
 
 # %% [markdown]
-# ## 13.5 Write it: greedy decoding · 4 points · ~10 minutes
+# ---
+# # Writing
 #
 # After training nobody gives the model the target. It writes: it reads the source and what it has written so far, and
 # the logits at the *last* position score the next token. A lecture draws this last step for one word: logits → log
@@ -572,6 +574,8 @@ best = int(ops.argmax(log_probs))
 print("log_probs", np.round(log_probs.numpy(), 2), "→ arg max", best, "→", output_vocabulary[best])
 
 # %% [markdown]
+# ## 13.5 Write it: greedy decoding · 4 points · ~10 minutes
+#
 # The softmax changes no order, so the arg max of the logits is the same. To take the most probable token each time is
 # *greedy* decoding:
 #
@@ -693,9 +697,6 @@ print("recorded with: python -m benchmarks.training.mirror_language")
 # and the more order have to be in the same 64 numbers. With attention the decoder asks for each token what it needs,
 # and the length does not matter here.
 #
-# ---
-# # Choosing the next token
-#
 # ## 13.6 Draw it: temperature, top-k, top-p · 4 points · ~12 minutes
 #
 # A translation has one right answer, or a few. A story has not, and greedy decoding writes the same dull one every
@@ -812,7 +813,7 @@ for label, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1"
 # multiplies them), and lets finished rows wait; it divides by the length, or short rows would win. *Kept keys and
 # values*: a token never sees those behind it, so its key and value do not change when the row grows; compute them once
 # and only the new token's query each time. Without that, writing $\ell$ tokens costs $\ell$ passes over up to $\ell$
-# tokens. The library has both ([translation](../translation.md), [generation](../generation.md)).
+# tokens. The library has both (`bertlab translate`, `bertlab generate`).
 #
 # ---
 # # Without the encoder: GPT
