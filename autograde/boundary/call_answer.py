@@ -42,6 +42,9 @@ A **question** is a plain value (see `values`), a dict:
                                                          times at keywords["rate"] and keywords["momentum"] (or 0),
                                                          with keywords["compiled"] inside tf.function
                                                          → {"loss": …, role: weight after it}
+    {"kind": "with model", "name": …, "model": …, "config": {…}, "roles": {…}}
+                                                         constructs the model, sets weights by role, calls the
+                                                         function with the model as first argument
     {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
                                                          arrives as Keras variables; the others as NumPy arrays →
                                                          {"returned": …, "variables": what they hold afterwards}
@@ -243,6 +246,8 @@ def _ask(probe, question, namespace, notes, build):
                     raise
         call = in_graph(function) if question.get("graph") else function
         return call_with_notes(call, *inputs(probe, question), notes)
+    if kind == "with model":
+        return _with_model(probe, question, namespace, notes)
     if kind == "fill":
         return _filled(named(probe, namespace), question, notes)
     if kind == "composition":
@@ -270,6 +275,13 @@ def _filled(function, question, notes):
     same_keys = given.keys() == starts.keys()  # what the variables hold may change, and is compared by itself
     notes["after"] = to_plain([starts if same_keys else list(given), *others])
     return {"returned": to_plain(returned), "variables": to_plain(variables)}
+
+
+def _with_model(probe, question, namespace, notes):
+    """The result of a function that uses a model; the model is made for each question."""
+    function, model = named(probe, namespace), namespace[probe["model"]](**probe.get("config", {}))
+    put_weights(model, probe["roles"], question["weights"])
+    return call_with_notes(partial(function, model), *inputs(probe, question), notes)
 
 
 def _composed(calls, namespace):

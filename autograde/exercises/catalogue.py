@@ -17,6 +17,8 @@ from autograde.exercises.ready_made import with_everywhere
 from autograde.exercises.spec import Exercise, named
 from autograde.exercises.variants import Values
 
+MADE_HERE = {"step": 2, "with model": 1}  # the first arguments that a probe makes: model and optimizer; model
+
 
 class UnknownExerciseError(AutogradeError, KeyError):
     """No exercise has this name."""
@@ -67,7 +69,7 @@ def _complete(stated: Facts, package, modules: list[str], variant: Values) -> Ex
     return dataclasses.replace(
         exercise, id=stated.id, notebook=stated.notebook, number=stated.number, title=stated.title,
         minutes=stated.minutes, lines=stated.lines, names=(stated.name,), kept_in=package.KEPT_IN,
-        arguments=parameters[2:] if exercise.probe["kind"] == "step" else parameters,  # without model and optimizer
+        arguments=parameters[MADE_HERE.get(exercise.probe["kind"], 0) :],
         probe=named(exercise.probe, stated.name), forbidden=with_everywhere(exercise.forbidden), variant=variant,
     )  # fmt: skip
 

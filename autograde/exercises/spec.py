@@ -231,6 +231,15 @@ def training_step(model: str, roles: dict[str, list[str]]) -> dict:
     return {"kind": "step", "model": model, "roles": roles}
 
 
+def with_model(model: str, roles: dict[str, list[str]]) -> dict:
+    """Calls a function whose first argument is a model of the notebook's, made here, with the case's weights in it.
+
+    model: the name of its class, which makes its weights in its constructor. The case's arguments are the others, as
+    NumPy arrays and plain values; the reference gets them and, by name, `weights` and `config`.
+    """
+    return {"kind": "with model", "model": model, "roles": roles, "tensors": False}
+
+
 def layer(roles: dict[str, list[str]]) -> dict:
     """Constructs a layer, sets its weights by role and calls it."""
     return {"kind": "layer", "roles": roles}

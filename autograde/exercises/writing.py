@@ -35,6 +35,7 @@ from autograde.exercises.spec import (
     taking,
     training_step,
     values,
+    with_model,
 )
 from autograde.judging.compare import EXACT, Tolerance
 
@@ -43,5 +44,5 @@ __all__ = [
     "OwnWeights", "Part", "Raises", "Random", "Rates", "Reference", "Same", "Slopes", "Sums", "Tolerance", "Trial",
     "at_drawn_sizes", "cases", "composed", "draws", "filling", "layer", "mistake", "normal", "plain_function",
     "random_function", "repeated", "result_of", "sized", "some_seen", "stream", "taking", "training_step", "values",
-    "whole_numbers", "with_zeros",
+    "whole_numbers", "with_model", "with_zeros",
 ]  # fmt: skip

@@ -145,6 +145,20 @@ def _joint_outcomes(outcomes: dict[str, list[int]], masked: list[int]) -> list[s
     return events
 
 
+# --- tokens ---
+
+
+def drawn_token(given, result):
+    """The id of a token. given: the scores of all tokens, and what else the function takes. Events: which."""
+    scores = given[0]
+    if type(result) is not int and not is_whole_number(result):
+        return Difference("type", f"expected a whole number, the id of a token; yours is {shown(result)}")
+    token = int(result)
+    if not 0 <= token < len(scores):
+        return Difference("no token", f"expected an id from 0 to {len(scores) - 1}; yours is {token}")
+    return [f"token {token}"]
+
+
 # --- pairs ---
 
 
@@ -327,6 +341,7 @@ RULES: dict[str, Callable] = {
     "each masked": each_masked,
     "chosen positions": chosen_positions,
     "replaced": replaced,
+    "drawn token": drawn_token,
     "next sentence": next_sentence,
     "sentence order": sentence_order,
     "guessed": guessed,

@@ -94,7 +94,7 @@ def _of_tensors(exercise: Exercise, result: tuple) -> bool:
 
 
 def _reference(exercise: Exercise, arguments, keywords, weights, config):
-    has_weights = exercise.probe["kind"] in ("layer", "step")
+    has_weights = exercise.probe["kind"] in ("layer", "step", "with model")
     extra = {"weights": _as_float64(weights), "config": config} if has_weights else {}
     return exercise.reference(*_as_float64(list(arguments)), **_as_float64(keywords), **extra)
 

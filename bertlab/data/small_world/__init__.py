@@ -12,7 +12,7 @@ docs/small_world.md.
 
 from bertlab.data.small_world.exact import READERS, best_losses, conditionals, exact, exact_in_bag, floors
 from bertlab.data.small_world.grammar import HOMONYMS, SCENES, automaton
-from bertlab.data.small_world.mirror import mirror_pieces, to_mirror
+from bertlab.data.small_world.mirror import mirror_pieces, to_mirror, translation_rows, translation_tokens
 from bertlab.data.small_world.sentences import (
     LONGEST,
     SHORTEST,
@@ -27,9 +27,10 @@ from bertlab.data.small_world.sentences import (
 )
 
 __all__ = [
-    "HOMONYMS", "LONGEST", "READERS", "SCENES", "SHORTEST", "VERSION", "WORDS", "Sentence", "automaton",
-    "best_losses", "conditionals", "every_sentence", "exact", "exact_in_bag", "floors", "inference_pairs",
-    "mirror_pieces", "number_of_sentences", "read", "sample", "to_mirror", "who_acts", "word_ids",
+    "HOMONYMS", "LONGEST", "READERS", "SCENES", "SHORTEST", "VERSION", "WORDS", "Sentence", "automaton", "best_losses",
+    "conditionals", "every_sentence", "exact", "exact_in_bag", "floors", "inference_pairs", "mirror_pieces",
+    "number_of_sentences", "read", "sample", "to_mirror", "translation_rows", "translation_tokens", "who_acts",
+    "word_ids",
 ]  # fmt: skip
 
 VERSION = 1  # of the language: with the same version and seed, the same sentences for ever

@@ -9,15 +9,24 @@ for their number and one for their case; the verb takes one for its number and o
 and the scene of the sentence decides between them. There is no full stop.
 """
 
+from collections.abc import Sequence
 from functools import cache
 
+import numpy as np
+
 from bertlab.data.small_world import grammar
-from bertlab.data.small_world.sentences import Sentence, read
+from bertlab.data.small_world.sentences import LONGEST, Sentence, read
 
 NUMBER, VERB_NUMBER, NEGATION = ("a", "i"), ("e", "o"), "k"  # singular, plural
 CASES = {"subject": "", "partner": "", "attractor": "l", "attractor 2": "l"}
 CASES |= {"object": "n", "object 2": "n", "place": "m"}
 VERBS = ("resting", "acting", "be")
+PAD, START, END = (
+    0,
+    1,
+    2,
+)  # ids of a translator's rows: padding, the token in front of a target, the one behind a sentence
+MOST_TOKENS = 26  # of a target, the token behind it included: the longest translation has 25 tokens
 _CONSONANTS, _VOWELS = "klmnprstv", "aeiou"
 
 
@@ -44,6 +53,37 @@ def mirror_pieces() -> tuple[str, ...]:
     nouns = [number + case for number in NUMBER for case in dict.fromkeys(CASES.values())]
     verbs = [number + negation for number in VERB_NUMBER for negation in ("", NEGATION)]
     return (*stems().values(), *(f"##{ending}" for ending in nouns + verbs))
+
+
+def translation_tokens() -> tuple[str, ...]:
+    """The vocabulary of a translator, which source and target share: three special tokens, all words, and all
+    tokens of the mirror language.
+
+    Example:
+        >>> translation_tokens()[:4], len(translation_tokens())
+        (('[PAD]', '[START]', '[END]', 'the'), 218)
+    """
+    return ("[PAD]", "[START]", "[END]", *grammar.automaton().words[:-1], *mirror_pieces())
+
+
+def translation_rows(sentences: Sequence[Sentence]) -> tuple[np.ndarray, np.ndarray]:
+    """Sentences and their translations as ids of `translation_tokens`, each with END behind it, padded with PAD.
+
+    Returns (sentences, LONGEST + 1) and (sentences, MOST_TOKENS) int32.
+    """
+    ids = {token: number for number, token in enumerate(translation_tokens())}
+    sources = np.full((len(sentences), LONGEST + 1), PAD, "int32")
+    targets = np.full((len(sentences), MOST_TOKENS), PAD, "int32")
+    for source, target, sentence in zip(sources, targets, sentences):
+        pieces = [piece for word in to_mirror(sentence) for piece in _pieces(word)]
+        for row, tokens in ((source, sentence.words), (target, pieces)):
+            row[: len(tokens) + 1] = [*(ids[token] for token in tokens), END]
+    return sources, targets
+
+
+def _pieces(word: str) -> list[str]:
+    """The stem and the ending, as WordPiece cuts a word of the mirror language."""
+    return [word[:3]] if len(word) == 3 else [word[:3], f"##{word[3:]}"]
 
 
 def to_mirror(sentence: Sentence | str) -> tuple[str, ...]:

@@ -2,6 +2,8 @@
 
 before_transformers  readers from before attention on the questions of notebook P; by
               `python -m benchmarks.training.before_transformers`
+mirror_language  translators into the small world's mirror language, with all vectors of the source or their mean alone;
+              made by `python -m benchmarks.training.mirror_language`
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
 small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
 task_types    four small tasks, with and without pre-training; made by `python -m benchmarks.training.task_types`

@@ -203,7 +203,8 @@ NONSENSE = [
 @functools.cache
 def _given():
     """The arguments of one question under each rule."""
-    plans = [planner.make_plan(exercise, "given", misconceptions=False) for exercise in catalogue.of_notebook(NOTEBOOK)]
+    exercises = [*catalogue.of_notebook(NOTEBOOK), catalogue.find("sample")]
+    plans = [planner.make_plan(exercise, "given", misconceptions=False) for exercise in exercises]
     claims = [claim for plan in plans for part in plan["parts"] for claim in part["claims"] if "rule" in claim]
     return {claim["rule"]: claim["given"] for claim in reversed(claims)}  # the first of each rule
 

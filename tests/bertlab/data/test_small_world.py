@@ -439,3 +439,29 @@ def test_the_page_has_the_recorded_curve():
         assert row(step, *(f"{loss:.3f}" for loss in losses), above) in page
     seconds = [one["cpu_seconds"] for one in rows if one["step"] == 1500]
     assert f"A run took {min(seconds):.0f} to {max(seconds):.0f} seconds" in page
+
+
+def test_the_rows_of_a_translator_are_the_sentences_and_their_translations():
+    tokens, sentences = small_world.translation_tokens(), sample(2, 300)
+    sources, targets = small_world.translation_rows(sentences)
+    assert len(set(tokens)) == len(tokens) and tokens[:3] == ("[PAD]", "[START]", "[END]")
+    for sentence, source, target in zip(sentences, sources, targets):
+        for row, words in ((source, sentence.words), (target, small_world.to_mirror(sentence))):
+            text = [tokens[number] for number in row if number]
+            assert text.pop() == "[END]" and " ".join(text).replace(" ##", "") == " ".join(words)
+
+
+def test_no_translation_is_longer_than_its_row():
+    longest = "the small dog near the banks beyond the rivers often follows the wild cat and the bear ."
+    assert (small_world.translation_rows([read(longest)])[1] > 0).sum() == small_world.mirror.MOST_TOKENS
+
+
+def test_the_page_has_the_recorded_translators():
+    page, rows = PAGE.read_text(encoding="utf-8"), recorded_runs("mirror_language")
+    kinds = list(dict.fromkeys(one["decoder_sees"] for one in rows))
+    for words in dict.fromkeys(one["words"] for one in rows):
+        each = [[r["exact"] for r in rows if (r["decoder_sees"], r["words"]) == (kind, words)] for kind in kinds]
+        cells = [f"{100 * np.mean(exact):.1f} ± {100 * np.std(exact, ddof=1):.1f} %" for exact in each]
+        assert row(words, next(r["sources"] for r in rows if r["words"] == words), *cells) in page
+    seconds = [one["cpu_seconds"] for one in rows]
+    assert f"A run took {min(seconds)} to {max(seconds)} seconds of CPU time" in page

@@ -20,6 +20,7 @@ def test_the_objectives_were_compared_at_equal_operations_with_two_seeds_each():
 
 @pytest.mark.parametrize("name", recorded_names())
 @pytest.mark.parametrize("name", ["objectives", "small_world", "task_types"])
+@pytest.mark.parametrize("name", ["mirror_language", "objectives", "small_world"])
 def test_the_table_is_that_of_the_benchmark(name):
     columns = importlib.import_module(f"benchmarks.training.{name}").COLUMNS
     assert (RECORDED / f"{name}.csv").read_text(encoding="utf-8").splitlines()[0] == ",".join(columns)
@@ -50,4 +51,8 @@ def test_an_unknown_name_is_an_error_that_lists_the_known_ones():
     names = recorded_names()
     assert {"objectives", "small_world", "task_types"} <= set(names)
     with pytest.raises(DataError, match=f"expected the name of recorded runs, {', '.join(names)}; got 'nothing'"):
+    assert recorded_names() == ("mirror_language", "objectives", "small_world")
+    with pytest.raises(
+        DataError, match="expected the name of recorded runs, mirror_language, objectives, small_world; got 'nothing'"
+    ):
         recorded_runs("nothing")
