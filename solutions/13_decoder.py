@@ -26,7 +26,7 @@
 # - `greedy` and `sample`: two ways to choose the next token;
 # - `gpt_count`: where GPT-2's 124 million come from; and your own layers with the outputs of a GPT-2.
 #
-# 80 to 100 minutes, 28 points. Everything runs on this machine, without a network. It uses your parts of notebooks 02,
+# 80 to 100 minutes, 34 points, the run included. Everything runs on this machine, without a network. It uses your parts of notebooks 02,
 # 03, 04 and 07; where one is missing, the library's is used.
 #
 # **Notation.** As in notebook 03: the tokens $Z$ of the sentence that is being written, the tokens $H$ of the sentence
@@ -34,20 +34,9 @@
 # [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, check, curves, heat_maps, load_backend, progress, stacked_boxes
+from autograde.student import answer, check, heat_maps, load_backend, progress, stacked_boxes
 
 load_backend()
-
-from autograde.student.drawings_decoder import TranslationCurves, exact_by_length, reading_and_writing, setting_bars
-from autograde.student.training_run import Run, ready
-from autograde.student.translation_run import END, PAD, START, TranslationData, choose_translation, translation_folder
-from bertlab import checkpoints
-from bertlab.config import BertConfig
-from bertlab.data import small_world
-from bertlab.families import Gpt2Config, TransformerConfig
-from bertlab.generation import mask_predict
-from bertlab.models import PreTrainingModel, outline
-from bertlab.training.runs.recorded import recorded_runs
 
 # %% tags=["setup"]
 import warnings
@@ -55,12 +44,33 @@ import warnings
 import keras
 import numpy as np
 from keras import ops
-from tensorflow import Tensor
-
 from mybert.attention import MultiHeadAttention, attention_scores, causal_mask, padding_mask, softmax_rows
 from mybert.embeddings import sinusoids
-from mybert.encoder import EncoderLayer, FeedForward, LayerNorm
+from mybert.encoder import EncoderLayer, LayerNorm
 from mybert.pretraining import clip_gradients, learning_rate, mlm_loss
+from tensorflow import Tensor
+
+from autograde.boundary.weights_file import TRANSLATION
+from autograde.student.drawings_decoder import TranslationCurves, exact_by_length, reading_and_writing, setting_bars
+from autograde.student.trained_weights import check_weights, download_weights, hand_in, weights_path
+from autograde.student.training_run import Run, ready
+from autograde.student.translation_run import (
+    END,
+    FILE,
+    NOTEBOOK,
+    PAD,
+    START,
+    TranslationData,
+    choose_translation,
+    translation_folder,
+)
+from bertlab import checkpoints
+from bertlab.config import BertConfig
+from bertlab.data import small_world
+from bertlab.families import Gpt2Config, TransformerConfig
+from bertlab.generation import mask_predict
+from bertlab.models import PreTrainingModel, outline
+from bertlab.training.runs.recorded import recorded_runs
 
 warnings.filterwarnings("ignore", "You are using a softmax over axis")  # of one score: at the first token that is right
 MASKED_SCORE = -1e9  # the score of a key that may not be seen
@@ -508,9 +518,9 @@ def fresh_run():
     model = Transformer(**settings.model)
     source, target = data.batch(0)
     model(ops.convert_to_tensor(source), ops.convert_to_tensor(target))  # makes the weights
-    for number, weight in enumerate(model.trainable_variables):
+    for weight in model.trainable_variables:
         if len(weight.shape) == 2:
-            weight.assign(keras.random.normal(weight.shape, stddev=settings.model["hidden_size"] ** -0.5, seed=number))
+            weight.assign(keras.random.normal(weight.shape, stddev=settings.model["hidden_size"] ** -0.5))
     optimizer = keras.optimizers.Adam(Schedule(), beta_2=0.98, epsilon=1e-9)
     optimizer.build(model.trainable_variables)
     return Run(translation_folder(settings), settings, model, optimizer)
@@ -557,6 +567,20 @@ if ready(*NEEDED):
             live.draw(run.history)
     figures = judge(lambda *rows: evaluate(*map(ops.convert_to_tensor, rows)))
     print(f"held out, 9 to 16 words: {figures['long']:.1%} of {data.is_long.sum()} translations are exactly right")
+    print(hand_in(run, weights_path(NOTEBOOK, FILE), TRANSLATION))
+
+# %% [markdown]
+# **How it is graded.** The last line wrote `translator_weights.safetensors`: hand it in together with this notebook. The
+# grader puts the weights into the course's own Transformer, of which the checks above say that yours is the same, and
+# translates 300 sentences of 9 to 16 words that nobody has seen. There are 2 points if 20 % of the translations are
+# right in every token, 2 more from 40 %, and 2 more from 60 %. Weights of another vocabulary, and untrained ones, are
+# refused.
+
+# %%
+print(download_weights(weights_path(NOTEBOOK, FILE)))
+
+# %% nbgrader={"grade": true, "grade_id": "translation-run", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
+print(check_weights(weights_path(NOTEBOOK, FILE), TRANSLATION))
 
 # %% [markdown]
 # ---

@@ -11,15 +11,17 @@ from pathlib import Path
 import numpy as np
 
 from autograde.student import home
+from autograde.student.training_run import own_seed
 from bertlab.data import small_world
 from bertlab.data.small_world.mirror import END, PAD, START
 
 NOTEBOOK = "13_decoder"
+FILE = "translator_weights.safetensors"  # what is handed in, beside the notebook
 HELD_OUT, HELD_OUT_SEED = 1500, 1  # sentences that the run never sees
 LENGTHS = ((4, 6), (7, 8), (9, 11), (12, 16))  # words of a source, the full stop included; as in the recorded runs
 LONG = (9, 16)  # words of the sources by which a run is judged
 
-__all__ = ["END", "LENGTHS", "LONG", "PAD", "START", "TranslationData", "TranslationSettings", "choose_translation",
+__all__ = ["END", "FILE", "LENGTHS", "LONG", "NOTEBOOK", "PAD", "START", "TranslationData", "TranslationSettings", "choose_translation",
            "translation_folder"]  # fmt: skip
 
 
@@ -35,6 +37,7 @@ class TranslationSettings:
     length: int = small_world.LONGEST + 1  # of a source
     compiled: bool = False  # the step is compiled with XLA
     seed: int = 13
+    text: str = "the small world"
     model: dict = field(default_factory=dict)
 
     def __str__(self):
@@ -46,9 +49,11 @@ class TranslationSettings:
 
 
 def choose_translation(steps: int = 600, **changes) -> TranslationSettings:
-    """The settings of a run of so many steps. changes: any field of `TranslationSettings`."""
+    """The settings of a run of so many steps; the seed is drawn once for a home. changes: any field."""
     vocabulary = len(small_world.translation_tokens())
     sizes = dict(vocab_size=vocabulary, hidden_size=64, num_layers=2, num_heads=4, intermediate_size=128, dropout=0.0)
+    if "seed" not in changes:
+        changes["seed"] = own_seed(home.of_notebook(NOTEBOOK) / "translation_run")
     settings = dict(steps=steps, warmup_steps=max(1, steps // 10), interval=max(1, steps // 8), peak=3e-3, model=sizes)
     return TranslationSettings(**settings | changes)
 
@@ -83,7 +88,7 @@ class TranslationData:
     def batch(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Batch number `number`, sources (B, S) and targets (B, U): always the same, without a held-out sentence."""
         size = self.settings.batch_size
-        drawn = small_world.sample(1_000_000 * self.settings.seed + number, 2 * size)
+        drawn = small_world.sample(1_000_000 * (1 + self.settings.seed) + number, 2 * size)
         return small_world.translation_rows([one for one in drawn if one.words not in self._held_out][:size])
 
     def ids(self, sentence: str) -> list[int]:

@@ -11,14 +11,6 @@ from autograde.exercises.spec import Case, Dropped, Forbidden, Trial
 
 WRITE_IT = Forbidden("In this exercise you build the decoder yourself, from the parts of your earlier notebooks.")
 
-DECODER_LAYER = (
-    roles.inside("attention", roles.ATTENTION)
-    | roles.norm("attention_norm")
-    | roles.inside("cross_attention", roles.ATTENTION)
-    | roles.norm("cross_norm")
-    | roles.inside("feed_forward", roles.FEED_FORWARD)
-    | roles.norm("output_norm")
-)
 SUB_LAYERS = {  # name → the bias that is added to its result, and what dropout acts on
     "attention": ("attention/out/bias", "that self-attention adds to x"),
     "cross_attention": ("cross_attention/out/bias", "that cross-attention adds to x"),
@@ -86,7 +78,7 @@ def decoder_case(
     x, h = normal(rng, batch, tokens, hidden), normal(rng, batch, source_tokens, hidden)
     keywords |= {} if mask is None else {"source_mask": mask}
     config = {"num_heads": heads, "intermediate_size": inner} | ({"dropout": 0.5} if dropout is None else dropout)
-    return Case((x, h), keywords, layer_weights(rng, DECODER_LAYER, hidden, inner), config, seed=13)
+    return Case((x, h), keywords, layer_weights(rng, roles.DECODER_LAYER, hidden, inner), config, seed=13)
 
 
 def dropped_by_signs(case: Case, part: str, rate: float) -> Trial:

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from autograde.boundary import roles
 from autograde.exercises.draws import Random, normal, some_seen
 from autograde.exercises.n13_decoder._shared import (
-    DECODER_LAYER,
     SUB_LAYERS,
     WRITE_IT,
     decoder_case,
@@ -84,7 +84,7 @@ def any_sizes(rng: Random, batch: int, tokens: int, source_tokens: int, heads: i
 
 
 EXERCISE = Exercise(
-    probe=layer(DECODER_LAYER),
+    probe=layer(roles.DECODER_LAYER),
     reference=decoder_layer,
     in_graph=True,
     slow_draws=True,

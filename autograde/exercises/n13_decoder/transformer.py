@@ -7,7 +7,6 @@ import numpy as np
 from autograde.boundary import roles
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n13_decoder._shared import (
-    DECODER_LAYER,
     WRITE_IT,
     decoder_layer,
     encoder_layer,
@@ -29,12 +28,7 @@ from autograde.exercises.writing import (
     mistake,
 )
 
-STACKS = {"encoder": roles.ENCODER_LAYER, "decoder": DECODER_LAYER}
-ROLES = {"token": ["token.embeddings"]} | {
-    f"{stack}/{role}": [f"{stack}_layers.*.{path}" for path in paths if ".*" not in path]
-    for stack, names in STACKS.items()
-    for role, paths in names.items()
-}
+STACKS = {"encoder": roles.ENCODER_LAYER, "decoder": roles.DECODER_LAYER}
 
 
 def positions(tokens: int, hidden: int) -> np.ndarray:
@@ -137,7 +131,7 @@ def in_training(rng: Random) -> list[Trial]:
 
 
 EXERCISE = Exercise(
-    probe=layer(ROLES),
+    probe=layer(roles.TRANSFORMER),
     reference=transformer,
     in_graph=True,
     slow_draws=True,
