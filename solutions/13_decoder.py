@@ -34,36 +34,16 @@
 # [glossary](../glossary.md); ⚠ marks what a lecture has otherwise ([errata](../errata.md)).
 
 # %%
-from autograde.student import answer, check, heat_maps, load_backend, progress, stacked_boxes
+from autograde.student import answer, check, curves, heat_maps, load_backend, progress, stacked_boxes
 
 load_backend()
 
-# %% tags=["setup"]
-import warnings
-
-import keras
-import numpy as np
-from keras import ops
-from mybert.attention import MultiHeadAttention, attention_scores, causal_mask, padding_mask, softmax_rows
-from mybert.embeddings import sinusoids
-from mybert.encoder import EncoderLayer, LayerNorm
-from mybert.pretraining import clip_gradients, learning_rate, mlm_loss
-from tensorflow import Tensor
-
-from autograde.boundary.weights_file import TRANSLATION
 from autograde.student.drawings_decoder import TranslationCurves, exact_by_length, reading_and_writing, setting_bars
+from autograde.boundary.weights_file import TRANSLATION
 from autograde.student.trained_weights import check_weights, download_weights, hand_in, weights_path
 from autograde.student.training_run import Run, ready
-from autograde.student.translation_run import (
-    END,
-    FILE,
-    NOTEBOOK,
-    PAD,
-    START,
-    TranslationData,
-    choose_translation,
-    translation_folder,
-)
+from autograde.student.translation_run import END, FILE, NOTEBOOK, PAD, START
+from autograde.student.translation_run import TranslationData, choose_translation, translation_folder
 from bertlab import checkpoints
 from bertlab.config import BertConfig
 from bertlab.data import small_world
@@ -71,6 +51,19 @@ from bertlab.families import Gpt2Config, TransformerConfig
 from bertlab.generation import mask_predict
 from bertlab.models import PreTrainingModel, outline
 from bertlab.training.runs.recorded import recorded_runs
+
+# %% tags=["setup"]
+import warnings
+
+import keras
+import numpy as np
+from keras import ops
+from tensorflow import Tensor
+
+from mybert.attention import MultiHeadAttention, attention_scores, causal_mask, padding_mask, softmax_rows
+from mybert.embeddings import sinusoids
+from mybert.encoder import EncoderLayer, FeedForward, LayerNorm
+from mybert.pretraining import clip_gradients, learning_rate, mlm_loss
 
 warnings.filterwarnings("ignore", "You are using a softmax over axis")  # of one score: at the first token that is right
 MASKED_SCORE = -1e9  # the score of a key that may not be seen
@@ -570,9 +563,9 @@ if ready(*NEEDED):
     print(hand_in(run, weights_path(NOTEBOOK, FILE), TRANSLATION))
 
 # %% [markdown]
-# **How it is graded.** The last line wrote `translator_weights.safetensors`: hand it in together with this notebook. The
-# grader puts the weights into the course's own Transformer, of which the checks above say that yours is the same, and
-# translates 300 sentences of 9 to 16 words that nobody has seen. There are 2 points if 20 % of the translations are
+# **How it is graded.** The last line wrote `translator_weights.safetensors`: hand it in together with this notebook.
+# The grader puts the weights into the course's own Transformer, of which the checks above say that yours is the same,
+# and translates 300 sentences of 9 to 16 words that nobody has seen. There are 2 points if 20 % of the translations are
 # right in every token, 2 more from 40 %, and 2 more from 60 %. Weights of another vocabulary, and untrained ones, are
 # refused.
 

@@ -21,8 +21,8 @@ HELD_OUT, HELD_OUT_SEED = 1500, 1  # sentences that the run never sees
 LENGTHS = ((4, 6), (7, 8), (9, 11), (12, 16))  # words of a source, the full stop included; as in the recorded runs
 LONG = (9, 16)  # words of the sources by which a run is judged
 
-__all__ = ["END", "FILE", "LENGTHS", "LONG", "NOTEBOOK", "PAD", "START", "TranslationData", "TranslationSettings", "choose_translation",
-           "translation_folder"]  # fmt: skip
+__all__ = ["END", "FILE", "LENGTHS", "LONG", "NOTEBOOK", "PAD", "START", "TranslationData", "TranslationSettings",
+           "choose_translation", "translation_folder"]  # fmt: skip
 
 
 @dataclass(frozen=True)
