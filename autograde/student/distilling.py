@@ -1,11 +1,9 @@
-"""The training run of notebook 12: its settings, its folder, and recorded runs of other students.
+"""The training run of notebook 12: its settings and its folder.
 
 The student reads the text of notebook 07's short run, with the tokens of the packaged model.
 """
 
 from pathlib import Path
-
-import numpy as np
 
 from autograde.student import home
 from autograde.student.training_run import RunSettings, own_seed
@@ -27,13 +25,3 @@ def distillation_settings(sizes: dict, **changes) -> RunSettings:
 def distillation_folder(settings: RunSettings) -> Path:
     """The folder of a run in the student's home: a run of another length has another one."""
     return home.of_notebook(NOTEBOOK) / _RUNS / f"{settings.steps}_steps"
-
-
-def distilled_students() -> list[tuple[str, float, float]]:
-    """Recorded ways to a student of 2 layers: name, mean and standard deviation of the masked accuracy over seeds."""
-    from bertlab.training.runs.recorded import recorded_runs
-
-    scores: dict[str, list[float]] = {}
-    for row in recorded_runs("distilled_students"):
-        scores.setdefault(row["way"], []).append(row["accuracy"])
-    return [(way, float(np.mean(values)), float(np.std(values, ddof=1))) for way, values in scores.items()]
