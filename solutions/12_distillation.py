@@ -519,7 +519,7 @@ if ready(*NEEDED):
         print(f"{name:34} {size:12,} {milliseconds(model, batch):6.1f}   {judge(model)['accuracy']:.1%}")
 
 # %% [markdown]
-# What is the idea worth? The library measured it on other text, novels, where the teacher fills in 48 % of the blanks: after
+# What is the idea worth? The library measured it on its built-in corpus, where the teacher fills in 48 % of the blanks: after
 # 100 steps, a student of 2 × 256 from every second layer 36 %, one of the same size from random weights 8 %; and a student
 # of 2 × 128, which is too narrow to begin with the teacher's layers, gains nothing from its teacher (after 400 steps
 # 10.4 %, from scratch 12.1 %). One run each; made by `python -m benchmarks.training.distillation`. So most of the gain of
