@@ -107,7 +107,7 @@ def weight_shapes(config: dict) -> dict[str, tuple[int, ...]]:
 
 
 def transformer_shapes(config: dict) -> dict[str, tuple[int, ...]]:
-    """Role → shape of an encoder–decoder, for a configuration. A stack's layers lie side by side along the last axis."""
+    """Role → shape of an encoder–decoder, for a configuration. A stack's layers lie side by side on the last axis."""
     hidden, inner, layers = config["hidden_size"], config["intermediate_size"], config["num_layers"]
     shapes: dict[str, tuple[int, ...]] = {"token": (config["vocab_size"], hidden)}
     for role in TRANSFORMER:
