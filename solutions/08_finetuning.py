@@ -233,8 +233,8 @@ print(f"{right:.1%} of {len(truth)} held-out examples right (± {error:.1%}, one
 
 # %% [markdown]
 # **See it.** The first sentence, from a lecture, is one of the training examples; the others are new to the model. Write your
-# own into the list, also with a negation, such as *not bad at all*. (⚠ A lecture calls *Toy Story 2 was okay*, with 0.543, "neutral". There are two classes, positive and
-# negative, so the answer is "positive", with little certainty.)
+# own into the list, also with a negation, such as *not bad at all*. (⚠ A lecture calls *Toy Story 2 was okay*, with 0.543,
+# "neutral". There are two classes, positive and negative, so its answer is "positive", with little certainty.)
 
 # %%
 mine = [
