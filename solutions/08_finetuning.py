@@ -233,15 +233,14 @@ print(f"{right:.1%} of {len(truth)} held-out examples right (± {error:.1%}, one
 
 # %% [markdown]
 # **See it.** The first sentence, from a lecture, is one of the training examples; the others are new to the model. Write your
-# own into the list. (⚠ A lecture calls *Toy Story 2 was okay*, with 0.543, "neutral". There are two classes, positive and
-# negative, so the answer is "positive", with little certainty.)
+# own into the list, also with a negation, such as *not bad at all*. (⚠ A lecture calls *Toy Story 2 was okay*, with 0.543,
+# "neutral". There are two classes, positive and negative, so its answer is "positive", with little certainty.)
 
 # %%
 mine = [
     "I loved the movie! It was amazing",
     "Toy Story 2 was okay.",
     "The hall was dark and the seats were hard.",
-    "I did not expect to like it, but it is not bad at all.",
 ]
 logits = predict(critic, encode(mine, begin, LENGTH))
 shares = np.exp(logits - logits.max(axis=1, keepdims=True))
@@ -704,7 +703,6 @@ def show_names(text: str) -> None:
 for text in (
     "Apple is based in California",
     "She gave me an apple and a book",
-    "Lego is based in Denmark",
     "Paris and Helen met the king of Troy",
     "Puma opened a shop in Paris",
     "A puma was seen near the river",
