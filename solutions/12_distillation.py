@@ -254,9 +254,12 @@ def put_in(arrays, model):
     return model
 
 
-def judge(model, batches=4):
-    """Loss and accuracy on held-out text, by your own functions."""
-    guess = tf.function(lambda *inputs: model(*inputs, training=False))
+def compiled(model):
+    return tf.function(lambda *inputs: model(*inputs, training=False), reduce_retracing=True)
+
+
+def judge(guess, batches=4):
+    """Loss and accuracy of a compiled model on held-out text, by your own functions."""
     losses, counts, hits = [], [], []
     for batch in map(tensors, data.held_out[:batches]):
         logits, _ = guess(*reads(batch))
@@ -276,7 +279,7 @@ students = {
     "every second": put_in(every_second(teacher_arrays), built(num_layers=2)),
     "teacher": teacher,
 }
-before = {name: judge(model, batches=2) for name, model in students.items()}
+before = {name: judge(compiled(model), batches=2) for name, model in students.items()}
 bars(
     list(before),
     {"accuracy": [100 * scores["accuracy"] for scores in before.values()]},
@@ -428,6 +431,8 @@ for name, count in {"DistilBERT": distilbert, "TinyBERT-6": tiny[6], "TinyBERT-4
 # ---
 # # The run
 #
+# ## 12.6 Train it · 6 points · minutes
+#
 # Now train the student, with `distil_loss`. It has 2 layers of 256, begins with every second layer of the teacher,
 # and reads the documentation of Python, with new masks in every batch. The run is saved after every part of it and
 # resumes where it was saved, as in notebook 07; the ■ button stops it after the current step and saves it, too. It starts
@@ -478,11 +483,12 @@ NEEDED = ("soften", "soft-loss", "every-second", "distil-loss")
 if ready(*NEEDED):
     run = fresh_run()
     fast_step = tf.function(lambda batch: distil_step(run.model, run.optimizer, batch))
+    guess = compiled(run.model)
     curves = LiveCurves(len(data.pieces), data.unigram_loss, trained="training batch (three losses)", levels={"teacher": before["teacher"]})
     for step in run.steps():
         loss = fast_step(tensors(data.batch(step)))
         if run.is_time_to_judge(step):
-            run.record(step, loss, judge(run.model, batches=2))
+            run.record(step, loss, judge(guess, batches=2))
             curves.draw(run.history)
 
 # %%
@@ -501,12 +507,11 @@ print(check_weights(weights_path(NOTEBOOK, FILE)))
 
 
 # %%
-def milliseconds(model, batch):
-    guess = tf.function(lambda *inputs: model(*inputs, training=False)[0])
+def milliseconds(guess, batch):
     times = []
     for _ in range(11):
         began = time.perf_counter()
-        np.array(guess(*reads(batch)))
+        np.array(guess(*reads(batch))[0])
         times.append(1000 * (time.perf_counter() - began))
     return float(np.median(times[1:]))
 
@@ -516,7 +521,8 @@ if ready(*NEEDED):
     print(f"{'':34} {'parameters':>12} {'ms':>6}   accuracy")
     for name, model in {"teacher": teacher, "your student": run.model}.items():
         size = sum(int(np.prod(variable.shape)) for variable in variables_of(model).values())
-        print(f"{name:34} {size:12,} {milliseconds(model, batch):6.1f}   {judge(model)['accuracy']:.1%}")
+        guess = compiled(model)
+        print(f"{name:34} {size:12,} {milliseconds(guess, batch):6.1f}   {judge(guess)['accuracy']:.1%}")
 
 # %% [markdown]
 # What is the idea worth? The library measured it on its built-in corpus, where the teacher fills in 48 % of the blanks: after
