@@ -292,8 +292,9 @@ for name, scores in before.items():
     print(f"{name:13} loss {scores['loss']:5.2f}   accuracy {scores['accuracy']:.1%}")
 
 # %% [markdown]
-# Copied layers know something from the start, but their loss is not much better than that of the token frequencies: the
-# layers have to learn to work together again. That takes a short training instead of a long one.
+# Copied layers know something from the start, the first half no less than every second one. But their loss is not much
+# better than that of the token frequencies: the layers have to learn to work together again. That takes a short training
+# instead of a long one.
 #
 # ---
 # # The losses of DistilBERT and TinyBERT

@@ -15,7 +15,7 @@ _RUNS = "distillation_run"
 
 def distillation_settings(sizes: dict, **changes) -> RunSettings:
     """The settings of the run; the seed is drawn once for a home. sizes: of the student; changes: any field."""
-    settings = dict(text="python", length=32, batch_size=64, steps=300, warmup_steps=20, peak=1e-3, interval=50,
+    settings = dict(text="python", length=32, batch_size=64, steps=200, warmup_steps=20, peak=1e-3, interval=25,
                     compiled=False, model=sizes | {"dropout": 0.1})  # fmt: skip
     if "seed" not in changes:
         changes["seed"] = own_seed(home.of_notebook(NOTEBOOK) / _RUNS)
