@@ -199,7 +199,7 @@ def as_keras_begins(kind):
 
 from bertlab.training.runs.recorded import recorded_runs
 
-recorded = {}  # experiment → reader → question → values of three seeds
+recorded = {}  # experiment → reader → question → a value for each seed
 for run in recorded_runs("before_transformers"):
     of_reader = recorded.setdefault(run["experiment"], {}).setdefault(run["reader"], {})
     of_reader.setdefault(run.get("question", ""), []).append(run["value"])
@@ -419,16 +419,16 @@ distance_curves(
     title="France in the state",
     x="words after France",
     y="difference of the states",
-    alt="The three curves of the RNN and two of the LSTM: with forget bias 3 it falls more slowly than with bias 1",
+    alt="The three curves of the RNN and two of the LSTM: with forget bias 1 it falls, with bias 3 it stays level",
 )
 for size in (1, 3):
     kept = 1 / (1 + math.exp(-size))
     print(f"forget gate σ({size}) = {kept:.2f} of the cell is kept at each step, after 17 steps {kept**17:.3f}")
 
 # %% [markdown]
-# A cell of which 95 % is kept at each step forgets slowly, with 73 % it forgets fast. And one thing that the lectures
-# do not say: an RNN whose $U$ changes no length also remembers, *at the beginning*. Not the name of the network
-# decides, but the factor per step.
+# A cell of which 95 % is kept at each step still knows the country at the end of the sentence, one of which 73 % is
+# kept hardly. And one thing that the lectures do not say: an RNN whose $U$ changes no length also remembers, *at the
+# beginning*. Not the name of the network decides, but the factor per step.
 #
 # ## P.4 What distance does to a gradient · 3 points · ~8 minutes
 #
@@ -488,7 +488,7 @@ check(gradient_by_distance)
 units = 16
 w_small = (rng.normal(size=(units, units)) / units**0.5).astype("float32")
 u_small, b_small = turn(units), np.zeros(units, "float32")
-short_words = ops.convert_to_tensor(0.001 * rng.normal(size=(60, units)).astype("float32"))
+short_words = ops.convert_to_tensor(1e-5 * rng.normal(size=(60, units)).astype("float32"))
 usual_words = ops.convert_to_tensor(rng.normal(size=(60, units)).astype("float32"))
 
 
@@ -586,8 +586,8 @@ with_recorded(
     title="Which country came first?",
     x="words ago",
     y="accuracy after 400 steps",
-    alt="Accuracy by distance, recorded ones in grey with the spread of three seeds, and two marks for your RNN and LSTM at "
-    "distance 16",
+    alt="Accuracy by distance: recorded ones in grey, a dot for each seed and a line through the means; attention stays at "
+    "1, the recurrent ones fall; two marks for your RNN and LSTM at distance 16",
 )
 print("yours, 16 words ago:", {name: value[16] for name, value in mine.items()})
 print("recorded by `python -m benchmarks.training.before_transformers`, mean ± standard deviation of three seeds,")
@@ -723,13 +723,14 @@ lines(
 )
 
 # %% [markdown]
-# Operations are not time. For long texts attention has *more* of them, and is still ahead as long as a step of a
-# recurrence costs more than its arithmetic: a step is a small product and must wait for the one before, on a GPU with
-# thousands of idle cores more than here. But $n^2$ comes back in the end: that is why BERT stops at 512 tokens (⚠ a
-# lecture calls transformers strong on long documents, and says that LSTMs struggle beyond 512 to 1024 tokens: an LSTM
-# has no such limit; LSTM language models use some 200 words of context, Khandelwal et al. 2018; 512 is BERT's own).
-# The "9.3–21.3× faster" of another lecture ⚠ is measured, too, but with other things: a whole convolutional
-# translator against Google's LSTMs when they *generate*, on three GPUs (Gehring et al. 2017, section 5.3).
+# Operations are not time. On a processor with few cores the three layers are within some factors of one another (and
+# other programs on the machine disturb the picture). On a GPU with thousands of cores each step of a recurrence
+# leaves nearly all of them idle, and the number of steps counts. But $n^2$ comes back in the end: with more words
+# than numbers per word attention has the most operations, and BERT stops at 512 tokens. (⚠ A lecture calls
+# transformers strong on long documents and says that LSTMs struggle beyond 512 to 1024 tokens. An LSTM has no such
+# limit: LSTM language models use about 200 words of context, Khandelwal et al. 2018; 512 is BERT's own.) The
+# "9.3–21.3× faster" of another lecture ⚠ is a whole convolutional translator against Google's LSTMs when they
+# *generate*, on three GPUs (Gehring et al. 2017, section 5.3).
 #
 # ---
 # # Two ideas that BERT kept
@@ -921,14 +922,17 @@ seed_dots(
     together,
     title="Who acts? 200 labelled sentences",
     y="accuracy",
-    alt="Dots of three recorded seeds for each of three ways, with mean and standard deviation, and a mark for your run",
+    alt="Dots of five recorded seeds for each of three ways, with mean and standard deviation, and a mark for your run",
 )
 print("yours:", together)
 for way, values in recorded["tasks"].items():
     print(f"{way:16} {np.mean(values['']):.3f} ± {np.std(values[''], ddof=1):.3f}, recorded")
 
 # %% [markdown]
-# TASKS-RESULT
+# The same 200 labels train a better reader when the tags come with them: with the tags at layer 1 in each of the five
+# recorded seeds. Whether they are read from layer 1 or from the last one cannot be told from these seeds: the
+# difference is smaller than their spread, and with two layers bottom and top are near each other. (Recorded by the
+# command above.)
 #
 # ---
 # # What attention changes
@@ -974,10 +978,9 @@ for name, values_of in by_distance.items():
 # The gradients of recurrent readers are powers of the distance: straight lines, whose slope the initial weights
 # choose. (The LSTM with bias 3 even rises: besides the 95 % of the cell that are kept there is a second way, through
 # $U$.) Attention's gradient depends on what a word *is*, not on how far away it is. And the line is not everything:
-# the gradient of the LSTM with bias 3 arrives from 64 words away, and yet it did not learn that distance in 400
-# steps; its one state also holds something of all
-# 64 words. Attention has no such state. One step between any two words, and nothing to squeeze them through: that is the
-# point, and it costs $n^2$.
+# the gradient of the LSTM with bias 3 arrives from 64 words away, and yet it is not reliable there; its one state
+# also holds something of all 64 words. Attention has no such state. One step between any two words, and nothing to
+# squeeze them through: that is the point, and it costs $n^2$.
 #
 # **The lectures' table, measured.** A lecture compares four kinds of reader in seven rows, with ticks and crosses.
 # Here is the table with a number in every cell (± is the standard deviation of three recorded seeds; the rest is

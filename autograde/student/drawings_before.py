@@ -35,23 +35,24 @@ def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
 
 
 def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) -> None:
-    """Recorded results in grey, mean ± standard deviation of the seeds by distance, and one's own as large marks.
+    """Recorded results by distance in grey, a dot for each seed and a line through the means; one's own as large marks.
 
     recorded: name → {distance: values of the seeds}. own: name → {distance: value}.
     """
-    figure, axes = _figure(8.0, 4.2, 1, 1)
+    figure, axes = _figure(8.4, 4.4, 1, 1)
     axis = axes.flat[0]
     for number, (name, by_distance) in enumerate(recorded.items()):
         dash, marker = _GREYS[number]
+        aside = 1 + 0.05 * (number - len(recorded) / 2)  # side by side, so that equal ones are all seen
         places = sorted(by_distance)
         mean = [np.mean(by_distance[place]) for place in places]
-        spread = [np.std(by_distance[place], ddof=1) for place in places]
-        axis.errorbar(
-            places, mean, yerr=spread, color="#8a8a8a", linestyle=dash, marker=marker, capsize=3,
-            label=f"{name}, recorded",
-        )  # fmt: skip
+        label = f"{name}, recorded"
+        axis.plot(
+            [aside * place for place in places], mean, color="#8a8a8a", linestyle=dash, marker=marker, label=label
+        )
+        for place in places:
+            axis.plot([aside * place] * len(by_distance[place]), by_distance[place], ".", color="#b5b5b5")
         if name in own:
-            aside = 1 + 0.06 * (number - len(recorded) / 2)  # so that marks at one point are all seen
             axis.plot(
                 [aside * place for place in own[name]], list(own[name].values()), color=_COLOURS[number], marker=marker,
                 markersize=13, linestyle="", markeredgecolor="black", label=f"{name}, yours", zorder=5,

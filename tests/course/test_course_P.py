@@ -94,3 +94,11 @@ def test_the_recorded_runs_support_the_table():
     assert transfer["bag", "who acts"] == 0.5
     assert transfer["bag", "scene"] > transfer["untrained", "scene"] > transfer["inference", "scene"]
     assert transfer["bag", "subject"] > max(transfer["untrained", "subject"], transfer["inference", "subject"])
+
+
+def test_tags_at_layer_1_help_in_each_recorded_seed_and_the_layer_makes_no_clear_difference():
+    tasks = {way: np.array(values) for (way, _), values in _recorded("tasks").items()}
+    assert all(len(values) == 5 for values in tasks.values())
+    assert (tasks["tags at layer 1"] > tasks["alone"]).all()
+    difference = tasks["tags at layer 1"] - tasks["both at the top"]
+    assert abs(difference.mean()) < difference.std(ddof=1)
