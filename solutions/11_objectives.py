@@ -520,7 +520,7 @@ for name, (of_a, of_b) in RULES.items():
 
 # %% [markdown]
 # Each sentence is the second one of one pair and the first one of the next. *This returns a list* comes after something, and
-# something comes after it: alone it tells next to nothing. The model has to see how the two belong together. That is what the task
+# something comes after it: by itself it is next to no evidence. The model has to see how the two belong together. That is what the task
 # was made for. RoBERTa drew another conclusion and left a second task out.
 #
 # ---
@@ -1030,7 +1030,7 @@ family_table(counts, speed)
 
 # %% [markdown]
 # The milliseconds are those of encoders of 4 layers of width 128 (DistilBERT: 2), one text of 128 tokens, on this machine: the
-# fastest of 60 calls, and still they differ a little from run to run. What to expect: half the layers take about half the time,
+# fastest of 60 calls, and still they differ a little from run to run. Expect this: half the layers take about half the time,
 # shared layers and narrow tables save numbers and next to no time, and XLNet's relative positions cost.
 #
 # **And the quality?** From the recorded comparison of the library: models of 2 × 128, the same text and the same number of
