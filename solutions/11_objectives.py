@@ -192,7 +192,7 @@ check(ltr_loss)
 # grammar, and the exact probability of every word in every context. The best possible reader of each kind has a loss that no
 # model can beat: its **floor**.
 #
-# The next cell trains one model of 2 × 64 from left to right, with your `ltr_loss`, and another one on masked words, two
+# The next two cells train one model of 2 × 64 from left to right, with your `ltr_loss`, and another one on masked words, two
 # of each sentence, with your `mlm_loss`; your `visible` is all that differs inside of the model. Each reads 25,600 sentences
 # once. Guess first: which loss will be lower, and what do you learn from that about the models?
 
@@ -246,6 +246,13 @@ def hidden_words(model, ids, positions, labels):
 
 
 train, held_out = small_world.sample(11, STEPS * BATCH), small_world.sample(1, 1000)
+masked_ids, _, _ = with_masks(as_ids(held_out), np.random.default_rng(1))
+world_ids, hidden = small_world.word_ids(held_out, small_world.LONGEST), masked_ids[:, 1:] == MASK
+chances = np.take_along_axis(small_world.conditionals(world_ids, hidden), world_ids[..., None], axis=-1)[..., 0]
+floors = {
+    "left to right": small_world.floors(held_out, ["left-to-right"])["left-to-right"],
+    "masked": float(-np.log(chances[hidden]).mean()),
+}
 
 
 def learn(loss_of, asked, seed=11):
@@ -277,24 +284,18 @@ def learn(loss_of, asked, seed=11):
     return losses
 
 
+# %%
+records = [row for row in recorded_runs("small_world_objectives") if "loss" in row]
 yours = {
     "left to right": learn(next_words, lambda ids, chance: (ids,)),
     "masked": learn(hidden_words, with_masks),
 }
-masked_ids, _, _ = with_masks(as_ids(held_out), np.random.default_rng(1))
-world_ids, hidden = small_world.word_ids(held_out, small_world.LONGEST), masked_ids[:, 1:] == MASK
-chances = np.take_along_axis(small_world.conditionals(world_ids, hidden), world_ids[..., None], axis=-1)[..., 0]
-floors = {
-    "left to right": small_world.floors(held_out, ["left-to-right"])["left-to-right"],
-    "masked": float(-np.log(chances[hidden]).mean()),
-}
-records = [row for row in recorded_runs("small_world_objectives") if "loss" in row]
 beside_records(yours, floors, records)
 for name, losses in yours.items():
     print(f"{name:14} after {STEPS} steps {losses[STEPS]:.3f}   floor {floors[name]:.3f}   above it {losses[STEPS] - floors[name]:.3f} nats")
 
 # %% [markdown]
-# The grey curves are runs of the library's models over 400 steps, three seeds each, made by
+# The grey curves are runs of the library's models over 800 steps, three seeds each, made by
 # `python -m benchmarks.training.small_world_objectives`. The masked reader has the lower floor because it sees more: here
 # the words on the right are worth as much as the distance of the two dashed lines. **So a lower loss does not mean a better
 # model.** Compare the distance to the own floor instead: here the left-to-right reader is nearer to its own
@@ -953,7 +954,7 @@ for name, score in {"MNLI": mnli, "MRPC": mrpc, "SST-2": sst2}.items():
 # both ways in depth "strictly more powerful" than joining two readers; two stacks of half the width would indeed be the same size,
 # and no number in them depends on both sides.
 #
-# **See it in the small world.** The same question, recorded. Each objective had 400 steps of 64 sentences; then all were fine-tuned on 40 labelled
+# **See it in the small world.** The same question, recorded. Each objective had 800 steps of 64 sentences; then all were fine-tuned on 40 labelled
 # sentences: is *bank* or *plant* meant as in the country or as in town? The model answers at the word itself. A reader from left to
 # right cannot know it where nothing before the word tells: its best possible accuracy is the dashed line. (Made by
 # `python -m benchmarks.training.small_world_objectives`; three seeds each; 1,000 judged sentences.)
