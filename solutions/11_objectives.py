@@ -188,7 +188,7 @@ check(ltr_loss)
 
 # %% [markdown]
 # **See it: two objectives and their floors.** Real text has an unknown amount of chance in it, so nobody knows how low a
-# loss could be. In the *small world* ([its laws](../small_world.md)) one can compute it: 125 words, sentences from a
+# loss could be. In the *small world* one can compute it: 125 words, sentences from a
 # grammar, and the exact probability of every word in every context. The best possible reader of each kind has a loss that no
 # model can beat: its **floor**.
 #
