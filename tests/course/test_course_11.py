@@ -102,3 +102,20 @@ def test_the_recorded_comparison_tells_bert_albert_and_nothing_apart_by_no_two_s
     assert not any(apart(one, other) for one in alike for other in alike)
     assert all(mean["replaced"] < mean[one] < mean["permutation"] for one in alike)
     assert all(apart(one, other) for one in ("replaced", "permutation") for other in alike)
+
+
+def test_no_left_to_right_reader_is_above_its_line_and_both_sided_ones_are():
+    """The text says so of the recorded task, and that BERT is told apart neither from the BiLSTM nor from XLNet."""
+    found = {}
+    for row in recorded_runs("small_world_objectives"):
+        if "accuracy" in row:
+            found.setdefault(row["objective"], []).append(100 * row["accuracy"])
+    assert {len(values) for values in found.values()} == {3}
+    mean = {name: statistics.mean(values) for name, values in found.items()}
+    assert abs(mean["left to right"] - 79.3) < 2 and mean["none"] < mean["left to right"] - 10
+    assert 'line=("best left-to-right reader", 79.3)' in TEXT
+    masked = found["masked"]
+    for other in ("left to right + BiLSTM", "permutation"):
+        assert mean[other] > 90
+        errors = [statistics.variance(values) / 3 for values in (masked, found[other])]
+        assert abs(mean["masked"] - mean[other]) < 2 * sum(errors) ** 0.5 + 0.5, other
