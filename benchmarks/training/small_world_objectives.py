@@ -2,9 +2,9 @@
 
     python -m benchmarks.training.small_world_objectives          # about five minutes on two free cores
 
-Models of 2 × 64 read the same number of sentences: masked words (BERT), masked words with one shared layer and narrow
-tables (ALBERT), left to right (GPT), and words in a random order (XLNet). After every interval the loss on held-out
-sentences is written beside that of the best possible reader who sees the same words.
+Models of 2 × 64 read the same number of sentences: masked words (BERT), left to right (GPT), and words in a random
+order (XLNet). After every interval the loss on held-out sentences is written beside that of the best possible reader
+who sees the same words.
 
 Then each is fine-tuned on a few labelled sentences: is "bank" or "plant" meant as in the country, or as in town? One
 who reads from left to right cannot know it where the words before do not tell; `share_known` says how often they do.
@@ -98,7 +98,7 @@ def best_loss(objective: str, sentences: list[small_world.Sentence], seed: int) 
     return float(np.mean(losses))
 
 
-ROWS = {"masked": hidden_words, "ALBERT": hidden_words, "left to right": next_words, "permutation": words_in_order}
+ROWS = {"masked": hidden_words, "left to right": next_words, "permutation": words_in_order}
 
 
 # === One run ===
@@ -107,18 +107,13 @@ ROWS = {"masked": hidden_words, "ALBERT": hidden_words, "left to right": next_wo
 def model_of(objective: str):
     """A new model, and its objective."""
     from bertlab.config import BertConfig
-    from bertlab.families.albert import AlbertConfig
     from bertlab.families.xlnet import XLNetConfig
     from bertlab.models import PreTrainingModel
     from bertlab.training.objectives import MaskedLM, Permutation
 
     if objective == "permutation":
         return PreTrainingModel(XLNetConfig(**COMMON, **SHAPE)), Permutation()
-    if objective == "ALBERT":
-        config = AlbertConfig(**COMMON, **LONGEST, **SHAPE, embedding_size=32, hidden_act="gelu")
-    else:
-        config = BertConfig(**COMMON, **LONGEST, **SHAPE)
-    return PreTrainingModel(config, next_sentence=False), MaskedLM()
+    return PreTrainingModel(BertConfig(**COMMON, **LONGEST, **SHAPE), next_sentence=False), MaskedLM()
 
 
 def pretrained(objective: str, seed: int, steps: int):

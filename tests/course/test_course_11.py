@@ -1,4 +1,4 @@
-"""Notebook 11: its worked numbers, the library's ALBERT in the solution's own layers, and the recorded runs it reads."""
+"""Notebook 11: its worked numbers, the library's ALBERT in the solution's own layers, the recorded runs it reads."""
 
 import re
 import statistics
@@ -102,3 +102,21 @@ def test_the_recorded_comparison_tells_bert_albert_and_nothing_apart_by_no_two_s
     assert not any(apart(one, other) for one in alike for other in alike)
     assert all(mean["replaced"] < mean[one] < mean["permutation"] for one in alike)
     assert all(apart(one, other) for one in ("replaced", "permutation") for other in alike)
+
+
+def test_no_left_to_right_reader_is_above_its_line_and_both_sided_ones_are():
+    """The text says so of the recorded task, and that BERT is told apart neither from the BiLSTM nor from XLNet."""
+    found = {}
+    for row in recorded_runs("small_world_objectives"):
+        if "accuracy" in row:
+            found.setdefault(row["objective"], []).append(100 * row["accuracy"])
+    assert {len(values) for values in found.values()} == {3}
+    mean = {name: statistics.mean(values) for name, values in found.items()}
+    assert abs(mean["left to right"] - 79.3) < 2 and mean["none"] < mean["left to right"] - 10
+    assert 'line=("best left-to-right reader", 79.3)' in TEXT
+    squares = {  # of the standard errors: of the seeds, and of 1,000 judged rows
+        name: statistics.variance(values) / 3 + mean[name] * (100 - mean[name]) / 1000 for name, values in found.items()
+    }
+    for other in ("left to right + BiLSTM", "permutation"):
+        assert mean[other] > 90
+        assert abs(mean["masked"] - mean[other]) < 2 * (squares["masked"] + squares[other]) ** 0.5, other
