@@ -173,11 +173,11 @@ reads = [words[int(i)] for i in shift_right(ids, words.index("[START]"))[0]]
 reading_and_writing(reads, target)
 
 # %% [markdown]
-# This is language modelling for the whole sequence in one pass: the same losses as in 07.2, at every real position
-# instead of at 15 % of them. ⚠ It is called ***causal* language modelling**, because each token is predicted from those
-# that *precede* it. A lecture has "*casual* language modelling" and explains it as an informal tone, with Meena and
-# DialoGPT as examples. These two models are causal, as all GPTs are, and they were trained on conversations; tone is a
-# matter of the training text.
+# This is language modelling for the whole sequence in one pass: the loss of 7.2, at every real position instead of at
+# 15 % of them. ⚠ It is called ***causal* language modelling**, because each token is predicted from those that
+# *precede* it. A lecture has "*casual* language modelling" and explains it as an informal tone, with Meena and DialoGPT
+# as examples. Both write from left to right, as every GPT does, and were trained on conversations; tone is a matter of
+# the training text.
 #
 # ---
 # # One layer
@@ -456,7 +456,7 @@ check(Transformer)
 
 # %% [markdown]
 # How large is the paper's base model? It has 6 + 6 layers, 8 heads, 512 and 2,048 numbers, and a vocabulary of about
-# 37,000 tokens for English and German together. The paper rounds to 65 million. Yours:
+# 37,000 tokens for English and German together. The paper's table 3 has 65 million. Yours:
 
 # %%
 paper = Transformer(37_000, 512, num_layers=6, num_heads=8, intermediate_size=2048)
@@ -645,8 +645,7 @@ check(greedy)
 
 # %% [markdown]
 # **See it.** Your model, your decoding, three held-out sentences; then a sentence of your own. (Only words of the small
-# world: the model has no others. A model that knows no rule of the grammar makes a mistake somewhere in a long
-# sentence, usually in an ending.)
+# world: the model has no others.)
 
 # %%
 my_sentence = "the small dog near the banks does not follow any cats ."
@@ -838,8 +837,8 @@ for label, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1"
 # Take the decoder layer and remove the cross-attention, since there is no source. There remain masked self-attention
 # and a network: *your encoder layer of notebook 04 under a causal mask*. So a GPT is a stack of encoder layers with
 # another mask. GPT (Radford et al. 2018) is post-LN, GPT-2 (Radford et al. 2019) is pre-LN, 4.11. BERT came between
-# them, and is built on GPT: BERT-Base has the same number of layers, heads and numbers per token, "to have the same
-# model size for comparison purposes" (Devlin et al. 2019, section 3).
+# them, and is built on GPT: BERT-Base has as many layers, heads and numbers per token; it "was chosen to have the same
+# model size as OpenAI GPT for comparison purposes" (Devlin et al. 2019, section 3).
 #
 # ## 13.7 Count a GPT · 3 points · ~8 minutes
 #
@@ -982,8 +981,8 @@ heat_maps(
 
 # %% [markdown]
 # How much do they cost, and how much do they learn from a text? The same width and number of layers for all three (6 +
-# 6 for the encoder–decoder), a text of 512 tokens (256 + 256 for a pair), and the library's count of floating-point
-# operations.
+# 6 for the encoder–decoder), a text of 512 tokens (256 + 256 for a pair), parameters with the heads of the
+# pre-training. And how well can one read at all? In the small world the loss of the best possible reader is known.
 
 # %%
 sizes = dict(vocab_size=30_522, hidden_size=768, num_heads=12, intermediate_size=3072, max_position_embeddings=512)
@@ -994,10 +993,13 @@ kinds = {
 }
 for label, (kind, predicted) in kinds.items():
     print(f"{label:16} {outline.parameter_count(kind):13,} parameters; {predicted:4.0f} predictions in 512 tokens")
+for reader, nats in small_world.floors(small_world.sample(1, 300), ["both-sided", "left-to-right"]).items():
+    print(f"the best {reader} reader of the small world: {nats:.2f} nats per word, perplexity {np.exp(nats):.1f}")
 
 # %% [markdown]
-# At every position a causal model has something to learn; a masked model has it at 15 % of them, but from both sides.
-# In exchange the masked model is the better reader: at a blank it uses what comes after, too.
+# At every position a causal model has something to learn; a masked model has it at 15 % of them. In exchange the masked
+# model sees both sides of a blank, and in the small world even the best reader from left to right cannot come near
+# that.
 #
 # **And if one asks BERT to write?** ⚠ A lecture calls BERT a framework "to understand *and generate*" language. It has
 # no decoder, and it was never trained to continue a text. One can put masks behind a beginning, fill all, mask the

@@ -96,14 +96,14 @@ EXERCISE = Exercise(
     hints=(
         "Start from your layer of 3.10. Which of its four lines with x now read z, which h?",
         "The result has a row for each token of z: queries come from z, and the last reshape has the shape of z.",
-        "split_heads takes the number of tokens from its own argument: it is {z} for the queries and {h} for keys and "
-        "values.",
+        "split_heads takes the number of tokens from its own argument: it is {z} for the queries and {h} for keys "
+        "and values.",
     ),
     misconceptions=(
         mistake("roles-exchanged", "self.query(z)", "self.query(h)", "self.key(h)", "self.key(z)",
             "self.value(h)", "self.value(z)",
-            hint="Your queries come from h, keys and values from z. The result has a row per token of z: queries from "
-                 "z."),
+            hint="Your queries come from h, keys and values from z. The result has a row per token of z: queries "
+                 "from z."),
         mistake("keys-of-the-asker", "self.key(h)", "self.key(z)",
             hint="Your keys come from z. Keys and values describe the same tokens: both come from h."),
         mistake("values-of-the-asker", "self.value(h)", "self.value(z)",

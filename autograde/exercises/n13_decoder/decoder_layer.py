@@ -96,8 +96,7 @@ EXERCISE = Exercise(
             at_drawn_sizes(lambda *sizes: any_sizes(*sizes, share=0.7), 1, 2, 2, 1)),
         Part("training", 1, lambda rng: [*chance_in_training(rng), *slopes_of_layer(rng)],
             "in training dropout must be applied to the result of each of the three sub-layers, and gradients must "
-            "reach "
-            "both inputs and all weights"),
+            "reach both inputs and all weights"),
     ),
     forbidden=WRITE_IT,
     facts=lambda case: {"tokens": case.arguments[0].shape[1], "source": case.arguments[1].shape[1]},
@@ -113,22 +112,20 @@ EXERCISE = Exercise(
         mistake("causal-on-the-source", "attention_mask=source_mask",
             "attention_mask=ops.arange(h.shape[1])[None, None, :] <= ops.arange(x.shape[1])[None, :, None]",
             hint="You use a causal mask in cross-attention: token t reads only t tokens of the source. The source is "
-                 "there "
-                 "from the beginning; its own mask, `source_mask`, hides padding only."),
+                 "there from the beginning; its own mask, `source_mask`, hides padding only."),
         mistake("cross-first",
             "attended = self.attention(x, attention_mask=not_later)\n        x = self.attention_norm(x + "
             "self.dropout(attended, training=training))\n        crossed = self.cross_attention(x, h, "
             "attention_mask=source_mask)\n        x = self.cross_norm(x + self.dropout(crossed, training=training))",
             "crossed = self.cross_attention(x, h, attention_mask=source_mask)\n        x = self.cross_norm(x + "
             "self.dropout(crossed, training=training))\n        attended = self.attention(x, "
-            "attention_mask=not_later)\n"
-            "        x = self.attention_norm(x + self.dropout(attended, training=training))",
+            "attention_mask=not_later)\n        x = self.attention_norm(x + self.dropout(attended, "
+            "training=training))",
             hint="Cross-attention comes first in your layer. A token looks at what has been written before it asks "
                  "the source."),
         mistake("bert-network", "ReluFeedForward(intermediate_size)", "FeedForward(intermediate_size)",
             hint="Your network has GELU, as in BERT. The Transformer of 2017 has ReLU: `ReluFeedForward`. (With GELU "
-                 "the layer "
-                 "runs as well; it is another model.)"),
+                 "the layer runs as well; it is another model.)"),
         mistake("one-norm-for-two", "x = self.cross_norm(x", "x = self.attention_norm(x",
             hint="attention_norm normalises twice, and cross_norm never. Each sub-layer has its own LayerNorm."),
         mistake("no-residual-around-cross", "self.cross_norm(x + self.dropout(crossed, training=training))",

@@ -67,8 +67,7 @@ EXERCISE = Exercise(
         mistake("with-cross-attention",
             "layer = attention + network + 2 * 2 * h", "layer = 2 * attention + network + 3 * 2 * h",
             hint="You count cross-attention and its LayerNorm. GPT is called a decoder, but there is no source: each "
-                 "layer has "
-                 "self-attention and the network."),
+                 "layer has self-attention and the network."),
         mistake("no-positions", "(vocab_size + max_positions) * h", "vocab_size * h",
             hint="The table of positions is missing: P × H learned numbers."),
         mistake("no-biases", "4 * (h * h + h)", "4 * h * h", "(h * 4 * h + 4 * h) + (4 * h * h + h)", "8 * h * h",

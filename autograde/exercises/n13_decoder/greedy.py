@@ -69,8 +69,7 @@ EXERCISE = Exercise(
             hint="The last token is missing. `end` was never appended, so there is nothing to cut off behind."),
         mistake("only-the-last", "ops.convert_to_tensor([row])", "ops.convert_to_tensor([row[-1:]])",
             hint="The model reads only the last token. Give it the whole row, from `start` on: every token counts, "
-                 "and so does "
-                 "its position."),
+                 "and so does its position."),
         mistake("first-position", "logits[0, -1]", "logits[0, 0]",
             hint="You read the logits at the first position, which do not change. The next token is scored at the "
                  "last one."),

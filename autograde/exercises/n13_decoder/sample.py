@@ -89,8 +89,7 @@ EXERCISE = Exercise(
         "Write the probabilities 0.5, 0.3, 0.15, 0.05 on paper, and the steps for k = 3 and for p = 0.6.",
         "`np.argsort(-scores)` has the ids from the most probable on. Cut this list, and the probabilities with it.",
         "`np.cumsum(p)` adds the sorted probabilities up; `np.searchsorted(sums, top_p)` is the index of the token "
-        "that reaches p. "
-        "At the end: `rng.choice(order, p=p / p.sum())`.",
+        "that reaches p. At the end: `rng.choice(order, p=p / p.sum())`.",
     ),
     misconceptions=(
         mistake("always-the-best", "rng.choice(order, p=p / np.sum(p))", "order[0]",
@@ -107,20 +106,20 @@ EXERCISE = Exercise(
                  "come first."),
         mistake("p-before-temperature",
             "needed = np.searchsorted(np.cumsum(p), top_p) + 1",
-            "cold = np.exp(logits[order] - logits[order[0]])\n"
-            "        needed = np.searchsorted(np.cumsum(cold / np.sum(cold)), top_p) + 1",
+            "cold = np.exp(logits[order] - logits[order[0]])\n        needed = np.searchsorted(np.cumsum(cold / "
+            "np.sum(cold)), top_p) + 1",
             hint="You choose the nucleus from the probabilities before the temperature. The temperature comes first."),
         mistake("crossing-token-left-out", "np.searchsorted(np.cumsum(p), top_p) + 1",
             "max(np.searchsorted(np.cumsum(p), top_p), 1)",
-            hint="You leave out the token with which the sum reaches p. Keep the fewest tokens that have *at least* p "
-                 "together."),
+            hint="You leave out the token with which the sum reaches p. Keep the fewest tokens that have *at least* "
+                 "p together."),
         mistake("not-divided-again", "rng.choice(order, p=p / np.sum(p))", "rng.choice(order, p=p)",
             hint="The probabilities that top-p leaves add up to less than 1: divide them by their sum before you "
                  "draw."),
         mistake("p-of-all-tokens",
             "needed = np.searchsorted(np.cumsum(p), top_p) + 1",
-            "whole = np.exp(scores - np.max(scores))\n"
-            "        needed = np.searchsorted(np.cumsum(whole[order] / np.sum(whole)), top_p) + 1",
+            "whole = np.exp(scores - np.max(scores))\n        needed = np.searchsorted(np.cumsum(whole[order] / "
+            "np.sum(whole)), top_p) + 1",
             hint="You measure p in the distribution of all tokens. Top-k comes first, and what it leaves is a "
                  "distribution again."),
         mistake("even-chances", "rng.choice(order, p=p / np.sum(p))", "rng.choice(order)",

@@ -42,12 +42,10 @@ EXERCISE = Exercise(
                  "target one position *later*."),
         mistake("one-too-many", "[first, ids[:, :-1]]", "[first, ids]",
             hint="Your rows are one token longer than the target. After its last token there is nothing to predict: "
-                 "drop "
-                 "it."),
+                 "drop it."),
         mistake("first-overwritten", "[first, ids[:, :-1]]", "[first, ids[:, 1:]]",
             hint="You replace the first token by `start`. No token is replaced: all move one position to the right, "
-                 "and "
-                 "the last one is dropped."),
+                 "and the last one is dropped."),
         mistake("turned-round", "first = ops.full_like(ids[:, :1], start)", "first = ids[:, -1:]",
             hint="Your last token comes back in front. In front is `start`, in every row."),
     ),

@@ -52,7 +52,7 @@ def transformer(source, target, training=None, *, weights, config):
     return x @ weights["token"].T
 
 
-def model_case(rng: Random, source, target, hidden=8, layers=2, heads=2, inner=6, vocabulary=11, **more) -> Case:
+def model_case(rng: Random, source, target, hidden=8, layers=1, heads=2, inner=6, vocabulary=11, **more) -> Case:
     """more: dropout, None for the constructor's own, and keywords of the call."""
     sizes = dict(vocab_size=vocabulary, hidden_size=hidden, num_layers=layers, num_heads=heads, intermediate_size=inner)
     dropout = more.pop("dropout", 0.5)
@@ -75,11 +75,12 @@ def ids(rng: Random, rows: int, tokens: int, lengths=None) -> np.ndarray:
 def nothing_padded(rng: Random) -> list[Trial]:
     """Longer and shorter sources; one layer and three; one token; an earlier call with other lengths."""
     given = [
-        model_case(rng, ids(rng, 2, 5), ids(rng, 2, 4)), model_case(rng, ids(rng, 3, 2), ids(rng, 3, 5), 12, 3, 3),
-        model_case(rng, ids(rng, 2, 4), ids(rng, 2, 1), layers=1, training=False),
+        model_case(rng, ids(rng, 2, 5), ids(rng, 2, 4), layers=2),
+        model_case(rng, ids(rng, 3, 2), ids(rng, 3, 5), 12, 1, 3),
+        model_case(rng, ids(rng, 2, 4), ids(rng, 2, 1), training=False),
         replace(model_case(rng, ids(rng, 2, 3), ids(rng, 2, 4)), first=(ids(rng, 1, 6), ids(rng, 1, 2))),
     ]  # fmt: skip
-    named = Trial((model_case(rng, ids(rng, 1, 3), ids(rng, 1, 2), layers=1),), (HandsOn(), OwnWeights()))
+    named = Trial((model_case(rng, ids(rng, 1, 3), ids(rng, 1, 2)),), (HandsOn(), OwnWeights()))
     return [*(Trial((case,)) for case in given), named]
 
 
@@ -114,7 +115,7 @@ def in_training(rng: Random) -> list[Trial]:
     chance = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), training=True), seed=int(rng.integers(2**20)))
     usual = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), dropout=None, training=True), seed=chance.seed)
     no_chance = model_case(rng, ids(rng, 2, 4, [4, 2]), ids(rng, 2, 3), dropout=0.0, training=True)
-    case = model_case(rng, ids(rng, 2, 3), ids(rng, 2, 3), layers=1)
+    case = model_case(rng, ids(rng, 2, 3), ids(rng, 2, 3))
     trained = (
         "token",
         "encoder/attention/query/kernel",
@@ -139,12 +140,11 @@ EXERCISE = Exercise(
         Part("values", 2, nothing_padded,
             hidden=lambda rng: [Trial((model_case(rng, ids(rng, 2, 6), ids(rng, 2, 3), 12, 2, 3, 4),))]),
         cases("padding", 1, padded, "with padding the result is wrong: only the mask of the source hides anything",
-            lambda rng: [model_case(rng, ids(rng, 3, 5, rng.integers(1, 6, 3)), ids(rng, 3, 4), layers=1)]),
+            lambda rng: [model_case(rng, ids(rng, 3, 5, rng.integers(1, 6, 3)), ids(rng, 3, 4))]),
         Part("no later token", 1, no_later_token, "logits change with a later token of the target"),
         Part("training", 1, in_training,
             "in training dropout must act in the layers, with the rate `dropout`, and nowhere else, and gradients "
-            "must reach "
-            "the table and all layers"),
+            "must reach the table and all layers"),
     ),
     forbidden=WRITE_IT,
     facts=lambda case: {"d": case.config["hidden_size"], "layers": case.config["num_layers"]},
@@ -152,8 +152,8 @@ EXERCISE = Exercise(
         "Three steps: embed and encode the source, embed and decode the target, multiply with the table.",
         "The loop over the encoder layers ends before the loop over the decoder layers begins: all of these read the "
         "same h.",
-        "`padding_mask(ops.cast(ops.not_equal(source, 0), \"int32\"))` is the mask; both loops need it. The logits are "
-        "`ops.matmul(x, ops.transpose(self.token.embeddings))`.",
+        "`padding_mask(ops.cast(ops.not_equal(source, 0), \"int32\"))` is the mask; both loops need it. The logits "
+        "are `ops.matmul(x, ops.transpose(self.token.embeddings))`.",
     ),
     misconceptions=(
         mistake("no-root", "self.token(ids) * self.hidden_size**0.5", "self.token(ids)",
@@ -171,11 +171,11 @@ EXERCISE = Exercise(
         mistake("no-positions", "return vectors + sinusoids(ids.shape[1], self.hidden_size)", "return vectors",
             hint="The sinusoids are missing: without them a sentence is a set of words."),
         mistake("layer-by-layer",
-            "        h = self.embed(source)\n        for layer in self.encoder_layers:\n"
-            "            h = layer(h, attention_mask=mask, training=training)\n        return h, mask",
-            "        h, outputs = self.embed(source), []\n        for layer in self.encoder_layers:\n"
-            "            h = layer(h, attention_mask=mask, training=training)\n            outputs.append(h)\n"
-            "        return outputs, mask",
+            "h = self.embed(source)\n        for layer in self.encoder_layers:\n            h = layer(h, "
+            "attention_mask=mask, training=training)\n        return h, mask",
+            "h, outputs = self.embed(source), []\n        for layer in self.encoder_layers:\n            h = "
+            "layer(h, attention_mask=mask, training=training)\n            outputs.append(h)\n        return "
+            "outputs, mask",
             "for layer in self.decoder_layers:\n            x = layer(x, h, source",
             "for layer, own in zip(self.decoder_layers, h):\n            x = layer(x, own, source",
             hint="Decoder layer i reads encoder layer i. All {layers} decoder layers read the *last* output of the "
