@@ -105,7 +105,7 @@ def muon(
         weight_decay=weight_decay,
         epsilon=epsilon,
         global_clipnorm=global_clipnorm,
-        exclude_layers=[r"^(?!.*\bencoder(_\d+)?/)", r"_bias$"],  # regular expressions: all outside the encoder, and biases
+        exclude_layers=[r"^(?!.*\bencoder(_\d+)?/)", r"_bias$"],  # all outside the encoder, and biases
     )
     optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not is_decayed(v)])
     return optimizer
