@@ -976,8 +976,8 @@ for name, values in found.items():
 # %% [markdown]
 # The left-to-right model is as good as a left-to-right reader can be, and no better: no training brings it above its line. (The
 # line is an expectation; luck in the undecided sentences moves a run by about a point.) A BiLSTM on top brings the right side in.
-# Is BERT better than that? The means say so; but one of its three seeds found out later than the others what a sentence is about,
-# and with two standard errors the two are *not* told apart, nor is BERT from XLNet. With only the first seed you would have
+# Is BERT better than that? The means say so; but its three seeds are up to four points apart,
+# and by two standard errors the two are *not* told apart, nor is BERT from XLNet. With only the first seed you would have
 # written something else. It is also one small language, one size and one task.
 #
 # ## The family table, corrected
