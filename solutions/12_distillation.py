@@ -198,7 +198,7 @@ lines(temperatures, lengths, "length of the gradient", "temperature", "length", 
 #
 # You get the teacher's arrays by the paths of `own_variables`, for example `bert.encoder.layers_.2.attention.query.kernel`,
 # and return those of the student by its own paths. All paths that do not begin with `bert.encoder.layers_.` stay as they
-# are. You need not copy the arrays: whoever assigns them to variables does.
+# are. You need not copy the arrays: assigning them to variables does.
 
 
 # %% nbgrader={"grade": false, "grade_id": "every-second", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -306,7 +306,7 @@ for name, scores in before.items():
 # - the teacher's probabilities at temperature 2: your `soft_loss`, at the predicted positions;
 # - the original tokens: BERT's own loss, your `mlm_loss` of 7.2;
 # - the teacher's last hidden state: $1 - \cos(h^\text{student}, h^\text{teacher})$, where cos is the cosine of the angle
-#   between the two vectors of a token. It is 0 when they point the same way, whatever their lengths.
+#   between the two vectors of a token. It is 0 when they point the same way, at any lengths.
 #
 # $$\text{loss} = 5 \cdot \text{soft} + 2 \cdot \text{MLM} + 1 \cdot \text{cosine}$$
 #
@@ -553,7 +553,7 @@ answer("teacher-and-labels", "")
 # adds the loss on the original tokens and the cosine of the last hidden states; TinyBERT compares scores and hidden
 # states layer by layer, through a matrix that is thrown away.
 #
-# What the papers report (published figures, not measured here): DistilBERT has 40 % fewer parameters than BERT-Base, is
+# The papers report (published figures, not measured here): DistilBERT has 40 % fewer parameters than BERT-Base, is
 # 60 % faster and keeps 97 % of its score on GLUE (Sanh et al. 2019); TinyBERT with 4 layers is 7.5 times smaller and 9.4
 # times faster and keeps 96.8 % (Jiao et al. 2020, on GLUE's test set).
 #

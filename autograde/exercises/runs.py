@@ -64,7 +64,7 @@ class TrainingRun:
 
 @dataclass(frozen=True)
 class Share:
-    """Points for a share of right results."""
+    """Points for a fraction of right results."""
 
     name: str
     points: float

@@ -41,7 +41,7 @@ def other_batches(rng: Random) -> list[Case]:
 
 
 def padding_changed(rng: Random) -> list[Trial]:
-    """What the student computes where there is padding has no effect, and no gradient."""
+    """Numbers of the student where there is padding have no effect, and no gradient."""
     case = batch(rng, 3, 4, 6, 5, 4)
     student, teacher, labels, weights, hidden, of_teacher, is_real = case.arguments
     weights[0], is_real[0] = (1, 1, 0, 0), (1, 1, 1, 0, 0)

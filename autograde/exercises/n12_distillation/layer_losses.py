@@ -20,7 +20,7 @@ def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden,
 
 
 def gradients(rng: Random) -> list[Trial]:
-    """Of both losses; W_h is learnt, too."""
+    """The gradients of both losses; W_h is learnt, too."""
     case = INPUTS.case(rng)
     shapes = [array.shape for array in case.arguments]
     return [

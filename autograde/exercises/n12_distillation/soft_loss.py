@@ -1,4 +1,4 @@
-"""How far a student's softened probabilities are from its teacher's."""
+"""The distance between the softened probabilities of a student and its teacher."""
 
 from autograde.exercises.n12_distillation._shared import READY_MADE, soft_losses, temperature
 from autograde.exercises.writing import Case, Exercise, Part, Random, Trial, cases, draws, mistake, normal, values
@@ -52,8 +52,8 @@ EXERCISE = Exercise(
                  "teacher's entropy, Σ p (log p − log q)."),
         mistake("hard-labels", "ops.exp(log_p) * (log_p - log_q)",
             "ops.one_hot(ops.argmax(log_p, axis=-1), log_p.shape[-1]) * (log_p - log_q)",
-            hint="You use the teacher's best class alone. What the others are worth is what the student shall learn: "
-                 "weight all classes with the teacher's probabilities."),
+            hint="You use the teacher's best class alone. The others are what a label cannot teach: weight all "
+                 "classes with the teacher's probabilities."),
         mistake("mean-over-classes", "ops.sum(", "ops.mean(",
             hint="You take a mean over the classes. KL is a sum."),
         mistake("mean-of-all", "ops.sum(ops.exp(log_p) * (log_p - log_q), axis=-1)",

@@ -38,6 +38,6 @@ EXERCISE = Exercise(
             "ops.softmax(ops.softmax(logits, axis=-1) / temperature, axis=-1)",
             hint="You divide probabilities and take a softmax again: nearly equal numbers remain. Divide the logits."),
         mistake("over-the-first-axis", "axis=-1", "axis=0",
-            hint="Your softmax goes over the first axis. The classes are the last one, whatever is in front."),
+            hint="Your softmax goes over the first axis. The classes are the last one, with any axes in front."),
     ),
 )  # fmt: skip

@@ -62,7 +62,7 @@ def hidden_pairs(run: TranslationRun, secret: bytes, student: str, attempt: str 
 
 
 def exactly_right(weights: Weights, sources: np.ndarray, targets: np.ndarray) -> float:
-    """The share of the sources whose translation is right in every token.
+    """The fraction of the sources whose translation is right in every token.
 
     The most probable token after each right beginning is compared: where all agree, a model that writes token after
     token makes the same choices.

@@ -54,7 +54,7 @@ def with_doubts(
 
 
 def _read(run: TrainingRun | TranslationRun, student: str, path: Path) -> dict[str, np.ndarray]:
-    """What is compared: the angles, or, where all runs begin with one table, how far each number has moved from it."""
+    """The numbers that are compared: angles, or, where all runs begin with one table, the moves from it."""
     try:
         weights = read_weights(path, TRANSLATION) if isinstance(run, TranslationRun) else read_weights(path)
     except WeightsError:
