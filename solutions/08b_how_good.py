@@ -528,6 +528,9 @@ answer("best-of-ten-seeds", "")
 # you can say how well. `mybert` is a package like any other: `pip install ./mybert` (in the folder above) and use it
 # elsewhere. If you have a larger machine or more data, the library does the same steps: `bertlab pretrain`,
 # `bertlab finetune` (with `--seeds 3`), `bertlab encode`, each with `--help`.
+#
+# The second half of the course can be read in any order: **P** asks what there was before transformers, **11** what
+# BERT's relatives changed, **12** makes a smaller model out of a large one, and **13** builds the other half, the decoder.
 
 # %%
 progress()

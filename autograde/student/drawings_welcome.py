@@ -7,28 +7,29 @@ from autograde.student.pictures import _figure, _show
 _INK, _FILL = "#1f5fa8", "#eaf1f9"
 
 
-def course_map(rows: list[list[tuple[str, str]]], *, alt: str) -> None:
+def course_map(rows: list[list[tuple[str, str]]], free: list[tuple[str, str]] | None = None, *, alt: str) -> None:
     """Boxes in rows, read from left to right and from top to bottom; an arrow leads from each to the next.
 
-    rows: for each row its boxes as (title, line below it)
+    rows: for each row its boxes as (title, line below it). free: a last row without arrows, in any order.
     """
-    widest = max(len(row) for row in rows)
-    figure, axes = _figure(2.9 * widest, 1.25 * len(rows), 1, 1)
+    drawn = [*rows, free] if free else rows
+    widest = max(len(row) for row in drawn)
+    figure, axes = _figure(2.9 * widest, 1.25 * len(drawn), 1, 1)
     axis = axes.flat[0]
     xs = {}
-    for depth, row in enumerate(rows):
+    for depth, row in enumerate(drawn):
         for column, (title, text) in enumerate(row):
             x = column + (widest - len(row)) / 2
             xs[depth, column] = x
             _box(axis, x, depth, title, text)
-    order = list(xs)
+    order = [place for place in xs if place[0] < len(rows)]
     for (depth, column), (next_depth, next_column) in zip(order, order[1:]):
         start, end = xs[depth, column], xs[next_depth, next_column]
         if depth == next_depth:
             _arrow(axis, (start + 0.42, depth), (end - 0.42, depth))
         else:
             _arrow(axis, (start, depth + 0.3), (end, next_depth - 0.3))
-    axis.set(xlim=(-0.5, widest - 0.5), ylim=(len(rows) - 0.6, -0.4))
+    axis.set(xlim=(-0.5, widest - 0.5), ylim=(len(drawn) - 0.6, -0.4))
     axis.set_axis_off()
     _show(figure, alt)
 

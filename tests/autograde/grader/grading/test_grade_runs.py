@@ -100,7 +100,41 @@ def test_initial_weights_are_refused():
     training_runs._check_fit(RUN, Weights(CONFIG, stepped))
 
 
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({}, "expected bertlab-mini's vocabulary of 12288 tokens, got 4096"),
+        ({"vocab_size": 12_288}, "expected num_layers 2, got 1"),
+        ({"vocab_size": 12_288, "num_layers": 2}, "expected hidden_size 256, got 8"),
+    ],
+)
+def test_a_distilled_student_has_the_stated_sizes(changed, reason):
+    (distilled,) = runs.of_notebook("12_distillation")
+    config = CONFIG | changed
+    arrays = {role: np.full(shape, 0.5, "float32") for role, shape in weight_shapes(config).items()}
+    with pytest.raises(WeightsError, match=reason):
+        training_runs._check_fit(distilled, Weights(config, arrays))
+
+
 # --- whose weights they are ---
+
+
+def test_students_that_begin_with_one_table_are_compared_by_what_training_changed(tmp_path):
+    from safetensors.numpy import load_file
+
+    from bertlab.checkpoints.packaged import MINI, packaged
+
+    (distilled,) = runs.of_notebook("12_distillation")
+    table = load_file(packaged(MINI) / "model.safetensors")["bert.embeddings.word_embeddings.weight"]
+    config = CONFIG | {"vocab_size": len(table), "hidden_size": table.shape[1]}
+    for student, seed in (("ada", 1), ("bob", 1), ("eve", 2)):
+        moved = table.astype("float32") + 0.01 * np.random.default_rng(seed).normal(size=table.shape).astype("float32")
+        folder = tmp_path / "submitted" / student / "ps12"
+        folder.mkdir(parents=True)
+        (folder / distilled.file).write_bytes(_untrained(config=config, **{"embeddings/token": moved}))
+    results = [Result("ps12", student, distilled.notebook) for student in ("ada", "bob", "eve")]
+    doubts = [result.doubts for result in with_doubts(results, tmp_path, "ps12")]
+    assert "agree with those of bob" in doubts[0][0] and doubts[1] and not doubts[2]
 
 
 def _packaged_rows() -> np.ndarray:
