@@ -755,9 +755,9 @@ some_ids = small_world.word_ids(held_out[:400], small_world.LONGEST)
 is_word, chance = some_ids < count, np.random.default_rng(11)
 best = []
 for share in shares:
-    hidden = is_word & (chance.random(some_ids.shape) >= share)
-    table = small_world.conditionals(some_ids, hidden)
-    best.append(float(-np.log(np.take_along_axis(table, some_ids[..., None], axis=-1)[..., 0][is_word]).mean()))
+    unseen = is_word & (chance.random(some_ids.shape) >= share)
+    exactly = small_world.conditionals(some_ids, unseen)
+    best.append(float(-np.log(np.take_along_axis(exactly, some_ids[..., None], axis=-1)[..., 0][is_word]).mean()))
 curves(
     shares,
     {"The best reader's loss at a word (nats)": {
@@ -864,9 +864,9 @@ for family, config in relatives.items():
     mine(some, segments, real)
     carry(mine, tensors, family)
     ids = ops.where(real > 0, some, config.pad_token_id)
-    expected = theirs.backbone({"input_ids": ids, "attention_mask": real})["sequence_output"]
-    hidden, _ = mine(ids, ops.zeros_like(ids), real)
-    difference = float(ops.max(ops.abs(hidden - expected)[0, :5]))
+    their_states = theirs.backbone({"input_ids": ids, "attention_mask": real})["sequence_output"]
+    own_states, _ = mine(ids, ops.zeros_like(ids), real)
+    difference = float(ops.max(ops.abs(own_states - their_states)[0, :5]))
     print(f"{family:11} {len(tensors)} arrays under names such as {sorted(tensors)[-6]}; largest difference {difference:.1e}")
 
 # %% [markdown]

@@ -564,7 +564,7 @@ answer("teacher-and-labels", "")
 # 2. Nobody keeps the teacher's outputs for pre-training, but everybody does for a small task. Why?
 # 3. A student learns its teacher's mistakes, too. When would you rather train without a teacher?
 #
-# <details><summary>Answers</summary>
+# <details><summary>Answers, to compare with yours</summary>
 #
 # 1. A label names one token of 12,288. The teacher's distribution says for every token how well it fits, so that words
 #    which never were the label at this position are learnt, too.

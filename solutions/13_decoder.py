@@ -102,7 +102,7 @@ class ReluEncoderLayer(EncoderLayer):
 # **Before you begin**, a question that a lecture opens with: in broad strokes, how does a model do language modelling
 # with attention? What goes in, what comes out, what happens between? Take two minutes, and write it down.
 #
-# <details><summary>An answer, to compare with yours</summary>
+# <details><summary>The answer</summary>
 #
 # Tokens go in as ids; each gets a vector, and its position is added. Then come layers, each of which lets every token
 # look at the tokens before it (attention under a causal mask) and transforms each token alone (the network), with

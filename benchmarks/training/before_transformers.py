@@ -14,7 +14,9 @@ tasks      who acts, of 200 labelled sentences: alone, with relations as tags fr
            250 steps
 transfer   questions to frozen vectors of sentences, before and after learning inference (`inference_pairs`)
 
-Writes before_transformers.csv, a row for each run as it ends; started again, it resumes. Supports: notebook P.
+Writes before_transformers.csv, a row for each run as it ends; started again, it resumes.
+
+Supports: solutions/P_before_transformers.py, "python -m benchmarks.training.before_transformers".
 """
 
 import csv

@@ -16,7 +16,7 @@ import pytest
 
 from autograde.boundary import call_answer
 from autograde.boundary.roles import model_roles, weight_shapes
-from autograde.boundary.weights_file import LARGEST_FILE, WeightsError, read_weights
+from autograde.boundary.weights_file import LARGEST_FILE, PRETRAINING, WeightsError, read_weights
 from autograde.exercises import catalogue, cells, notebooks, runs
 from autograde.exercises.n07_pretraining import pretraining_model, train_step
 from autograde.exercises.planning import planner
@@ -372,7 +372,7 @@ def test_a_file_with_untrained_weights_is_no_hand_in(tmp_path, names):
     from safetensors.numpy import save_file
 
     run = _small_run(tmp_path / "run", names)
-    weights = trained_weights._weights_of(run)
+    weights = trained_weights._weights_of(run, PRETRAINING)
     save_file(weights.arrays, tmp_path / "w.safetensors", metadata={"config": json.dumps(weights.config)})
     assert trained_weights.check_weights(tmp_path / "w.safetensors").startswith(
         "✗ w.safetensors: these are the weights"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from autograde.boundary import call_answer, mybert_importer
+from autograde.boundary import call_answer, mybert_importer, roles
 from autograde.boundary.call_layer import put_weights
 from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.n13_decoder import _shared, greedy, sample
@@ -47,7 +47,7 @@ def test_a_decoder_layer_gives_the_librarys_outputs(names):
     theirs, mine = DecoderLayer(2, 7, layer_norm_eps=1e-12), names["DecoderLayer"](2, 7)
     for layer in (theirs, mine):
         layer(*case.arguments)
-        put_weights(layer, _shared.DECODER_LAYER, case.weights)
+        put_weights(layer, roles.DECODER_LAYER, case.weights)
     mask = case.keywords["source_mask"]
     assert np.allclose(theirs(*case.arguments, memory_mask=mask), mine(*case.arguments, source_mask=mask), atol=1e-5)
 

@@ -74,7 +74,9 @@ def softmax_rows(a):
 
 
 # %% gelu activation
-def gelu(x):
+def gelu(x, kind="exact"):
+    if kind == "sigmoid":
+        return x * ops.sigmoid(1.702 * x)
     return keras.layers.Activation("ge" + "lu")(x)
 
 
