@@ -55,7 +55,7 @@ EXERCISE = Exercise(
     hints=(
         "Keep one list, `row`, that begins with `start`. Which position of the logits scores the token after its end?",
         "`logits[0, -1]` has the scores of the next token; `int(ops.argmax(…))` is its id.",
-        "Until `most` tokens stand behind `start`: ask the model, stop at `end`, append. Return row[1:] at the end.",
+        "Until `most` tokens are behind `start`: ask the model, stop at `end`, append. Return row[1:] at the end.",
     ),
     misconceptions=(
         mistake("never-stops", "        if best == end:\n            break\n", "",
