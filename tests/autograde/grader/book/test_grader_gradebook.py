@@ -77,11 +77,11 @@ def dump(folder):
 
 @pytest.mark.slow
 def test_an_empty_gradebook_is_the_one_that_nbgrader_makes(tmp_path, monkeypatch):
-    from nbgrader.api import Gradebook
+    from nbgrader.api import Gradebook as StockGradebook
 
     (tmp_path / "stock").mkdir()
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")  # nbgrader starts `alembic`
-    Gradebook(f"sqlite:///{tmp_path / 'stock' / 'gradebook.db'}").close()
+    StockGradebook(f"sqlite:///{tmp_path / 'stock' / 'gradebook.db'}").close()
     monkeypatch.setenv("PATH", "")
     with Gradebook(tmp_path):
         pass
