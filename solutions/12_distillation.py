@@ -99,7 +99,7 @@ words = ["Homework", "Book", "Assignment", "Cake", "Car"]
 made_up = ops.convert_to_tensor([6.0, 3.0, 2.5, -1.0, -2.0])
 softened = {f"T = {T:g}": np.array(soften(made_up, T)) for T in (1.0, 2.0, 5.0)}
 cake = ", ".join(f"{name}: {row[3]:.3f}" for name, row in softened.items())
-bars(words, softened, "softer with every degree", y="probability", alt=f"Probabilities of five words. Of Cake: {cake}")
+bars(words, softened, "probabilities at three temperatures", y="probability", alt=f"Probabilities of five words. Of Cake: {cake}")
 print(f"Cake at {cake}")
 
 # %% [markdown]

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autograde.student.training_run import renamed
 from bertlab.data import small_world
-from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
+from bertlab.data.small_world.masking import CLS, MASK, SEP, TOKENS, floor_of, masked_rows
 
-MASKED = 2  # words of each sentence
-TOKENS = (*SPECIAL_TOKENS, *small_world.WORDS)
-CLS, SEP, MASK = map(TOKENS.index, ("[CLS]", "[SEP]", "[MASK]"))
 STEPS, BATCH, HELD_OUT, PEAK = 1500, 64, 500, 3e-3
 MODEL = dict(
     vocab_size=len(TOKENS), hidden_size=64, num_layers=2, num_heads=4, intermediate_size=256,
@@ -42,41 +40,14 @@ def prepare_small_world(seed: int = 1, steps: int = STEPS) -> SmallWorldRun:
     """The data of a run."""
     held_out = small_world.sample(1, HELD_OUT)
     rows, hidden = masked_rows(held_out, 1)
-    return SmallWorldRun(
-        masked_rows(small_world.sample(1000 + seed, steps * BATCH), seed)[0], rows, held_out, floor_of(held_out, hidden)
-    )
+    training, _ = masked_rows(small_world.sample(1000 + seed, steps * BATCH), seed)
+    return SmallWorldRun(_batch(training), _batch(rows), held_out, floor_of(held_out, hidden))
 
 
-def masked_rows(sentences: list, seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """A batch of sentences with two words masked, and where: hidden (N, T) bool, without [CLS] and [SEP]."""
-    words = small_world.word_ids(sentences, small_world.LONGEST)  # (N, T)
-    lengths = np.array([len(sentence) for sentence in sentences])[:, None]  # (N, 1)
-    places = np.arange(words.shape[1])  # (T,)
-    drawn = np.where(places < lengths, np.random.default_rng(seed).random(words.shape), 2.0)
-    chosen = np.sort(np.argsort(drawn, axis=1)[:, :MASKED], axis=1)  # (N, P)
-    hidden = (places[:, None] == chosen[:, None]).any(axis=-1)  # (N, T)
-    ids = np.zeros((len(words), words.shape[1] + 2), "int32")  # (N, T + 2)
-    ids[:, 0] = CLS
-    ids[:, 1:-1] = np.where(hidden, MASK, np.where(places < lengths, words + len(SPECIAL_TOKENS), 0))
-    np.put_along_axis(ids, lengths + 1, SEP, axis=1)
-    labels = np.take_along_axis(words, chosen, axis=1) + len(SPECIAL_TOKENS)  # (N, P)
-    rows = {
-        "token_ids": ids,
-        "token_type_ids": 0 * ids,
-        "attention_mask": (ids > 0).astype("int32"),
-        "positions": (chosen + 1).astype("int32"),
-        "labels": labels.astype("int32"),
-        "weights": np.ones(labels.shape, "float32"),
-        "next_sentence": np.zeros(len(ids), "int32"),  # there are no pairs: always the same answer
-    }
-    return rows, hidden
-
-
-def floor_of(sentences: list, hidden: np.ndarray) -> float:
-    """The mean loss in nats of the best reader at the hidden words."""
-    words = small_world.word_ids(sentences, small_world.LONGEST)
-    chances = small_world.conditionals(words, hidden)  # (N, T, V + 1)
-    return float(-np.log(np.take_along_axis(chances, words[..., None], axis=-1)[..., 0][hidden]).mean())
+def _batch(rows: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Rows by the notebook's names. There are no pairs: the next-sentence label is always the same."""
+    ids = rows["input_ids"]
+    return renamed(rows | {"token_type_ids": 0 * ids, "next_sentence_labels": np.zeros(len(ids), "int32")})
 
 
 def optimizer_for(model, steps: int = STEPS):

@@ -160,7 +160,7 @@ class RunData:
 
     def batch(self, number: int) -> dict[str, np.ndarray]:
         """Batch number `number`: always the same for the same number. Every batch has new masks."""
-        return _renamed(self.batches[number])
+        return renamed(self.batches[number])
 
     def __str__(self):
         sizes = f"{len(self.held_out)} held-out batches, a vocabulary of {len(self.pieces):,}"
@@ -189,7 +189,7 @@ def prepare(settings: RunSettings, cache: Path | None = None, vocabulary: Path =
     others = tokenize_documents((one for one in documents if is_validation(one.id)), tokenizer)
     fixed = examples_from_tokens(others, tokenizer.vocabulary, rows.replace(dynamic_masking=False), unit=0)
     held_out = Batches(ExampleArrays(fixed), 128, drop_remainder=False)
-    held_out = [_renamed(held_out[number]) for number in range(min(held_out.per_epoch, HELD_OUT_ROWS // 128))]
+    held_out = [renamed(held_out[number]) for number in range(min(held_out.per_epoch, HELD_OUT_ROWS // 128))]
     targets = np.concatenate([batch["labels"][batch["weights"] > 0] for batch in held_out])
     baseline = unigram_baseline(targets, kept.values, len(tokenizer.vocabulary))
     masks = MaskTokens(table, rows, settings.seed)
@@ -210,7 +210,8 @@ def documents_of(text: str, cache: Path | None = None) -> list:
     return list(load_documents(folder / DOCUMENTS))
 
 
-def _renamed(batch) -> dict[str, np.ndarray]:
+def renamed(batch) -> dict[str, np.ndarray]:
+    """A batch of the library by the notebook's names."""
     return {ours: batch[theirs] for theirs, ours in _NAMES.items()}
 
 

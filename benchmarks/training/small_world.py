@@ -13,49 +13,15 @@ import time
 from pathlib import Path
 
 import click
-import numpy as np
 
 from bertlab.common.backend import load_backend
 from bertlab.common.files import write_text
 from bertlab.data import small_world
-from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
+from bertlab.data.small_world.masking import TOKENS, floor_of, masked_rows
 
 COLUMNS = ("seed", "step", "cpu_seconds", "loss", "floor")
-TOKENS = (*SPECIAL_TOKENS, *small_world.WORDS)
-CLS, SEP, MASK = map(TOKENS.index, ("[CLS]", "[SEP]", "[MASK]"))
-MASKED = 2  # words of each sentence
 HELD_OUT = 2000  # sentences
 SHAPE = dict(num_layers=2, hidden_size=64, num_heads=4, intermediate_size=256)
-
-
-def masked_rows(sentences: list[small_world.Sentence], seed: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Rows for a `PreTrainer` with some words masked, and where: hidden (N, T) bool, without [CLS] and [SEP]."""
-    words = small_world.word_ids(sentences, small_world.LONGEST)  # (N, T)
-    lengths = np.array([len(sentence) for sentence in sentences])[:, None]  # (N, 1)
-    places = np.arange(words.shape[1])  # (T,)
-    drawn = np.where(places < lengths, np.random.default_rng(seed).random(words.shape), 2.0)
-    chosen = np.sort(np.argsort(drawn, axis=1)[:, :MASKED], axis=1)  # (N, P)
-    hidden = (places[:, None] == chosen[:, None]).any(axis=-1)  # (N, T)
-    ids = np.zeros((len(words), words.shape[1] + 2), "int32")  # (N, T + 2)
-    ids[:, 0] = CLS
-    ids[:, 1:-1] = np.where(hidden, MASK, np.where(places < lengths, words + len(SPECIAL_TOKENS), 0))
-    np.put_along_axis(ids, lengths + 1, SEP, axis=1)
-    targets = np.take_along_axis(words, chosen, axis=1) + len(SPECIAL_TOKENS)  # (N, P)
-    rows = {
-        "input_ids": ids,
-        "attention_mask": (ids > 0).astype("int32"),
-        "masked_lm_positions": (chosen + 1).astype("int32"),
-        "masked_lm_ids": targets.astype("int32"),
-        "masked_lm_weights": np.ones(targets.shape, "float32"),
-    }
-    return rows, hidden
-
-
-def floor_of(sentences: list[small_world.Sentence], hidden: np.ndarray) -> float:
-    """The mean loss in nats of the best reader at the hidden words."""
-    words = small_world.word_ids(sentences, small_world.LONGEST)
-    chances = small_world.conditionals(words, hidden)  # (N, T, V + 1)
-    return float(-np.log(np.take_along_axis(chances, words[..., None], axis=-1)[..., 0][hidden]).mean())
 
 
 def curve(steps: int, batch_size: int, rate: float, interval: int, seed: int) -> list[dict]:

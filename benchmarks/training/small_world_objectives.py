@@ -22,10 +22,11 @@ from pathlib import Path
 import click
 import numpy as np
 
-from benchmarks.training.small_world import CLS, HELD_OUT, SEP, SHAPE, TOKENS, floor_of, masked_rows
+from benchmarks.training.small_world import HELD_OUT, SHAPE
 from bertlab.common.backend import load_backend
 from bertlab.common.files import write_text
 from bertlab.data import small_world
+from bertlab.data.small_world.masking import CLS, SEP, TOKENS, floor_of, masked_rows
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
 
 COLUMNS = ("objective", "seed", "step", "cpu_seconds", "loss", "floor", "parameters", "accuracy")

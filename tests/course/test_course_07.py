@@ -274,12 +274,12 @@ def test_the_short_runs_floor_is_that_of_the_best_reader():
 
     text = small_world.sample(1, small_world_run.HELD_OUT)[0]
     rows, hidden = small_world_run.masked_rows([text], 5)
-    assert hidden.sum() == 2 and (rows["token_ids"] == small_world_run.MASK).sum() == 2
-    for position, label in zip(rows["positions"][0], rows["labels"][0]):
+    assert hidden.sum() == 2 and (rows["input_ids"] == small_world_run.MASK).sum() == 2
+    for position, label in zip(rows["masked_lm_positions"][0], rows["masked_lm_ids"][0]):
         assert small_world_run.TOKENS[label] == text.words[position - 1]
     one = hidden.copy()
-    one[0, rows["positions"][0, 1] - 1] = False  # a single hidden word: its exact probability is known
-    place = rows["positions"][0, 0] - 1
+    one[0, rows["masked_lm_positions"][0, 1] - 1] = False  # a single hidden word: its exact probability is known
+    place = rows["masked_lm_positions"][0, 0] - 1
     exact = small_world.exact(str(text), place)[text.words[place]]
     assert small_world_run.floor_of([text], one) == pytest.approx(-np.log(exact), abs=1e-6)
 

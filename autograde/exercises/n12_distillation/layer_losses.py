@@ -54,7 +54,7 @@ EXERCISE = Exercise(
             hint="You take absolute differences of the scores. Both losses are means of squares."),
         mistake("root-of-the-mean", "ops.mean(ops.square(student_scores - teacher_scores))",
             "ops.sqrt(ops.mean(ops.square(student_scores - teacher_scores)))",
-            hint="You take the root of the mean. There is no root."),
+            hint="You take the root of the mean of squares. The loss is the mean itself, without a root."),
         mistake("sums", "ops.mean(ops.square(ops.matmul", "ops.sum(ops.square(ops.matmul",
             hint="Your loss of the hidden states is a sum: it grows with the batch. Take the mean."),
         mistake("other-order", "[attention, hidden]", "[hidden, attention]",

@@ -24,7 +24,7 @@ from autograde.exercises.writing import (
 
 
 def layer_of(rng: Random, batch: int, tokens: int, source_tokens: int, heads: int, d: int, share=None) -> Case:
-    """share: of the keys that a query may see; without it there is no mask."""
+    """share: the fraction of the keys that a query may see; None: the case has no mask."""
     hidden = heads * d
     z, h = normal(rng, batch, tokens, hidden), normal(rng, batch, source_tokens, hidden)
     keywords = {} if share is None else {"attention_mask": rng.random((batch, tokens, source_tokens)) < share}

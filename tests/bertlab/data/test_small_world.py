@@ -346,7 +346,7 @@ def test_mistakes_are_one_line_that_says_what_to_do(call, message):
 
 
 def test_the_benchmark_masks_two_words_of_each_sentence_and_keeps_them_as_targets():
-    from benchmarks.training.small_world import CLS, MASK, SEP, TOKENS, floor_of, masked_rows
+    from bertlab.data.small_world.masking import CLS, MASK, SEP, TOKENS, floor_of, masked_rows
 
     sentences = sample(11, 200)
     rows, hidden = masked_rows(sentences, 0)
