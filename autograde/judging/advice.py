@@ -257,6 +257,8 @@ def _has_nan(value) -> bool:
 
 
 def _value_advice(value, expected):
+    if type(value) is dict and type(expected) is dict:
+        return next((said for name in expected if (said := _value_advice(value.get(name), expected[name]))), [])
     if _has_nan(value):
         if type(value) is float:  # a number that was computed without tensors
             return [
@@ -267,10 +269,15 @@ def _value_advice(value, expected):
             "The result has NaN. Does exp of a large number give ∞? Then ∞/∞, ∞ − ∞ and 0 · ∞ are NaN. Or is there "
             "0/0, for example because every exp of a row is 0, all numbers are equal, or it is the mean of no numbers?"
         ]
+    if type(value) in (float, int) and type(expected) is np.ndarray:
+        return [f"Expected a tensor, got a plain number.{_how(type(value).__name__, 'tensor')}"]
     if type(value) is not np.ndarray:
         return []
     if type(expected) is np.ndarray and (said := _about_dtype(value.dtype, expected.dtype)):
         return [said]
     if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
-        return ["The result is float64, which comes from NumPy or from a cast. Convert it with `ops.cast`."]
+        return [
+            "The result is float64, which comes from NumPy, from `float(...)` or from a cast. Return the tensor itself, "
+            "or convert it with `ops.cast`."
+        ]
     return []

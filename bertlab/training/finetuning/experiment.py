@@ -42,6 +42,7 @@ from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
+from bertlab.training.finetuning.mistakes import nothing_found
 from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
@@ -392,6 +393,8 @@ class Experiment:
         self._tune_thresholds(trainer, dev)
         decoded = _predictions(trainer, dev, "Predicting development rows")
         figures = trainer.score(dev, decoded)
+        for text in self._remarks(decoded):
+            self._note(text)
         self._save(trainer, self.out)
         own = {"model": self.trained_name, "parameters": trained_parameters(trainer.model)}
         result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
@@ -408,6 +411,11 @@ class Experiment:
 
     def _tune_thresholds(self, trainer: Trainer, dev: Encoded) -> None:
         tune_threshold(self.task_kind, dev, lambda: trainer.outputs(dev))
+
+    def _remarks(self, decoded: Decoded) -> list[str]:
+        """Sentences about the predictions for the development rows."""
+        remark = nothing_found(self.task_kind.info, decoded)
+        return [remark] if remark else []
 
     def _judge_test(self, predicted: Decoded | None) -> dict[str, float] | None:
         """The metrics on labelled test rows; the whole judgement goes to a folder of its own. None without labels."""

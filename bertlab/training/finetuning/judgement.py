@@ -29,7 +29,7 @@ from bertlab.data.tasks.metrics import label_matrix, score
 from bertlab.data.tasks.metrics_entities import entity_counts, is_entity_tag
 from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow, TaskData
 from bertlab.plots import confusion_matrix, reliability_diagram
-from bertlab.training.finetuning.mistakes import is_regression, judged_predictions
+from bertlab.training.finetuning.mistakes import is_regression, judged_predictions, nothing_found
 from bertlab.training.finetuning.outputs import confusion_figure, gold_and_predicted, save_figure
 from bertlab.training.finetuning.results import json_values
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
@@ -56,6 +56,7 @@ class Judgement:
     confused: tuple[str, ...] = ()
     confusion: np.ndarray | None = None
     calibration: Calibration | None = None
+    remark: str | None = None  # a sentence about all predictions together
 
     def to_dict(self) -> dict:
         """JSON values; NaN and infinite numbers are null."""
@@ -78,6 +79,8 @@ class Judgement:
             parts.append(self._confusion_table())
         if self.calibration:
             parts.append(self._calibration_table())
+        if self.remark:
+            parts.append([self.remark])
         return "\n\n".join("\n".join(part) for part in parts)
 
     def _class_table(self) -> list[str]:
@@ -130,7 +133,8 @@ def judge(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> Judgement:
     classes = None
     if info.shape == "tagging" and all(map(is_entity_tag, info.labels)):
         classes = _entity_types(info, rows, decoded)
-    return _judged(info, rows, figures, names, counts, calibrated, classes)
+    judged = _judged(info, rows, figures, names, counts, calibrated, classes)
+    return dataclasses.replace(judged, remark=nothing_found(info, decoded))
 
 
 def _judged(info, rows, figures, names, counts, calibrated, classes=None) -> Judgement:

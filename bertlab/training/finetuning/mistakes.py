@@ -31,6 +31,16 @@ def judged_predictions(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) ->
     return list(_numbers(rows, decoded) if is_regression(info) else _classes(info.labels, rows, decoded))
 
 
+def nothing_found(info: TaskInfo, decoded: Decoded) -> str | None:
+    """A sentence about a tagger that gave every word the tag O: its accuracy may be high, and it has learned nothing."""
+    if info.shape != "tagging" or "O" not in info.labels:
+        return None
+    outside, rows = info.labels.index("O"), decoded.predictions
+    if not any(rows) or any(tag != outside for tags in rows for tag in tags):
+        return None
+    return f"every word of all {len(rows):,} rows got the tag O: the model found nothing in them"
+
+
 def is_regression(info: TaskInfo) -> bool:
     """Whether a number is predicted for each row."""
     return info.shape in ("sentence", "pair") and not info.labels

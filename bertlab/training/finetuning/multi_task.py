@@ -28,6 +28,7 @@ from bertlab.training.finetuning.checks import check_choices, digest_rows
 from bertlab.training.finetuning.class_weights import class_weights
 from bertlab.training.finetuning.experiment import TEST, Experiment
 from bertlab.training.finetuning.judgement import judged_test
+from bertlab.training.finetuning.mistakes import nothing_found
 from bertlab.training.finetuning.outputs import curves_figure, save_figure, write_outputs
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.sampling import TASK, batch_counts, sampled_epochs, shares
@@ -293,6 +294,10 @@ class MultiTaskExperiment(Experiment):
     def _tune_thresholds(self, trainer: Trainer, dev: dict[str, Encoded]) -> None:
         for name, task_kind in self.task_kind.task_kinds.items():
             tune_threshold(task_kind, dev[name], lambda name=name: trainer.outputs({name: dev[name]})[name])
+
+    def _remarks(self, decoded: dict[str, Decoded]) -> list[str]:
+        found = {name: nothing_found(info, decoded[name]) for name, info in self.task_kind.infos.items()}
+        return [f"{name}: {remark}" for name, remark in found.items() if remark]
 
     def _judge_test(self, predicted: dict[str, Decoded] | None) -> dict[str, float] | None:
         figures, infos = {}, self.task_kind.infos

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autograde_case import LAYER, asking, verdict_on, visible_plan
+from autograde_case import LAYER, asking, proofs_of, verdict_on, visible_plan
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
@@ -102,7 +102,15 @@ def test_a_number_that_is_nan_is_explained_without_exp():
 def test_a_float64_result_is_not_told_to_keep_the_dtype_of_integers():
     source = "def sinusoids(length, d_e):\n    return ops.convert_to_tensor(np.zeros((length, d_e)))"
     [said] = verdict_on("sinusoids", source).advice
-    assert "float64" in said and said.endswith("Convert it with `ops.cast`."), said
+    assert "float64" in said and said.endswith("convert it with `ops.cast`."), said
+
+
+def test_a_plain_number_where_a_training_step_returns_its_loss_is_named():
+    before, after = proofs_of("train-step").programs["the solution"].rsplit("return loss", 1)
+    source = before + "return float(loss)" + after
+    names = cells.namespace(catalogue.find("train-step"), source)
+    [said] = judge(visible_plan("train-step"), asking(names), source).advice
+    assert said.startswith("Expected a tensor, got a plain number."), said
 
 
 def test_a_transposed_shape_is_named():

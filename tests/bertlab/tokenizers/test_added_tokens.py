@@ -11,6 +11,7 @@ from checkpoint_files import edit_config, edit_tensors, golden_copy, tokenizer
 
 from bertlab import checkpoints
 from bertlab.common.errors import CheckpointError, ConfigError, VocabularyError
+from bertlab.tokenizers.kinds import open_tokenizer
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 PIECES = [*SPECIAL_TOKENS, "the", "e", "##1", "[", "]", "/", "a", "robin", "covid", "##19"]
@@ -61,6 +62,14 @@ def test_added_tokens_are_read_whole_from_each_file_that_lists_them(source, tmp_
     found = checkpoints.load_tokenizer(write(tmp_path, source))
     assert found.tokenize(TEXT) == TOKENS
     assert len(found.vocabulary) == len(PIECES) + 3 and found.vocabulary.index("[E1]") == len(PIECES)
+
+
+@pytest.mark.parametrize("source", SOURCES[:3])
+def test_a_vocabulary_that_is_named_as_a_file_has_the_tokens_that_were_added_beside_it(source, tmp_path):
+    found = open_tokenizer(write(tmp_path, source) / "vocab.txt")
+    assert found.tokenize(TEXT) == TOKENS and len(found.vocabulary) == len(PIECES) + 3
+    (tmp_path / "vocab.txt").rename(tmp_path / "mine.txt")
+    assert len(open_tokenizer(tmp_path / "mine.txt").vocabulary) == len(PIECES)  # of no other file's tokenizer
 
 
 @pytest.fixture(scope="module")

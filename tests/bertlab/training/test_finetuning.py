@@ -443,3 +443,27 @@ def test_dropout_of_the_recipe_replaces_that_of_the_checkpoint(checkpoint, tmp_p
     assert losses["without"] == losses["as it was"] != losses["with"]
     rates = [checkpoints.read_config(tmp_path / name).hidden_dropout for name in losses]
     assert rates == [0.4, 0.0, 0.0]
+
+
+# --- a tagger that finds nothing ---
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_tagger_that_gives_every_word_the_tag_o_says_so_in_training_and_in_evaluation(several, checkpoint, tmp_path):
+    from bertlab.predict import Predictor, evaluate
+    from bertlab.training.finetuning import finetune_tasks
+
+    task, said = task_of("tagging"), []
+    nothing = [dataclasses.replace(row, tags=(0,) * len(row.tags)) for row in task.train]
+    task = dataclasses.replace(task, train=nothing)
+    recipe = dataclasses.replace(RECIPE, epochs=1)
+    if several:
+        result = finetune_tasks(checkpoint, [task_of("sentence"), task], tmp_path, recipe, say=said.append)
+    else:
+        result = finetuned(checkpoint, task, tmp_path, recipe, say=said.append)
+    expected = "every word of all 13 rows got the tag O: the model found nothing in them"
+    told = f"cities: {expected}" if several else expected
+    assert told in said and told in result.notes
+    predictor = Predictor.load(tmp_path, *(["cities"] if several else []))
+    assert evaluate(predictor, task.validation).report().endswith(expected)
+    assert evaluate(predictor, nothing).remark == expected.replace("13", "44")
