@@ -106,7 +106,6 @@ from autograde.boundary.calls import (
     function_of,
     in_graph,
     inputs,
-    named,
     with_results,
 )
 from autograde.boundary.plain_values import NotPlainError, describe, to_plain, whole_numbers
@@ -218,26 +217,28 @@ def _ask(probe, question, namespace, notes, build):
     kind = probe["kind"]
     if "seed" in question:
         _set_seed(question["seed"])
-    if kind == "attribute":
-        return named(probe, namespace)
     if kind == "repeat":
         return _repeat(probe, question, namespace, notes, build)
+    if kind == "composition":
+        return _composed(question["calls"], namespace)
+    function = function_of(probe.get("of", probe), namespace)  # or a class, or a value
+    if kind == "attribute":
+        return function
     if kind == "seeded":
-        return _seeded(probe, question, namespace, notes)
+        return _seeded(function, probe, question, notes)
     if kind == "made":
-        return made(probe, question, namespace, notes, build)
+        return made(function, probe, question, notes, build)
     if kind == "own lists":
-        return _arguments_after_changes(probe["of"], question, namespace)
+        return _arguments_after_changes(function, probe["of"], question)
     if kind == "trainable":
-        return trainable(probe["of"], question, namespace, notes, build)
+        return trainable(function, probe["of"], question, notes, build)
     if kind == "items":
-        return _items(probe, question, namespace, notes)
+        return _items(function, probe, question, notes)
     if kind == "gradient":
-        return gradient(probe, question, namespace, notes, build)
+        return gradient(function, probe, question, notes, build)
     if kind == "step":
-        return _steps(probe, question, namespace, notes)
+        return _steps(function, namespace[probe["model"]], probe, question, notes)
     if kind == "function":
-        function = function_of(probe, namespace)
         if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
             try:
                 function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
@@ -247,13 +248,11 @@ def _ask(probe, question, namespace, notes, build):
         call = in_graph(function) if question.get("graph") else function
         return call_with_notes(call, *inputs(probe, question), notes)
     if kind == "with model":
-        return _with_model(probe, question, namespace, notes)
+        return _with_model(function, namespace[probe["model"]], probe, question, notes)
     if kind == "fill":
-        return _filled(named(probe, namespace), question, notes)
-    if kind == "composition":
-        return _composed(question["calls"], namespace)
+        return _filled(function, question, notes)
     if kind in ("layer", "weights"):
-        return layer_answer(probe, question, namespace, notes, build)
+        return layer_answer(function, probe, question, notes, build)
     raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
 
 
@@ -277,9 +276,9 @@ def _filled(function, question, notes):
     return {"returned": to_plain(returned), "variables": to_plain(variables)}
 
 
-def _with_model(probe, question, namespace, notes):
+def _with_model(function, its_class, probe, question, notes):
     """The result of a function that uses a model; the model is made for each question."""
-    function, model = named(probe, namespace), namespace[probe["model"]](**probe.get("config", {}))
+    model = its_class(**probe.get("config", {}))
     put_weights(model, probe["roles"], question["weights"])
     return call_with_notes(partial(function, model), *inputs(probe, question), notes)
 
@@ -321,8 +320,8 @@ def _repeat(probe, question, namespace, notes, build):
     return results
 
 
-def _seeded(probe, question, namespace, notes):
-    function, results = named(probe, namespace), []
+def _seeded(function, probe, question, notes):
+    results = []
     before = _fingerprints(inputs(probe, question)[0])
     for number, seed in enumerate(probe["seeds"]):
         arguments, keywords = inputs(probe, question)  # each call gets its own
@@ -342,11 +341,11 @@ def _seeded(probe, question, namespace, notes):
     return [_compact(to_plain(result)) for result in results]
 
 
-def _arguments_after_changes(probe, question, namespace):
+def _arguments_after_changes(function, probe, question):
     """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
     arguments, keywords = inputs(probe, question)
     generators = [np.random.default_rng(seed) for seed in probe.get("seeds", ())[:1]]
-    _change(named(probe, namespace)(*arguments, *generators, **keywords))
+    _change(function(*arguments, *generators, **keywords))
     return arguments
 
 
@@ -371,13 +370,13 @@ def _compact(value):
     return value if numbers is None else numbers
 
 
-def _items(probe, question, namespace, notes):
+def _items(function, probe, question, notes):
     import keras
 
     keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
     if "seed" in question:
         _draw_something()
-    result = call_with_notes(named(probe, namespace), *inputs(probe, question), notes)
+    result = call_with_notes(function, *inputs(probe, question), notes)
     notes["returned"] = describe(result)
     if result is None or result is ...:
         return result
@@ -401,11 +400,11 @@ def _draw_something():
     tf.random.uniform(())
 
 
-def _steps(probe, question, namespace, notes):
+def _steps(function, its_class, probe, question, notes):
     """The last step's loss and the weights after it, by role."""
     import keras
 
-    function, model = named(probe, namespace), namespace[probe["model"]](**probe["config"])
+    model = its_class(**probe["config"])
     (batch,), asked = inputs(probe, question)
     model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
     put_weights(model, probe["roles"], question["weights"])

@@ -6,44 +6,44 @@ import inspect
 import math
 from collections.abc import Callable
 
-from autograde.boundary.calls import RefusedError, call_with_notes, function_of, in_graph, inputs, named
+from autograde.boundary.calls import RefusedError, call_with_notes, in_graph, inputs
 from autograde.boundary.plain_values import is_tensor, to_plain, to_tensors
 
-Build = Callable[[dict, list, dict, dict], object]  # (layer probe, arguments, keywords, namespace) → a built layer
+Build = Callable[[Callable, dict, list, dict], object]  # (its class, layer probe, arguments, keywords) → a built layer
 
 
-def build_layer(probe: dict, arguments: list, keywords: dict, namespace: dict):
+def build_layer(its_class: Callable, probe: dict, arguments: list, keywords: dict):
     """Constructs the layer and calls it once, so that its weights exist."""
-    layer = named(probe, namespace)(**probe.get("config", {}))
+    layer = its_class(**probe.get("config", {}))
     if not callable(layer):
         raise RefusedError(f"{probe['name']}(…) gives a {type(layer).__name__}, which cannot be called", "not callable")
     layer(*arguments, **keywords)
     return layer
 
 
-def layer_answer(probe, question, namespace, notes, build):
+def layer_answer(its_class, probe, question, notes, build):
     """The result of a layer with the question's weights; of a probe of kind "weights" what weights it has."""
     arguments, keywords = inputs(probe, question)
     before = to_tensors(list(question["first"])) if "first" in question else arguments
-    layer = _built_layer(probe, before, keywords, namespace, notes, build)
+    layer = _built_layer(its_class, probe, before, keywords, notes, build)
     if probe["kind"] == "weights":
         return notes["weights"]
     put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
     return _call_layer(layer, arguments, keywords, notes, probe.get("twice", True), question)
 
 
-def _built_layer(probe, arguments, keywords, namespace, notes, build):
-    layer = build(probe, arguments, keywords, namespace)
+def _built_layer(its_class, probe, arguments, keywords, notes, build):
+    layer = build(its_class, probe, arguments, keywords)
     notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
     return layer
 
 
-def made(probe, question, namespace, notes, build):
+def made(its_class, probe, question, notes, build):
     inner = probe["of"]
     if "dtype" in inner["config"]:  # not built: a right answer may mix dtypes when it computes
-        layer = named(inner, namespace)(**inner["config"])
+        layer = its_class(**inner["config"])
         return {"in its dtype": layer.dtype == inner["config"]["dtype"]}
-    layer = _built_layer(inner, *inputs(inner, question), namespace, notes, build)
+    layer = _built_layer(its_class, inner, *inputs(inner, question), notes, build)
     variables = {role: variables_at(layer, paths) or [] for role, paths in inner["roles"].items()}
     if probe["values"]:
         return {role: to_plain(found[0]) for role, found in variables.items() if found}
@@ -55,9 +55,9 @@ def made(probe, question, namespace, notes, build):
     return {"named": has_its_name, "trainable": layer.trainable, "trained": roles}
 
 
-def trainable(probe, question, namespace, notes, build):
+def trainable(its_class, probe, question, notes, build):
     """The counts of the numbers that the layer's weights hold: those that can be trained, and the others."""
-    layer = _built_layer(probe, *inputs(probe, question), namespace, notes, build)
+    layer = _built_layer(its_class, probe, *inputs(probe, question), notes, build)
     counts = [
         sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
     ]
@@ -170,8 +170,9 @@ def variables_at(layer, paths):
 # --- gradients ---
 
 
-def gradient(probe, question, namespace, notes, build):
-    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role.
+def gradient(callee, probe, question, notes, build):
+    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role. callee: a function, or
+    the class of a layer.
 
     NaN if none arrives at all: with such a loss an optimizer makes no step, but raises an error.
     """
@@ -181,10 +182,8 @@ def gradient(probe, question, namespace, notes, build):
     arguments, keywords = inputs(inner, question)
     weights = question.get("weights", {})
     if inner["kind"] == "layer":
-        callee = _built_layer(inner, arguments, keywords, namespace, notes, build)
+        callee = _built_layer(callee, inner, arguments, keywords, notes, build)
         put_weights(callee, inner.get("roles", {}), weights)
-    else:
-        callee = function_of(inner, namespace)
     sources = [  # a role may lead to several variables
         [arguments[name]]
         if type(name) is int

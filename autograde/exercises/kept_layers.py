@@ -43,7 +43,7 @@ def _builder(question: dict, kept: dict) -> call_answer.Build:
     if question["probe"].get("values"):  # asks for the initial weights
         return _built_once
 
-    def build(asked, arguments, keywords, namespace):
+    def build(its_class, asked, arguments, keywords):
         others = {name: value for name, value in keywords.items() if name != "training"}
         made_as = repr((asked["name"], asked.get("config"), _shapes(arguments), _shapes(others)))
         layers = kept.setdefault(made_as, {})
@@ -51,14 +51,14 @@ def _builder(question: dict, kept: dict) -> call_answer.Build:
         key = next(iter(layers), sets) if question["probe"]["kind"] == "trainable" else sets
         layer, weights = layers.get(key, (None, None))
         if layer is None or len(layer.weights) != weights:
-            layer = _built_once(asked, arguments, keywords, namespace)
+            layer = _built_once(its_class, asked, arguments, keywords)
             layers[key] = layer, len(getattr(layer, "weights", ()))
         return layer
 
     return build
 
 
-def _built_once(asked, arguments, keywords, namespace):
+def _built_once(its_class, asked, arguments, keywords):
     """The layer; its first call makes its weights. Keras would trace this call before, to find the same weights.
 
     The call is not one of training: a `keras.Sequential` inside of the layer would keep that for all later calls, which
@@ -67,7 +67,7 @@ def _built_once(asked, arguments, keywords, namespace):
     if "training" in keywords:
         keywords = keywords | {"training": None}
     with _without_tracing():
-        return call_answer.build_layer(asked, arguments, keywords, namespace)
+        return call_answer.build_layer(its_class, asked, arguments, keywords)
 
 
 class NotTraced(Exception):

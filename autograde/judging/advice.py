@@ -277,7 +277,7 @@ def _value_advice(value, expected):
         return [said]
     if value.dtype.name == "float64" and type(expected) is np.ndarray and expected.dtype != value.dtype:
         return [
-            "The result is float64, which comes from NumPy, from `float(...)` or from a cast. Return the tensor itself, "
-            "or convert it with `ops.cast`."
+            "The result is float64, which comes from NumPy, `float(...)` or a cast. Return the tensor itself, or "
+            "convert it with `ops.cast`."
         ]
     return []

@@ -88,7 +88,7 @@ def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
         from bertlab.tokenizers.wordpiece.folder import read_vocabulary
         from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
 
-        in_folder = path.name == Vocabulary.file and path.exists()  # tokens may have been added to it by a file beside it
+        in_folder = path.name == Vocabulary.file and path.exists()  # beside files that may add tokens
         vocabulary = read_vocabulary(path.parent) if in_folder else Vocabulary.from_file(path)
         return tokenizer_class(WORDPIECE)(vocabulary, **wordpiece_settings)
     kind = kind_in(path) or WORDPIECE

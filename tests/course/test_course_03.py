@@ -1,5 +1,7 @@
 """Notebook 03: what its text says of the packaged model's heads."""
 
+import numpy as np
+
 from bertlab import checkpoints
 from bertlab.analysis.heads import relation_scores
 from bertlab.analysis.readings import read_words
@@ -16,3 +18,14 @@ def test_a_head_beats_the_best_fixed_offset_at_subjects_and_hardly_at_determiner
         gains[scores.relation] = from_dependent - scores.offset_accuracy
     assert -0.05 < gains["det"] < 0.15 and gains["case"] < 0
     assert gains["nsubj"] > 0.15 and gains["cop"] > 0.15
+
+
+def test_no_drawn_layer_has_heads_of_one_number_whose_bias_keras_adds_along_the_tokens():
+    from autograde.exercises.n03_attention.multi_head_layer import other_layers, other_masks
+
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        drawn = [trial.cases[0] for trial in other_layers(rng)] + other_masks(rng)
+        for case in drawn:
+            if case.weights:
+                assert case.arguments[0].shape[-1] >= 2 * case.config["num_heads"]

@@ -81,9 +81,9 @@ EXERCISE = Exercise(
     slow_draws=True,
     parts=(
         Part("values", 2, inputs_of_layer, hidden=lambda rng: [
-            Trial((case,)) for case in at_drawn_sizes(layer_of, 1, 1, 1, 1, 1)(rng)]),
+            Trial((case,)) for case in at_drawn_sizes(layer_of, 1, 1, 1, 1, 2)(rng)]),
         cases("mask", 1, masked_layer, "with a mask of the source the result is wrong",
-            at_drawn_sizes(lambda *sizes: layer_of(*sizes, share=0.6), 1, 1, 2, 1, 1)),
+            at_drawn_sizes(lambda *sizes: layer_of(*sizes, share=0.6), 1, 1, 2, 1, 2)),
         Part("the source is a set", 1, source_is_a_set,
             "the order of the source must not matter, nor the other sentences of the batch"),
         Part("gradients", 1, slopes_of_layer, "the gradients of an input or of a kernel are wrong or missing"),

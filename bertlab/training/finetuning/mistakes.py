@@ -32,7 +32,7 @@ def judged_predictions(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) ->
 
 
 def nothing_found(info: TaskInfo, decoded: Decoded) -> str | None:
-    """A sentence about a tagger that gave every word the tag O: its accuracy may be high, and it has learned nothing."""
+    """A sentence about a tagger that gave every word the tag O: it learned nothing, however high its accuracy is."""
     if info.shape != "tagging" or "O" not in info.labels:
         return None
     outside, rows = info.labels.index("O"), decoded.predictions
