@@ -73,7 +73,7 @@ def layer_of(rng: Random, batch: int, tokens: int, heads: int, d: int, share: fl
 
 
 def other_layers(rng: Random) -> list[Trial]:
-    """Heads of two numbers or more. With heads of one number and as many tokens as heads, Keras 3 on TensorFlow adds the
+    """Heads of two numbers or more: with heads of one number and as many tokens as heads, Keras on TensorFlow adds the
     bias of an EinsumDense along the tokens, as if it were one of channels: a right answer would lose points."""
     return [Trial((case,)) for case in (*at_drawn_sizes(layer_of, 1, 1, 1, 2)(rng), layer_on_layer(rng))]
 
