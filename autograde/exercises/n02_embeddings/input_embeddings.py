@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autograde.exercises.declared_draws import at_drawn_sizes
 from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
 from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, mistake, values
@@ -17,12 +18,16 @@ def arguments_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> tuple:
     return ids(rng, 9, batch, tokens), kinds, normal(rng, 9, d_e), normal(rng, 2, d_e), normal(rng, num_positions, d_e)
 
 
+def case_of_sum(rng: Random, batch: int, tokens: int, d_e: int) -> Case:
+    return Case(arguments_of_sum(rng, batch, tokens, d_e))
+
+
 def sums(rng: Random) -> list[Case]:
     """Also a batch of one, a single token, as many tokens as the position table has rows, and one segment only."""
     sizes = ((2, 5, 4), (3, 3, 6), (1, 4, 4), (2, 1, 3), (8, 8, 8), (1, 1, 1), (2, 70, 2))
     token_ids, kinds, *tables = arguments_of_sum(rng, 2, 4, 3)
     alike = [Case((token_ids, np.full_like(kinds, segment), *tables)) for segment in (0, 1)]
-    return [*(Case(arguments_of_sum(rng, *size)) for size in sizes), *alike]
+    return [*(case_of_sum(rng, *size) for size in sizes), *alike]
 
 
 def slopes_of_tables(rng: Random) -> list[Trial]:
@@ -30,11 +35,6 @@ def slopes_of_tables(rng: Random) -> list[Trial]:
     case = sums(rng)[0]
     directions = {index: normal(rng, *case.arguments[index].shape) for index in (2, 3, 4)}
     return [Trial((case,), (Slopes(normal(rng, 2, 5, 4), directions),))]
-
-
-def other_sizes(rng: Random) -> list[Case]:
-    sizes = ((int(rng.integers(1, 6)), int(rng.integers(1, 9)), int(rng.integers(1, 40))) for _ in range(3))
-    return [Case(arguments_of_sum(rng, *size)) for size in sizes]
 
 
 def each_sentence_alone(rng: Random) -> list[Trial]:
@@ -55,7 +55,7 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
 EXERCISE = Exercise(
     reference=summed,
     parts=(
-        values(1.5, sums, hidden=other_sizes),
+        values(1.5, sums, hidden=at_drawn_sizes(case_of_sum, 1, 1, 1, number=3, largest=9)),
         Part("each sentence independently", 1, each_sentence_alone, "a sentence must give the same result alone as in "
                                                                  "a batch"),
         Part("gradients", 0.5, slopes_of_tables, "the tables cannot be trained: their gradients are wrong or missing"),

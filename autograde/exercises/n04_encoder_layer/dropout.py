@@ -38,7 +38,7 @@ def dropped_in_training(rng: Random) -> list[Trial]:
     return [Trial(cases, (*claims, AnyCount(tuple(rate for _, rate, _ in calls))))]
 
 
-def other_shapes(rng: Random) -> list[Trial]:
+def many_numbers(rng: Random) -> list[Trial]:
     rate = float(rng.uniform(0.2, 0.8))
     shapes = ((2000,), (20, 100), (3, 30, 30), (5, 4, 9, 20))
     return [Trial((Case((away_from_zero(rng, *shape), rate, True), seed=SEED),), (Dropped(rate),)) for shape in shapes]
@@ -58,7 +58,7 @@ def rate_of_zero(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=dropout,
     parts=(
-        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong", other_shapes),
+        Part("training", 1, dropped_in_training, "in training the zeros or the other numbers are wrong", many_numbers),
         cases("outside training", 1, not_training, "outside training the result must be x"),
         Part("a rate of 0", 1, rate_of_zero, "with a rate of 0 nothing may be dropped, also in training"),
     ),

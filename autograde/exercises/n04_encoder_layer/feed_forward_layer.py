@@ -3,6 +3,7 @@
 import dataclasses
 
 from autograde.boundary import roles
+from autograde.exercises.declared_draws import at_drawn_sizes
 from autograde.exercises.draws import Random, normal, with_zeros
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_weights
 from autograde.exercises.numpy_bert import feed_forward
@@ -41,9 +42,8 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
     return [*(Trial((case,)) for case in inputs_of_network_layer(rng)), named, Trial((two,))]
 
 
-def other_shapes(rng: Random) -> list[Trial]:
-    batch, tokens, hidden, inner = (int(size) for size in rng.integers(1, 12, size=4))
-    return [Trial((network_case(rng, normal(rng, batch, tokens, hidden, size=1.5), inner),))]
+def network_of(rng: Random, batch: int, tokens: int, hidden: int, inner: int) -> Trial:
+    return Trial((network_case(rng, normal(rng, batch, tokens, hidden, size=1.5), inner),))
 
 
 def slopes_of_network(rng: Random) -> list[Trial]:
@@ -65,7 +65,7 @@ EXERCISE = Exercise(
     reference=feed_forward,
     in_graph=True,
     parts=(
-        Part("values", 2, inputs_and_arguments, hidden=other_shapes),
+        Part("values", 2, inputs_and_arguments, hidden=at_drawn_sizes(network_of, 1, 1, 1, 1, number=1, largest=11)),
         Part("gradients", 1, slopes_of_network, "the weights cannot be trained: their gradients are wrong or missing"),
         Part("each position alone", 1, same_vector_twice_in_a_layer,
             "the same vector must give the same result at every position and with any neighbours"),

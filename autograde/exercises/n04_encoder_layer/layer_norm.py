@@ -29,7 +29,7 @@ def rows(rng: Random, *shape: int) -> np.ndarray:
     return drawn
 
 
-def other_shapes(rng: Random) -> list[Case]:
+def rows_behind_other_axes(rng: Random) -> list[Case]:
     tokens, d = int(rng.integers(1, 9)), int(rng.integers(3, 40))
     return [Case((rows(rng, *front, tokens, d), *scale_and_offset(rng, d))) for front in ((), (1,), (2, 1, 2))]
 
@@ -61,7 +61,7 @@ def each_row_alone(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=layer_norm,
     parts=(
-        values(2, rows_to_normalise, hidden=other_shapes),
+        values(2, rows_to_normalise, hidden=rows_behind_other_axes),
         cases("epsilon", 1, rows_that_need_epsilon, "where the variance is as small as ε, or 0, the result is "
                                                     "different"),
         Part("each row independently", 1, each_row_alone,

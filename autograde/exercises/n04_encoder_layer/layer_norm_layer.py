@@ -46,7 +46,7 @@ def inputs_and_arguments(rng: Random) -> list[Trial]:
     return [*(Trial((case,)) for case in inputs_of_norm(rng)), named, Trial((two,))]
 
 
-def other_shapes(rng: Random) -> list[Trial]:
+def other_epsilons(rng: Random) -> list[Trial]:
     d = int(rng.integers(3, 30))
     shapes = ((2, d), (1, 4, d), (2, 1, 2, d))
     return [
@@ -81,7 +81,7 @@ EXERCISE = Exercise(
     reference=layer_norm_layer,
     in_graph=True,
     parts=(
-        Part("values", 1, inputs_and_arguments, hidden=other_shapes),
+        Part("values", 1, inputs_and_arguments, hidden=other_epsilons),
         cases("a new layer", 1, fresh_norm, "a new layer must only normalise: γ starts at 1, β at 0"),
         Part("gradients", 1, slopes_of_norm, "gradients must pass through the layer"),
     ),

@@ -51,7 +51,7 @@ def small_probabilities(rng: Random, batch: int, tokens: int) -> Trial:
     return Trial((case,), (Reference(rtol=0.05),))
 
 
-def other_sizes(rng: Random) -> list[Trial]:
+def extreme_scores(rng: Random) -> list[Trial]:
     return [
         Trial((final_case(rng, normal(rng, 3, 1, 8), 4),)), Trial((large_scores(rng, 1, 6),)),
         small_probabilities(rng, 2, 2),
@@ -74,7 +74,7 @@ EXERCISE = Exercise(
     reference=final_layers,
     in_graph=True,
     parts=(
-        Part("values", 2, after_the_layers, hidden=other_sizes),
+        Part("values", 2, after_the_layers, hidden=extreme_scores),
         Part("weights", 0.5, weights_of_final_layers,
             "the layer has other weights than W_f, b_f, γ, β and W_u, or `name` or `trainable=False` has no "
             "effect"),

@@ -39,7 +39,7 @@ def hidden_and_table(rng: Random) -> list[Case]:
     return [mlm_case(rng, normal(rng, 2, 3, 6), 9), replace(second, first=before), third]
 
 
-def other_sizes(rng: Random) -> list[Case]:
+def one_token_and_few_entries(rng: Random) -> list[Case]:
     return [mlm_case(rng, normal(rng, 1, 1, 3), 11), mlm_case(rng, normal(rng, 3, 2, 8), 4)]
 
 
@@ -60,7 +60,7 @@ EXERCISE = Exercise(
     reference=mlm_head,
     in_graph=True,
     parts=(
-        values(3, hidden_and_table, hidden=other_sizes),
+        values(3, hidden_and_table, hidden=one_token_and_few_entries),
         Part("weights", 0.5, weights_of_mlm_head,
             "the head has other weights than those of its Dense, its LayerNorm and one bias, the bias does not begin "
             "with zeros, or `name` or `trainable=False` has no effect"),

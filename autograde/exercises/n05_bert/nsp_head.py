@@ -37,7 +37,7 @@ def pooled_vectors(rng: Random) -> list[Case]:
     return [first, replace(second, first=(normal(rng, 3, 3),)), single]
 
 
-def other_sizes(rng: Random) -> list[Trial]:
+def wide_heads_and_two_models(rng: Random) -> list[Trial]:
     made = [nsp_case(rng, np.tanh(normal(rng, 1, 2))), nsp_case(rng, np.tanh(normal(rng, 5, 9)))]
     return [*(Trial((case,)) for case in made), heads_of_two_models(rng)]
 
@@ -79,7 +79,7 @@ EXERCISE = Exercise(
     reference=nsp_head,
     in_graph=True,
     parts=(
-        Part("values", 1, one_dense, hidden=other_sizes),
+        Part("values", 1, one_dense, hidden=wide_heads_and_two_models),
         Part("gradients", 1, slopes_of_nsp_head,
             "weights, or the layers below, cannot be trained: gradients are wrong or missing; or `name` or "
             "`trainable=False` has no effect"),

@@ -32,7 +32,7 @@ def two_poolers(rng: Random) -> Case:
     return composed(("pooler", pooler_case(rng, hidden)), ("pooler", pooler_case(rng, hidden)))
 
 
-def other_sizes(rng: Random) -> list[Case]:
+def one_token_and_large_values(rng: Random) -> list[Case]:
     return [pooler_case(rng, normal(rng, 1, 7, 3)), pooler_case(rng, normal(rng, 5, 1, 8)), large_values(rng, 3, 2)]
 
 
@@ -61,7 +61,7 @@ EXERCISE = Exercise(
     reference=pooler,
     in_graph=True,
     parts=(
-        values(1, hidden_states, hidden=other_sizes),
+        values(1, hidden_states, hidden=one_token_and_large_values),
         Part("only [CLS]", 1, other_tokens_changed, "the other tokens' vectors must have no effect, the "
             "gradient must reach the weights and the vectors of [CLS], and `name` and `trainable=False` must have an "
             "effect"),
