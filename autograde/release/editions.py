@@ -14,6 +14,7 @@ from autograde.common.errors import AutogradeError
 from autograde.exercises import catalogue, cells, folders, ready_made, variants
 from autograde.exercises.notebooks import SOLUTIONS
 from autograde.exercises.variants import Values
+from autograde.release import expected
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MOST_NAMES = 2  # refused names that are shown without folding
@@ -87,7 +88,9 @@ def make(
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
     badge = [_badge(name, colab)] if colab else []
-    student = badge + [_for_students(path, cell) for cell in written]
+    student = list(badge)
+    for cell in written:
+        student += [_for_students(path, cell), *expected.cell_below(path, name, cell)]
     return Editions(name, _as_text(written), _as_text(student))
 
 
