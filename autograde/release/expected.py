@@ -1,14 +1,14 @@
 """The expected picture: below a cell that only draws, what it shows with the course's own answers, small and grey.
 
-`solutions/expected/NOTEBOOK/KEY.png` keeps each picture. The key comes from the cell's code: a cell that was changed, or a
-variant with other values, has none until `python -m scripts.expected_pictures` makes it.
+`solutions/expected/NOTEBOOK/KEY.png` keeps each picture. The key comes from the cell's code: a cell that was changed, or
+a variant with other values, has none until `python -m scripts.expected_pictures` makes it.
 """
 
 import base64
 import hashlib
 from pathlib import Path
 
-ALT = "What this cell shows with the course's answers, small and grey"
+ALT = "The picture of this cell with the course's answers, small and grey"
 
 
 def key_of(source: str) -> str:
