@@ -1,6 +1,6 @@
 """The expected pictures below the cells that draw: `autograde release --executed build/solutions`, then this script.
 
-It reads the executed notebooks and writes `solutions/expected`: each picture small, in a few greys. Pictures that belong
+It reads the executed notebooks and writes `solutions/expected`: each picture small, in few greys. Pictures that belong
 to no cell any more are removed.
 """
 

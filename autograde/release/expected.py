@@ -1,6 +1,6 @@
 """The expected picture: below a cell that only draws, what it shows with the course's own answers, small and grey.
 
-`solutions/expected/NOTEBOOK/KEY.png` keeps each picture. The key comes from the cell's code: a cell that was changed, or
+`solutions/expected/NOTEBOOK/KEY.png` keeps each picture. The key comes from the cell's code: a changed cell, or
 a variant with other values, has none until `python -m scripts.expected_pictures` makes it.
 """
 
