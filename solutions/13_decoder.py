@@ -469,7 +469,22 @@ del paper  # a quarter of a gigabyte
 # ---
 # # A translator
 #
-# The *small world* is a language of 125 English words; the *mirror language* has other words, its verbs at the end, and
+# A translation is seldom word for word. In four languages, from a phrasebook that was written for this course:
+
+# %%
+from autograde.student.small_tasks import phrasebook
+
+for phrase in phrasebook():
+    if phrase["en"] in ("How are you?", "The dog sees the cat.", "I gave her the book.", "I miss you."):
+        print("\n".join(f"{language}  {phrase[language]}" for language in ("en", "fr", "de", "ko")) + "\n")
+
+# %% [markdown]
+# *Comment ça va ?* says "how it goes". German puts *gegeben* at the end, and Korean every verb: 봐요 (sees), 주었어요 (gave). A
+# Korean noun has its role glued on: 개가 (the dog, who sees), 고양이를 (the cat, whom it sees). And *Tu me manques* is
+# "you are missing to me": who misses has become the object. So a translator cannot write a word for each word that it
+# reads; it has to look at the right place of the source for each word that it writes.
+#
+# Sixty sentences teach no model to translate. The *small world* is a language of 125 English words; the *mirror language* has other words, its verbs at the end, and
 # endings for number and case (`bertlab.data.small_world`). Every sentence has exactly one translation, so a translation
 # is right or wrong, and nobody has to judge it.
 

@@ -9,6 +9,7 @@ The written ones are files in `bertlab/data/tasks/sets` (CC0). The others are ma
 `bertlab.data.small_world`, whose grammar is known: each label is right.
 """
 
+import csv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def small_task(name: str) -> TaskData:
         rows = (row for sentence in small_world.sample(seed, SENTENCES) for row in rows_of(sentence, chance))
         splits.append(tuple(row for row, _ in zip(rows, range(count))))
     return TaskData(name, shape, labels, *splits)
+
+
+def phrasebook() -> list[dict[str, str]]:
+    """Sixty everyday sentences, each in four languages: en, fr, de, ko. To look at: they are too few to train on."""
+    with (SETS / "phrasebook.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def _phrase(sentence, name: str) -> list[int]:

@@ -158,3 +158,18 @@ def test_a_function_that_uses_a_model_gets_the_cases_weights():
 
 def _cells() -> list:
     return jupytext.read(notebooks.SOLUTIONS / f"{NOTEBOOK}.py").cells
+
+
+def test_the_phrasebook_has_sixty_sentences_in_four_languages_and_those_that_the_notebook_shows():
+    from autograde.student.small_tasks import phrasebook
+
+    phrases = phrasebook()
+    assert len(phrases) == 60 and all(list(phrase) == ["en", "fr", "de", "ko"] for phrase in phrases)
+    assert len({phrase["en"] for phrase in phrases}) == 60
+    assert all(text == text.strip() and text for phrase in phrases for text in phrase.values())
+    shown = {phrase["en"]: phrase for phrase in phrases}
+    assert shown["How are you?"]["fr"] == "Comment ça va ?"
+    for word in ("gegeben", "주었어요"):
+        assert any(word in text for text in shown["I gave her the book."].values())
+    for word in ("개가", "고양이를", "봐요"):
+        assert word in shown["The dog sees the cat."]["ko"]
