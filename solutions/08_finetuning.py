@@ -1022,6 +1022,35 @@ for text in ("Win a free watch now", "Please send the minutes of the meeting", "
 # ```
 # bertlab finetune messages.csv --column text=message --column label=class --validation-share 0.2 --model CHECKPOINT --out spam
 # ```
+#
+# ## Something to show
+#
+# Your critic of the beginning, as a page in one file: what each head of the fine-tuned encoder looks at, in sentences of
+# your choice. It needs no network and no Python; open it in a browser, and send it to a friend. (`bertlab inspect` with the
+# name of the checkpoint makes the page from before the fine-tuning, to compare.)
+
+# %%
+import shutil
+
+from safetensors.numpy import save_file
+
+from bertlab.analysis.inspection import inspect_model, write_page
+from bertlab.checkpoints import load
+from bertlab.checkpoints.opening import find
+from mybert.bert import own_variables, published_name
+
+SHOWN = ["A slow and empty book.", "Not a good film, but a wonderful play."]
+critic_folder = Path("my_critic")
+critic_folder.mkdir(exist_ok=True)
+trained = {path: np.array(weight) for path, weight in own_variables(critic.bert).items()}
+trained = {published_name(path): array.T.copy() if path.endswith("kernel") else array for path, array in trained.items()}
+save_file(trained, critic_folder / "model.safetensors", metadata={"format": "pt"})
+for file in find(CHECKPOINT).glob("*.*"):
+    if file.suffix in (".json", ".txt"):
+        shutil.copyfile(file, critic_folder / file.name)  # config and tokenizer
+page = inspect_model(load(critic_folder, "encoder"), begin.tokenizer, SHOWN, name="my critic")
+write_page("my_critic.html", page)
+print(f"my_critic.html, {Path('my_critic.html').stat().st_size / 1000:.0f} kB: open it with a double click")
 
 # %% [markdown]
 # ---
