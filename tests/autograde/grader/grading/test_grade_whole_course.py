@@ -1,9 +1,11 @@
-"""The whole course through the real grader: solutions earn everything, the untouched release nothing."""
+"""The whole course through the real grader: solutions earn everything, the untouched release nothing; and in the second
+half a class of six gets the grades that were planned for it."""
 
 import pytest
-from grade_class import open_shared_launcher
+from grade_class import open_shared_launcher, solved
 
 from autograde.exercises import catalogue, runs
+from autograde.exercises.cells import answer_cell, patched_cell, stub_cell
 from autograde.grader.book.course import make_course
 from autograde.grader.grading.grade import grade, open_assignment
 from autograde.grader.grading.results import load_results
@@ -26,6 +28,53 @@ def course(tmp_path_factory):
             path.parent.mkdir(parents=True)
             path.write_text(text, encoding="utf-8")
     return course
+
+
+SECOND_HALF = [name for name in editions.notebooks() if name[0] == "P" or name > "09"]
+
+
+def planned(name: str) -> dict[str, tuple[str, float, float]]:
+    """Student → (hand-in, the fewest points, the most), of a notebook's exercises without its run."""
+    exercises = catalogue.of_notebook(name)
+    everything, first = sum(exercise.points for exercise in exercises), exercises[0]
+    half = exercises[: len(exercises) // 2]
+    stubs = {exercise.id: stub_cell(answer_cell(exercise)) for exercise in exercises[len(half) :]}
+    mistaken = next(exercise for exercise in exercises if exercise.misconceptions)
+    mistake = patched_cell(mistaken, mistaken.misconceptions[0])
+    of_half = sum(exercise.points for exercise in half)
+    return {
+        "everything": (solved(notebook=name), everything, everything),
+        "nothing": (editions.make(name).student, 0, 0),
+        "half": (solved(stubs, notebook=name), of_half, of_half),
+        "mistake": (solved({mistaken.id: mistake}, notebook=name), everything - mistaken.points, everything - 0.25),
+        "deadly": (
+            solved({first.id: "import os\nos._exit(1)"}, notebook=name),
+            everything - first.points,
+            everything - first.points,
+        ),
+        "broken": ("hello", 0, 0),
+    }
+
+
+@pytest.mark.parametrize("name", SECOND_HALF)
+def test_a_class_of_six_gets_its_planned_grades(name, tmp_path):
+    make_course(tmp_path)
+    write_assignment(tmp_path, name, [editions.make(name)])
+    plan = planned(name)
+    for student, (text, _, _) in plan.items():
+        path = tmp_path / "submitted" / student / name / f"{name}.ipynb"
+        path.parent.mkdir(parents=True)
+        path.write_text(text, encoding="utf-8")
+    with open_shared_launcher() as launcher:
+        grade(open_assignment(tmp_path, name), launcher, workers=2)
+    runs_of = {run.id for run in runs.RUNS}
+    earned = {
+        result.student: sum(verdict.points for verdict in result.verdicts if verdict.exercise not in runs_of)
+        for result in load_results(tmp_path, name)
+    }
+    assert earned.keys() == plan.keys()
+    for student, (_, least, most) in plan.items():
+        assert least <= earned[student] <= most, (student, earned[student], (least, most))
 
 
 def test_solutions_earn_everything_and_the_release_nothing(course):
