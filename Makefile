@@ -77,7 +77,7 @@ lint: $(READY)  ## check format, imports between modules, and plain words (scrip
 	$(RUN)/ruff format --check --quiet
 	$(RUN)/lint-imports --no-logo
 	$(RUN)/python -m scripts.check_words
-	@echo "Lines of each room:"; git ls-files 'bertlab/*.py' 'autograde/*.py' | xargs wc -l | grep -v total \
+	@echo "Lines of each folder:"; git ls-files 'bertlab/*.py' 'autograde/*.py' | xargs wc -l | grep -v total \
 		| awk '{ split($$2, part, "/"); lines[part[1] "/" (part[3] ? part[2] : "")] += $$1; all += $$1 } \
 		END { for (room in lines) printf "%7d  %s\n", lines[room], room; printf "%7d  in all\n", all }' | sort -k2
 

@@ -16,8 +16,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("notebooks", nargs="*", help="for example 03_attention (default: all)")
     given = parser.parse_args(arguments).notebooks
+    known = list(dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES))
+    for notebook in given:
+        if notebook not in known:
+            expected = f"expected a notebook with exercises, one of {', '.join(known)}"
+            parser.error(f"{notebook}: {expected}; for one in a folder of your own set AUTOGRADE_EXERCISES=FOLDER")
     empty = []
-    for notebook in given or dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES):
+    for notebook in given or known:
         unfilled = requirements.write_table(notebook)
         empty += unfilled
         print(f"{notebooks.path_beside('requirements', notebook)}: {len(unfilled)} entries to fill in")

@@ -58,8 +58,8 @@ def release(
       autograde release --self-study --to course_with_answers
 
     The same sources give the same bytes. Only inputs of `check` whose exercise, notebook or library changed are made
-    again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made, except for --wheel
-    and --fingerprints. A notebook that contains a line of an answer is not written.
+    again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made; --wheel
+    and --fingerprints make all, which takes minutes. A notebook that contains a line of an answer is not written.
     """
     from autograde.cli.grading import quiet_tensorflow
     from autograde.grader.book.course import set_exercises, use_exercises_of

@@ -33,6 +33,7 @@ def _gaps(exercise: Exercise) -> Iterator[str]:
         yield f"no other right answer is in answers/{answers}: the check may refuse one"
     if not wrong_answers(exercise) and not exercise.misconceptions:
         yield f"no wrong answer is in answers/{answers}: the check may miss one"
+    yield from requirements.unknown_parts(exercise)
     untested = requirements.untested(exercise)
     if untested:
         table = notebooks.path_beside("requirements", exercise.notebook)

@@ -256,8 +256,8 @@ class Proofs:
             if distance <= LEAST_DISTANCE and not self._fails_without_a_distance(misconception):
                 problems.append(f"{misconception['id']} is only {distance:.2g} tolerances away")
             nearest = min(nearest, distance)
-        farthest = f", nearest {nearest:.2g}" if self.plan["misconceptions"] else ""
-        return f"rounding {max(noise):.1g}{farthest}", problems
+        farthest = f", nearest {nearest:.2g} times it" if self.plan["misconceptions"] else ""
+        return f"rounding {max(noise):.1g} of the tolerance{farthest}", problems
 
     def others(self) -> Examined:
         """Other right answers pass on hidden inputs, and stay well below a sandbox's limits."""

@@ -48,6 +48,17 @@ def untested(exercise: Exercise) -> list[str]:
     return [text for text in sentences_of(exercise) if not names_in(table.get(text, ""))]
 
 
+def unknown_parts(exercise: Exercise) -> list[str]:
+    """A sentence for each entry that names no part of the exercise."""
+    table, parts = table_of(exercise.notebook).get(exercise.id, {}), {part.name for part in exercise.parts}
+    known = {EXPLAINS, *parts}
+    return [_unknown(parts, text, entry) for text, entry in table.items() if not {*names_in(entry)} <= known]
+
+
+def _unknown(parts: set[str], text: str, entry) -> str:
+    return f"expected parts among {sorted(parts)} for {text!r}, got {entry!r}"
+
+
 def is_sketch(table: dict[str, str | list[str]]) -> bool:
     """Whether no entry of an exercise's table is filled in."""
     return not any(map(names_in, table.values()))
@@ -65,7 +76,7 @@ def problems_of(exercise: Exercise, table: dict[str, str | list[str]]) -> list[s
         if not given:
             problems.append(f"expected the part that tests {text!r}, or {EXPLAINS!r}; got an empty entry")
         elif given != {EXPLAINS} and not given <= parts:
-            problems.append(f"expected parts among {sorted(parts)} for {text!r}, got {entry!r}")
+            problems.append(_unknown(parts, text, entry))
     return problems + [f"no sentence asks for the part {name!r}" for name in sorted(parts - named)]
 
 

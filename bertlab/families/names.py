@@ -15,6 +15,8 @@ from functools import partial
 
 import numpy as np
 
+from bertlab.common.errors import ConfigError
+
 BACKBONE = "backbone"  # our paths of everything below the heads begin with it
 
 # For each kind of row, its variables: (our last word, what the format appends, whether its matrix is transposed).
@@ -99,6 +101,10 @@ class Names:
     class_ends: Mapping[str, str] = field(default_factory=dict)
     decoder: tuple[Row, ...] = ()
 
+    def __post_init__(self):
+        for rows in ((*self.backbone, *self.decoder), *self.heads.values()):
+            _check_names(rows)
+
     def weight_names(self, kind: str | None, layers: int | Iterable[dict[str, int]]) -> list[WeightName]:
         """The variables of a model of this kind, of all its optional parts too (pooler, untied MLM head).
 
@@ -136,6 +142,17 @@ class Names:
             for our_last, their_last, transposed in self.spelling[row.kind]:
                 path = f"{ours}/{our_last}".rstrip("/")
                 yield WeightName(path, theirs + their_last, transposed, in_backbone, row.part)
+
+
+def _check_names(rows: Iterable[Row]) -> None:
+    """Raises ConfigError for two weights of one name: only one of them would be stored, and read for both."""
+    first = {}
+    for row in rows:
+        if "{i}" in row.ours and "{" not in row.theirs:
+            raise ConfigError(f"{row.ours}: expected a name with the number of the layer, {{i}}; got {row.theirs!r}")
+        other = first.setdefault((row.theirs, row.part), row)
+        if other is not row:
+            raise ConfigError(f"expected a name of its own for {row.ours}; got {row.theirs!r}, as for {other.ours}")
 
 
 def under_their_names(

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from autograde.exercises import catalogue, notebooks, requirements
+from autograde.exercises import catalogue, gaps, notebooks, requirements
 from scripts import requirements as command
 
 NOTEBOOKS = sorted({exercise.notebook for exercise in catalogue.EXERCISES})
@@ -110,3 +110,18 @@ def test_a_table_with_a_hole_a_stale_sentence_an_unknown_part_or_an_untested_par
         assert problem in found
     del whole["$$y = 2 x$$"]
     assert "no entry for the sentence" in requirements.problems_of(exercise, whole)[0]
+
+
+def test_a_table_is_written_for_notebooks_with_exercises_alone(exercise, capsys):
+    with pytest.raises(SystemExit):
+        command.main(["09_cours"])
+    assert "09_cours: expected a notebook with exercises, one of " in capsys.readouterr().err
+    assert not notebooks.path_beside("requirements", "09_cours").exists()
+
+
+def test_try_names_an_entry_for_a_part_that_does_not_exist(monkeypatch):
+    exercise = catalogue.find("scores")
+    table = {exercise.id: {"Doubles.": "valeus", "Halves.": "explains"}}
+    monkeypatch.setattr(requirements, "table_of", lambda notebook: table)
+    (found,) = requirements.unknown_parts(exercise)
+    assert found.endswith("for 'Doubles.', got 'valeus'") and found in gaps.of_exercise(exercise)

@@ -17,6 +17,7 @@ import bertlab
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import KINDS
 from bertlab.common.errors import CheckpointError, ConfigError
+from bertlab.families.names import HUGGINGFACE, Names, dense, norm
 from bertlab.models.outline import outline
 from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPieceTokenizer
@@ -248,3 +249,15 @@ def test_no_family_and_no_published_name_of_a_weight_is_in_code_outside_the_fami
         if name not in own_files | MAY_NAME_THEM and (match := OWN.search(code_of(path))):
             found[name] = match.group()
     assert not found
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [((dense("pooler/dense", "x"), norm("embeddings/norm", "x")), "a name of its own for embeddings/norm; got 'x'"),
+     ((dense("encoder/layer_{i}/attention/query", "q"),), "expected a name with the number of the layer")],
+)  # fmt: skip
+def test_two_weights_of_one_name_are_refused(rows, told):
+    with pytest.raises(ConfigError, match=told):
+        Names(spelling=HUGGINGFACE, backbone=rows, heads={})
+    with pytest.raises(ConfigError, match=told):
+        Names(spelling=HUGGINGFACE, backbone=(), heads={"pretraining": rows})
