@@ -432,7 +432,7 @@ for size in (1, 3):
 # beginning*. Not the name of the network decides, but the factor per step.
 #
 # The price of the gates: four times as many weights and products per step as in your RNN, and still one step after the
-# other. The *gated recurrent unit* (GRU; Cho et al. 2014) needs three times as many: it has two gates and no cell.
+# other. The *gated recurrent unit* (GRU; Cho et al. 2014) has two gates and no cell: three times as many as your RNN.
 #
 # ## P.4 What distance does to a gradient · 3 points · ~8 minutes
 #
