@@ -368,6 +368,9 @@ check(attention)
 # **See it.** Nothing in these six lines depends on the position of a token. Reverse the sentence, and the outputs are
 # the same vectors, reversed: self-attention is an operation on sets. (That is why notebook 02 added positions.)
 #
+# For one token, with $\alpha_{ij}$ the weights in row $i$ of $\text{softmax}_\text{row}(S)$:
+# $\tilde v_i = \sum_j \alpha_{ij} v_j$.
+#
 # ⚠ Four things to keep apart. $Q K^\top / \sqrt{d}$ are the *scores*, their softmax the *weights*, and the whole formula
 # the *output*; a lecture calls the output "attention scores". Another leaves out softmax and root: $(XQ)(XK)^\top(XV)$
 # would be three matrix products without any choice. The sum runs over all tokens, *itself included*, not over "all

@@ -964,7 +964,8 @@ if "mlm_head" not in absent:
 # *The bank is situated on the … of the river* is another lecture's example of reading in both directions: the words
 # left of the gap also fit *corner of Main Street*; the river comes on the right. ⚠ It shows no more than that: the blank is
 # another word, so a right guess does not prove that the model knows which *bank* is meant. A third lecture asks *Let's
-# stick to [MASK] in this skit*: add it, and sentences of your own, to the list.
+# stick to [MASK] in this skit*; its picture gives *Improvisation* 10 % and *Aardvark* 0.1 %. Add it, and sentences of
+# your own, to the list.
 #
 # ### Forty steps of training
 #

@@ -529,7 +529,8 @@ bars(
 # %% [markdown]
 # ⚠ A lecture explains this by a school exercise: continue *As the dark clouds gathered in the sky, I had a feeling that …*.
 # That would be writing. BERT gets both texts, say with *… a storm was coming* or *… the array has two dimensions*, and only
-# answers whether the second followed.
+# answers whether the second followed. (The exercise's other openings: homework that is missing from the school bag, a
+# winter coat for the snow, an extra chair at the table, a time machine that begins to hum.)
 #
 # Is that a hard objective? *penguins … | the hammer …*: the topic alone gives it away. Measure it on real text: the
 # rule below does not read at all. It counts how many of the longer words of B are in A, too, and says IsNext above a

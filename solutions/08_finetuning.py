@@ -985,11 +985,12 @@ if (from_07 := from_notebook_07()) is not None:
 # ---
 # # Your own data
 #
-# Spam or not, a claim to check or not: you only need a table with a column of texts and a column of labels. Here is a
-# very small one (*Buy these pills*, *Win cash prizes* and the beginning of *Dear Mr. Atreides* are from a lecture);
-# replace it by your own file. For claim detection the columns would be `sentence` and `claim`, and nothing else would
-# change. (Such a classifier is where Full Fact, a fact-checking organization, begins: which sentences of the news *are*
-# claims? Whether a claim is *true* is another task: it needs evidence that is not in the sentence.)
+# Spam or not, a claim to check or not, the topic of a text: you only need a table with a column of texts and a column
+# of labels. Here is a very small one (*Buy these pills*, *Win cash prizes* and the beginning of *Dear Mr. Atreides* are
+# from a lecture); replace it by your own file. For claim detection the columns would be `sentence` and `claim`, and
+# nothing else would change. (Such a classifier is where Full Fact, a fact-checking organization, begins: which
+# sentences of the news *are* claims? Whether a claim is *true* is another task: it needs evidence that is not in the
+# sentence.)
 
 # %%
 MY_FILE, TEXT, LABEL = Path("messages.csv"), "message", "class"

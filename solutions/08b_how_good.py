@@ -477,6 +477,9 @@ by_labels("sentiment", {len(texts): float(np.mean(shares))})
 # %% [markdown]
 # A third of the labels is enough for the pre-trained model to be better than random weights with all of them. That is why
 # tasks with few labels gain most from pre-training. (With 25 labels the two cannot be told apart by three seeds.)
+#
+# Earlier models, which read in one direction, had shown this too. BERT's authors call it their major contribution that
+# it also holds for deep models that read in both directions (Devlin et al. 2019, section 6).
 
 # %% [markdown]
 # ---

@@ -488,7 +488,7 @@ def order_pair(document: list[str], i: int, rng: np.random.Generator) -> tuple[s
 check(order_pair)
 
 # %% [markdown]
-# **See it: what does one sentence tell?** 6.7 measured that shared words solve most of the first task, and nothing of this
+# **See it: what does one sentence tell?** 6.5 measured that shared words solve most of the first task, and nothing of this
 # one: an overlap is the same in either order. What about the sentences themselves? One that begins with *this*, *it* or
 # *these* refers to something before it, so it must be the second one. Guess how often that is right. (Real text again: the
 # manuals of the installed packages, cut into sentences; the pairs are your `order_pair`'s.)

@@ -851,7 +851,7 @@ for label, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1"
 #
 # Take the decoder layer and remove the cross-attention, since there is no source. There remain masked self-attention
 # and a network: *your encoder layer of notebook 04 under a causal mask*. So a GPT is a stack of encoder layers with
-# another mask. GPT (Radford et al. 2018) is post-LN, GPT-2 (Radford et al. 2019) is pre-LN, 4.11. BERT came between
+# another mask. GPT (Radford et al. 2018) is post-LN, GPT-2 (Radford et al. 2019) is pre-LN, 4.10. BERT came between
 # them, and is built on GPT: BERT-Base has as many layers, heads and numbers per token; it "was chosen to have the same
 # model size as OpenAI GPT for comparison purposes" (Devlin et al. 2019, section 3).
 #
