@@ -463,7 +463,7 @@ print(f"largest difference of the hidden states: {float(ops.max(ops.abs(mine(som
 # ## 11.4 In order or not · 3 points · ~8 minutes · Lan et al. 2020, section 3.1
 #
 # BERT's second task, which sentence follows, can be solved by topic: the wrong sentence comes from another document
-# (6.7), and shared words give it away. ALBERT asks for something that the words alone do not tell: two *consecutive*
+# (6.5), and shared words give it away. ALBERT asks for something that the words alone do not tell: two *consecutive*
 # sentences, and the question is whether they are in their order.
 #
 # $$(A, B, \text{label}) = \begin{cases} (s_i,\; s_{i+1},\; 0) & \text{with probability } \tfrac12 \quad\text{(in order)}\\

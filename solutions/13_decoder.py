@@ -71,7 +71,7 @@ rng = np.random.default_rng(13)  # for the pictures
 
 
 class ReluFeedForward(keras.layers.Layer):
-    """The network of 2017, your `relu_ffn` of 4.6, as a layer; its parts have the names of your FeedForward's."""
+    """The network of 2017, your `relu_ffn` of 4.5, as a layer; its parts have the names of your FeedForward's."""
 
     def __init__(self, intermediate_size, **kwargs):
         super().__init__(**kwargs)
@@ -287,7 +287,7 @@ heat_maps(
 # ## 13.3 A decoder layer · 5 points · ~12 minutes · Vaswani et al. 2017, section 3.1
 #
 # Three sub-layers, each with dropout on its result, a residual connection and a LayerNorm behind it (post-LN, as in
-# 4.10):
+# 4.9):
 #
 # $$\begin{aligned}
 # X &\leftarrow \text{LayerNorm}(X + \text{SelfAttention}(X)) &&\text{under the causal mask: what I have written so far}\\
@@ -302,7 +302,7 @@ heat_maps(
 #
 # Name the parts `self.attention` (your `MultiHeadAttention`), `self.attention_norm`, `self.cross_attention` (your
 # `CrossAttention`), `self.cross_norm`, `self.feed_forward` (`ReluFeedForward` from the top of this notebook: the
-# network of 4.6 as a layer; your `FeedForward` of 4.7 has GELU) and `self.output_norm`, and the dropout `self.dropout`.
+# network of 4.5 as a layer; your `FeedForward` of 4.6 has GELU) and `self.output_norm`, and the dropout `self.dropout`.
 # The norms are your `LayerNorm`; dropout is `keras.layers.Dropout(rate)`, to which you pass `training`. In `build`,
 # build each part for its inputs; or delete `build`, and Keras does it at the first call.
 
