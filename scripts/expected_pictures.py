@@ -18,7 +18,7 @@ from autograde.release.expected import folder_of, key_of
 ROOT = Path(__file__).resolve().parents[1]
 EXECUTED = ROOT / "build" / "solutions"
 _PICTURE = re.compile(r'src="data:image/png;base64,([^"]+)"')
-WIDTH, HEIGHT, GREYS = 320, 260, 16  # pixels, pixels, and shades
+WIDTH, HEIGHT, GREYS = 280, 200, 16  # pixels, pixels, and shades
 
 
 def small(picture: bytes) -> bytes:
@@ -33,9 +33,10 @@ def small(picture: bytes) -> bytes:
 
 
 def pictures_in(executed: Path) -> dict[str, bytes]:
-    """The key of each cell that draws, and its first picture."""
-    found = {}
-    for cell in nbformat.read(executed, as_version=4).cells:
+    """The key of each cell that draws, and its first picture; above the first answer nothing is the student's."""
+    found, cells = {}, nbformat.read(executed, as_version=4).cells
+    first = next(number for number, cell in enumerate(cells) if cell.metadata.get("nbgrader", {}).get("solution"))
+    for cell in cells[first:]:
         pages = "".join(output.get("data", {}).get("text/html", "") for output in cell.get("outputs", ()))
         shown = _PICTURE.search(pages)
         if shown and "nbgrader" not in cell.metadata:

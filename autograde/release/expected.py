@@ -33,5 +33,5 @@ def cell_below(solution: Path, name: str, cell: dict) -> list[dict]:
         return []
     identity = hashlib.sha256(f"{name} {path.stem} expected".encode()).hexdigest()[:12]
     picture = base64.b64encode(path.read_bytes()).decode("ascii")
-    source = f"*Expected:* ![{ALT}](data:image/png;base64,{picture})"
+    source = f"*Expected:*<br>![{ALT}](data:image/png;base64,{picture})"
     return [{"cell_type": "markdown", "id": identity, "metadata": {}, "source": source}]
