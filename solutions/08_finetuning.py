@@ -1043,7 +1043,7 @@ from mybert.bert import own_variables, published_name
 SHOWN = ["A slow and empty book.", "Not a good film, but a wonderful play."]
 critic_folder = Path("my_critic")
 critic_folder.mkdir(exist_ok=True)
-trained = {path: np.array(weight) for path, weight in own_variables(critic.bert).items()}
+trained = {path: ops.convert_to_numpy(weight) for path, weight in own_variables(critic.bert).items()}
 trained = {published_name(path): array.T.copy() if path.endswith("kernel") else array for path, array in trained.items()}
 save_file(trained, critic_folder / "model.safetensors", metadata={"format": "pt"})
 for file in find(CHECKPOINT).glob("*.*"):
