@@ -177,3 +177,134 @@ class ScalarMix(keras.layers.Layer):
 
 # %% nbgrader={"grade": true, "grade_id": "check-scalar-mix", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(ScalarMix)
+
+# %% [markdown]
+# ---
+# # ELMo: two language models
+#
+# ## 9.3 Forwards and backwards · 4 points · ~12 minutes · Peters et al. 2018, section 3.1
+#
+# What does *stick* mean? It depends: *Let's stick to the plan*, *the dog fetched a stick*. ELMo (*embeddings from language
+# models*) gave a word a vector **in its sentence**, one year before BERT. It trains two language models: one reads from the
+# left and predicts the next word, the other reads from the right and predicts the word before. Two marks, `start` and `end`,
+# surround the sentence, so that also the first word, the last word and the ends themselves are predicted. In *Let's stick
+# to*:
+#
+# | | reads | predicts |
+# |---|---|---|
+# | forwards | start, let's, stick, to | let's, stick, to, end |
+# | backwards | end, to, stick, let's | to, stick, let's, start |
+#
+# So the backward model is the same program on the turned sentence: at each position it predicts what it will read next.
+# Sentences of a batch have different lengths and are padded at the end. Turn each sentence *within its own length*, or
+# padding comes first. Example with 0 for padding, `start` 7 and `end` 8: the row 3 5 0 with two words gives
+#
+# $$\begin{array}{ll} \text{forward inputs: } & 7\;3\;5\;0 \\ \text{forward targets: } & 3\;5\;8\;0 \end{array} \qquad
+# \begin{array}{ll} \text{backward inputs: } & 8\;5\;3\;0 \\ \text{backward targets: } & 5\;3\;7\;0 \end{array}$$
+#
+# Only `is_real` says what is padding: a word may have the id 0, and padding any id. These are NumPy arrays, not tensors:
+# data is prepared before the training, and a loop over the rows is fine.
+
+# %% nbgrader={"grade": false, "grade_id": "both-ways", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def both_ways(
+    ids: np.ndarray, is_real: np.ndarray, start: int, end: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The tokens that a forward and a backward language model read and predict.
+
+    ids: (batch, tokens) integers, the words of each sentence
+    is_real: (batch, tokens) integers, 1 for a word, then 0 for padding; each row has a 1
+    start, end: the ids of the two marks
+    returns four arrays of int32, (batch, tokens + 1): forward inputs, forward targets, backward inputs, backward
+    targets; 0 where a row has nothing
+    """
+    # for each row: 1. start, words, end   2. inputs and targets   3. the same of the turned row
+    ### BEGIN SOLUTION
+    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
+    for row, (numbers, real) in enumerate(zip(ids, is_real)):
+        sentence = [start, *numbers[real == 1], end]
+        turned = sentence[::-1]
+        parts = sentence[:-1], sentence[1:], turned[:-1], turned[1:]
+        for array, part in zip(arrays, parts):
+            array[row, : len(part)] = part
+    return arrays
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-both-ways", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(both_ways)
+
+# %% [markdown]
+# ## 9.4 Both losses · 4 points · ~12 minutes · Peters et al. 2018, section 3.1
+#
+# Each model has a vector at each position, and *one* matrix $W$ makes scores of all words from it: both models share it.
+# ELMo maximises both log-likelihoods together. So the loss of one position is the **sum** of two, what the forward model
+# pays for its target and what the backward model pays for its own:
+#
+# $$\text{loss} = \underset{\text{positions}}{\text{mean}}\;\bigl( -\log \text{softmax}(\overrightarrow{h_t}\, W)
+# [\overrightarrow{x_t}]\; -\; \log \text{softmax}(\overleftarrow{h_t}\, W)[\overleftarrow{x_t}] \bigr)$$
+#
+# The mean is over all real positions of the batch, together; padding does not count. The backward arrays are in the order in
+# which the backward model reads, as your `both_ways` returns them: position $t$ of the one has nothing to do with
+# position $t$ of the other. A model that knew nothing would pay $2 \ln V$.
+#
+# It trains a model inside of `tf.function`, and the gradients must reach both models and $W$: compute with `ops`.
+# `ops.log_softmax` may be used; it is finite for large scores, too.
+
+# %% nbgrader={"grade": false, "grade_id": "bilm-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def bilm_loss(
+    forward: Tensor, backward: Tensor, w_out: Tensor, forward_targets: Tensor, backward_targets: Tensor, is_real: Tensor
+) -> Tensor:
+    """The loss of a forward and a backward language model with one output matrix.
+
+    forward: (batch, positions, d)    backward: (batch, positions, d)    w_out: (d, vocabulary)
+    forward_targets: (batch, positions) integers    backward_targets: (batch, positions) integers
+    is_real: (batch, positions) integers, 1 where there is a target, 0 for padding; there is a 1
+    returns a scalar
+    """
+    # for each direction: scores, log softmax, at the targets; then the sum of both, and the mean over the real positions
+    ### BEGIN SOLUTION
+    counts = ops.cast(is_real, w_out.dtype)
+    loss = 0.0
+    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
+        log_p = ops.log_softmax(ops.matmul(states, w_out), axis=-1)  # (batch, positions, vocabulary)
+        of_targets = ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0]
+        loss = loss - ops.sum(of_targets * counts) / ops.sum(counts)
+    return loss
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-bilm-loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
+check(bilm_loss)
+
+# %% [markdown]
+# ---
+# # How alike are two vectors?
+#
+# ## 9.5 Cosines, centred · 3 points · ~7 minutes
+#
+# Features are also used without any training: which question in the archive is nearest to this one? The usual measure is the
+# cosine of the angle between two vectors, 1 for the same direction, 0 for a right angle. But the vectors of language models
+# lie in a narrow cone: *any* two of them have a large cosine (Ethayarajh 2019), since they share a large part that carries
+# no meaning. That part is the mean $m$ of many vectors. Subtract it first:
+#
+# $$\cos_m(x, y) = \frac{(x - m) \cdot (y - m)}{\lVert x - m \rVert\, \lVert y - m \rVert}$$
+#
+# With $m = (10, 0)$: the vectors $(11, 1)$, $(9, 1)$ and $(12, 2)$ have cosines of at least 0.99 with each other. Centred they
+# are $(1, 1)$, $(-1, 1)$ and $(2, 2)$: the first and the third have the cosine 1, the first and the second 0.
+#
+# The mean is that of *many* vectors, and is given. The mean of the few vectors that are compared would be something else: of two
+# vectors, each minus the mean of both, the cosine is always −1. No vector is equal to `mean`.
+
+# %% nbgrader={"grade": false, "grade_id": "centred-cosine", "locked": false, "schema_version": 3, "solution": true, "task": false}
+def centred_cosine(x: Tensor, mean: Tensor) -> Tensor:
+    """The cosines of all pairs of vectors, after the mean of many vectors is subtracted.
+
+    x: (n, d)    mean: (d,)
+    returns (n, n)
+    """
+    ### BEGIN SOLUTION
+    centred = x - mean
+    unit = centred / ops.norm(centred, axis=-1, keepdims=True)
+    return ops.matmul(unit, ops.transpose(unit))
+    ### END SOLUTION
+
+# %% nbgrader={"grade": true, "grade_id": "check-centred-cosine", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
+check(centred_cosine)

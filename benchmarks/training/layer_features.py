@@ -6,7 +6,7 @@ The vectors of the packaged model are computed once. On them are trained, for se
 - a linear layer on a weighted sum of the embeddings and all layers: the weights that four tasks learn.
 
 Writes layer_features.csv: the score on held-out sentences, F1 of whole names or the fraction of right words, and the
-share of each layer in a weighted sum. About 20 minutes on two free cores.
+weight of each layer in a weighted sum. About 20 minutes on two free cores.
 
 Supports: solutions/09_features.py, "the recorded seeds".
 """
@@ -44,7 +44,7 @@ def taken(states: list[np.ndarray], layers: str) -> np.ndarray:
 
 
 def trained(task, words, vectors, layers: str, head: str, seed: int) -> dict:
-    """The score of one tagger, and the shares of a mix. words, vectors: of the two splits."""
+    """The score of one tagger, and the weights of a mix. words, vectors: of the two splits."""
     from autograde.student import kept_vectors
     from bertlab.layers.scalar_mix import ScalarMix
 
@@ -56,7 +56,7 @@ def trained(task, words, vectors, layers: str, head: str, seed: int) -> dict:
     row = dict(task=task.name, layers=layers, head=head, seed=seed, score=round(score, 4))
     if mix is not None:
         powers = np.exp(np.asarray(mix.weights_of_layers))
-        row |= dict(zip(SHARES[-len(powers) :], (powers / powers.sum()).round(3).tolist()))
+        row |= dict(zip(SHARES[-len(powers) :], (powers / powers.sum()).astype("float64").round(3).tolist()))
     return row
 
 
