@@ -2,13 +2,14 @@
 
 The vectors of the packaged model are computed once. On them are trained, for several seeds:
 
-- a BiLSTM of two layers for each way to take layers (Devlin et al. 2019, table 7), and the whole model, fine-tuned;
+- on names, a BiLSTM of two layers for each way to take layers (Devlin et al. 2019, table 7); beside it the whole
+  model, fine-tuned;
 - a linear layer on a weighted sum of the embeddings and all layers: the weights that four tasks learn.
 
 Writes layer_features.csv: the score on held-out sentences, F1 of whole names or the fraction of right words, and the
-weight of each layer in a weighted sum. About 20 minutes on two free cores.
+weight of each layer in a weighted sum. About ten minutes on two free cores.
 
-Supports: solutions/09_features.py, "the recorded seeds".
+Supports: solutions/09_features.py, "The recorded runs are made by".
 """
 
 import csv
@@ -25,7 +26,7 @@ from bertlab.common.files import write_text
 SHARES = tuple(f"share_{layer}" for layer in range(5))
 COLUMNS = ("task", "layers", "head", "seed", "score", *SHARES)
 WAYS = ("embeddings", "second-to-last", "last", "last4-sum", "last4-mix", "last4-concat", "embeddings-and-all-mix")
-TABLE = ("names", "sense")
+TABLE = "names"
 UNITS, EPOCHS = 64, 15  # of the BiLSTM
 LINEAR = dict(epochs=30, rate=1e-2, mix_rate=5.0)
 FINE_TUNED = dict(epochs=15, rate=5e-4)
@@ -93,7 +94,7 @@ def runs(seeds: tuple[int, ...]):
         states = [[one.vectors_of(state) for state in kept_vectors.every_state(bert, one.rows)] for one in words]
         for seed in seeds:
             yield trained(task, words, [np.stack(some, axis=2) for some in states], "all-mix", "linear", seed)
-        for seed in seeds if name in TABLE else ():
+        for seed in seeds if name == TABLE else ():
             for layers in WAYS:
                 yield trained(task, words, [taken(some, layers) for some in states], layers, "bilstm", seed)
             yield fine_tuned(task, words, start, seed)
