@@ -646,7 +646,7 @@ drawn = np.random.default_rng(9).choice(is_word.sum(), 300, replace=False)
 def mean_cosine(x, mean):
     """The mean over all pairs of different vectors."""
     cosines = np.array(centred_cosine(ops.convert_to_tensor(x), ops.convert_to_tensor(mean)))
-    return float((cosines.sum() - len(x)) / (len(x) * (len(x) - 1)))
+    return round(float((cosines.sum() - len(x)) / (len(x) * (len(x) - 1))), 2) + 0.0  # no "-0"
 
 
 chosen = [state[is_word == 1][drawn] for state in states]
