@@ -14,9 +14,9 @@
 # %% [markdown]
 # # 09 · Features and ELMo
 #
-# In notebook 08 each task changed the whole encoder. There is another way: leave the encoder as it is, compute its vectors
-# *once*, and train a small model on them. The vectors are then *features*, as word vectors were before. ELMo was used in
-# this way, some months before BERT; and BERT can be, too. Which of its layers would you take?
+# In notebook 08 each task changed the whole encoder. There is another way: leave the encoder as it is, compute its
+# vectors *once*, and train a small model on them. The vectors are then *features*, as word vectors were before. ELMo
+# was used in this way, some months before BERT; and BERT can be, too. Which of its layers would you take?
 #
 # By the end you will have built
 #
@@ -59,9 +59,9 @@ from tensorflow import Tensor
 # The BERT paper gives two reasons for features (section 5.3): not every task is easily written as a Transformer encoder,
 # and after *one* expensive pass over the data many cheap experiments can be made with the same vectors.
 #
-# **The question.** In a vector of which layer does a tagger find most? The lectures show this table (Devlin et al. 2019,
-# table 7): F1 of names on CoNLL-2003's development set. The vectors of BERT-Base are kept, and a BiLSTM of two layers with
-# 768 units is trained on them. The last bar will be yours.
+# **The question.** In a vector of which layer does a tagger find most? The lectures show this table (Devlin et al.
+# 2019, table 7): F1 of names on CoNLL-2003's development set. The vectors of BERT-Base are kept, and a BiLSTM of two
+# layers with 768 units is trained on them. The last bar will be yours.
 
 # %%
 PAPER = {  # Devlin et al. 2019, table 7: F1 on the development set
@@ -83,19 +83,19 @@ bars(
 )
 
 # %% [markdown]
-# Other systems in that table, on the test set: ELMo 92.2 (development 95.7), CVT 92.6 (*cross-view
-# training*: a BiLSTM that also learns from unlabelled text while it learns the task, Clark et al. 2018), CSE 93.1
-# (*contextual string embeddings*: two language models of characters, Akbik et al. 2018), BERT-Base fine-tuned 92.4 (96.4),
-# BERT-Large 92.8 (96.6).
+# Other systems in that table, on the test set: ELMo 92.2 (development 95.7), CVT 92.6 (*cross-view training*: a BiLSTM
+# that also learns from unlabelled text while it learns the task, Clark et al. 2018), CSE 93.1 (*contextual string
+# embeddings*: two language models of characters, Akbik et al. 2018), BERT-Base fine-tuned 92.4 (96.4), BERT-Large 92.8
+# (96.6).
 #
 # ---
 # # Which layers?
 #
 # ## 9.1 Six ways to take layers · 4 points · ~10 minutes · Devlin et al. 2019, table 7
 #
-# An encoder with $L$ layers has $L + 1$ vectors for each token: the embeddings, which know nothing of the other tokens, and
-# one of each layer. `states` is the list of all of them, $h^{(0)}, h^{(1)}, \dots, h^{(L)}$, each for a whole batch. Make
-# one vector per token of it:
+# An encoder with $L$ layers has $L + 1$ vectors for each token: the embeddings, which know nothing of the other tokens,
+# and one of each layer. `states` is the list of all of them, $h^{(0)}, h^{(1)}, \dots, h^{(L)}$, each for a whole
+# batch. Make one vector per token of it:
 #
 # | `how` | which | numbers per token |
 # |---|---|---|
@@ -140,10 +140,10 @@ def take_layers(states: list[Tensor], how: str) -> Tensor:
 check(take_layers)
 
 # %% [markdown]
-# **See it: compute once, try often.** The task is `names` of notebook 08a: persons, places and organizations, 196 labelled sentences
-# and 96 to judge. The encoder is `bertlab-mini` in *your* layers. It reads each sentence once; as in the paper, a word's vector is
-# that of its first token. Then a linear head is trained on the vectors of each way, some seconds each. The encoder has four layers,
-# so that `"all-sum"` and `"last4-sum"` are the same here.
+# **See it: compute once, try often.** The task is `names` of notebook 08a: persons, places and organizations, 196
+# labelled sentences and 96 to judge. The encoder is `bertlab-mini` in *your* layers. It reads each sentence once; as in
+# the paper, a word's vector is that of its first token. Then a linear head is trained on the vectors of each way, some
+# seconds each. The encoder has four layers, so that `"all-sum"` and `"last4-sum"` are the same here.
 #
 # Guess first: which way has the lowest F1, and how far below the others?
 
@@ -184,16 +184,15 @@ for how in ("embeddings", "second-to-last", "last", "last4-sum", "last4-concat")
 # The embeddings alone know no context: a linear head on them can only learn which words are names. The other ways are
 # close to one another, and one seed cannot rank them: the table at the end has five.
 #
-# The time is the other point. Fine-tuning goes through the whole encoder, forwards and backwards, for every example of every
-# epoch; here it is passed once, and what remains is a small head. Anyone who wants to try fifty heads computes the vectors once
-# (`bertlab encode`, and `bertlab finetune --features`). Vectors can also be kept for other programs: for search, for
-# clusters, for plots. In this use BERT is a *text representation*.
+# The time is the other point. Fine-tuning goes through the whole encoder, forwards and backwards, for every example of
+# every epoch; here it is passed once, and what remains is a small head. Anyone who wants to try fifty heads computes
+# the vectors once (`bertlab encode`, and `bertlab finetune --features`). Vectors can also be kept for other programs:
+# for search, for clusters, for plots. In this use BERT is a *text representation*.
 #
-# %% [markdown]
 # ## 9.2 Weights that the task learns · 4 points · ~10 minutes · Peters et al. 2018, equation 1
 #
-# A sum gives every layer the same weight. ELMo lets the task choose: one number $w_j$ for each layer, learned together with
-# the head. A softmax turns them into shares, which are positive and add up to 1, and one more number $\gamma$
+# A sum gives every layer the same weight. ELMo lets the task choose: one number $w_j$ for each layer, learned together
+# with the head. A softmax turns them into shares, which are positive and add up to 1, and one more number $\gamma$
 # scales the whole:
 #
 # $$\text{mix} = \gamma \sum_{j} s_j\, h^{(j)} \qquad s = \text{softmax}(w)$$
@@ -203,8 +202,8 @@ for how in ("embeddings", "second-to-last", "last", "last4-sum", "last4-concat")
 # $\gamma = 3$ give $3 \cdot (1 + 4 + 0) = 15$. In a new layer all shares are equal and $\gamma = 1$: it begins with the
 # mean. (⚠ A lecture's figure multiplies by weights and adds; softmax and $\gamma$ are missing there.)
 #
-# The layers come as one tensor, with an axis for them before the last one. Name the two weights `self.w` and `self.gamma`:
-# the check puts numbers into them. In training Keras does not know the batch size in advance.
+# The layers come as one tensor, with an axis for them before the last one. Name the two weights `self.w` and
+# `self.gamma`: the check puts numbers into them. In training Keras does not know the batch size in advance.
 
 
 # %% nbgrader={"grade": false, "grade_id": "scalar-mix", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -234,8 +233,8 @@ class ScalarMix(keras.layers.Layer):
 check(ScalarMix)
 
 # %% [markdown]
-# **See it: what each task asks for.** Four tasks on the same encoder, each with a linear head on *your* `ScalarMix` of the embeddings
-# and all four layers:
+# **See it: what each task asks for.** Four tasks on the same encoder, each with a linear head on *your* `ScalarMix` of
+# the embeddings and all four layers:
 #
 # - `letter`: which letter does the word begin with?
 # - `relations`: what is the word in the sentence's tree: subject, object, determiner, …?
@@ -278,8 +277,8 @@ heat_maps(
 )
 
 # %% [markdown]
-# And the same with five seeds each, recorded (`python -m benchmarks.training.layer_features`): a share means something only if other
-# seeds find the same.
+# And the same with five seeds each, recorded (`python -m benchmarks.training.layer_features`): a share means something
+# only if other seeds find the same.
 
 # %%
 records = recorded_runs("layer_features")
@@ -299,22 +298,21 @@ number_table(
 )
 
 # %% [markdown]
-# The letters of a word are found at the bottom, where the word itself is; its part in the sentence in the middle; its sense, for
-# which the whole sentence must be read, at the top. *Same vectors, other questions, other layers.* ELMo's authors found the same order
-# in two layers: the lower one was better for parts of speech, the upper one for senses (Peters et al. 2018, tables 5 and 6). So
-# there is no best layer, and a weighted sum is a safe choice.
+# The letters of a word are found at the bottom, where the word itself is; its part in the sentence in the middle; its
+# sense, for which the whole sentence must be read, at the top. *Same vectors, other questions, other layers.* ELMo's
+# authors found the same order in two layers: the lower one was better for parts of speech, the upper one for senses
+# (Peters et al. 2018, tables 5 and 6). So there is no best layer, and a weighted sum is a safe choice.
 #
-# %% [markdown]
 # ---
 # # ELMo: two language models
 #
 # ## 9.3 Forwards and backwards · 4 points · ~12 minutes · Peters et al. 2018, section 3.1
 #
-# What does *stick* mean? It depends: *Let's stick to the plan*, *the dog fetched a stick*. ELMo (*embeddings from language
-# models*) gave a word a vector **in its sentence**, some months before BERT. It trains two language models: one reads from the
-# left and predicts the next word, the other reads from the right and predicts the word before. Two marks, `start` and `end`,
-# surround the sentence, so that also the first word, the last word and the ends themselves are predicted. In *Let's stick
-# to*:
+# What does *stick* mean? It depends: *Let's stick to the plan*, *the dog fetched a stick*. ELMo (*embeddings from
+# language models*) gave a word a vector **in its sentence**, some months before BERT. It trains two language models:
+# one reads from the left and predicts the next word, the other reads from the right and predicts the word before. Two
+# marks, `start` and `end`, surround the sentence, so that also the first word, the last word and the ends themselves
+# are predicted. In *Let's stick to*:
 #
 # | | reads | predicts |
 # |---|---|---|
@@ -361,8 +359,8 @@ def both_ways(
 check(both_ways)
 
 # %% [markdown]
-# **See it.** The lecture's sentence, *Let's stick to improvisation in this skit*, in your arrays. Below, three readers as lines
-# between what is read and what is written: the two models of ELMo, and for later a layer that reads both.
+# **See it.** The lecture's sentence, *Let's stick to improvisation in this skit*, in your arrays. Below, three readers
+# as lines between what is read and what is written: the two models of ELMo, and for later a layer that reads both.
 
 # %%
 from autograde.student.drawings_objectives import who_reads_whom
@@ -388,11 +386,11 @@ who_reads_whom(
 )
 
 # %% [markdown]
-# ELMo's vector of *stick* is the forward model's state at *stick*, which knows *let's stick*, beside the backward model's state, which
-# knows *stick to improvisation in this skit*: two halves side by side, from each of its layers, and then a `ScalarMix` for the task.
-# ⚠ The lowest of its three layers is not a table of words: a small convolution makes it of the word's characters, so that no word is unknown.
+# ELMo's vector of *stick* is the forward model's state at *stick*, which knows *let's stick*, beside the backward
+# model's state, which knows *stick to improvisation in this skit*: two halves side by side, from each of its layers,
+# and then a `ScalarMix` for the task. ⚠ The lowest of its three layers is not a table of words: a small convolution
+# makes it of the word's characters, so that no word is unknown.
 #
-# %% [markdown]
 # ## 9.4 Both losses · 4 points · ~12 minutes · Peters et al. 2018, section 3.1
 #
 # Each model has a vector at each position, and *one* matrix $W$ makes scores of all words from it: both models share it.
@@ -402,9 +400,9 @@ who_reads_whom(
 # $$\text{loss} = \underset{\text{positions}}{\text{mean}}\;\bigl( -\log \text{softmax}(\overrightarrow{h_t}\, W)
 # [\overrightarrow{x_t}]\; -\; \log \text{softmax}(\overleftarrow{h_t}\, W)[\overleftarrow{x_t}] \bigr)$$
 #
-# The mean is over all real positions of the batch, together; padding does not count. The backward arrays are in the order in
-# which the backward model reads, as your `both_ways` returns them: position $t$ of the one has nothing to do with
-# position $t$ of the other. A model that knew nothing would pay $2 \ln V$.
+# The mean is over all real positions of the batch, together; padding does not count. The backward arrays are in the
+# order in which the backward model reads, as your `both_ways` returns them: position $t$ of the one has nothing to do
+# with position $t$ of the other. A model that knew nothing would pay $2 \ln V$.
 #
 # It trains a model inside of `tf.function`, and the gradients must reach both models and $W$: compute with `ops`.
 # `ops.log_softmax` may be used; it is finite for large scores, too.
@@ -437,11 +435,11 @@ def bilm_loss(
 check(bilm_loss)
 
 # %% [markdown]
-# **See it: the model that cheats.** Keras has a layer `Bidirectional`. Two of them, one on the other, with your `bilm_loss`: is
-# that not a better ELMo, whose directions work together? Train both, on the small world, and look at the losses. Here the best
-# possible loss is known. By the chain rule both directions have the same one: whether from the left or from the right, the
-# probabilities of all words of a sentence multiply to the probability of the sentence. So the floor of the sum is twice that of one
-# direction. Guess first: which model will have the lower loss?
+# **See it: the model that cheats.** Keras has a layer `Bidirectional`. Two of them, one on the other, with your
+# `bilm_loss`: is that not a better ELMo, whose directions work together? Train both, on the small world, and look at
+# the losses. Here the best possible loss is known. By the chain rule both directions have the same one: whether from
+# the left or from the right, the probabilities of all words of a sentence multiply to the probability of the sentence.
+# So the floor of the sum is twice that of one direction. Guess first: which model will have the lower loss?
 
 # %%
 from bertlab.data import small_world
@@ -577,38 +575,40 @@ for name, model in {"two models": elmo, "BiLSTM": cheater}.items():
     print(f"{name:11} the fifth word, when only four are there: {next_word_loss(model):.2f} nats")
 
 # %% [markdown]
-# The BiLSTM falls through the floor. No honest model can, so its loss is not a success but a proof that it **sees the answer**. Follow the
-# lines of the third picture above: in layer 1, the backward half at *stick* has read *to*. Layer 2 reads both halves at *stick*, and
-# has to predict *to*. It needs no language for that, only a copy, and where the next word is really not there
-# yet, the cheater knows less about it than the honest model. With one layer there would be no leak: each half predicts
-# what it has not read.
+# The BiLSTM falls through the floor. No honest model can, so its loss is not a success but a proof that it **sees the
+# answer**. Follow the lines of the third picture above: in layer 1, the backward half at *stick* has read *to*. Layer 2
+# reads both halves at *stick*, and has to predict *to*. It needs no language for that, only a copy, and where the next
+# word is really not there yet, the cheater knows less about it than the honest model. With one layer there would be no
+# leak: each half predicts what it has not read.
 #
-# This is why ELMo has two models that never meet, and why it is called *shallowly* bidirectional. (⚠ A lecture says that it reads in both
-# directions, and so does BERT. In ELMo no number depends on both sides: the halves are only side by side.) It is also why BERT
-# hides words: a reader whose layers see both sides has to be asked for what is *not there*. A left-to-right model must choose what a vector
-# may know: in *The bank approved the loan* the sense becomes clear only after *bank*.
+# This is why ELMo has two models that never meet, and why it is called *shallowly* bidirectional. (⚠ A lecture says
+# that it reads in both directions, and so does BERT. In ELMo no number depends on both sides: the halves are only side
+# by side.) It is also why BERT hides words: a reader whose layers see both sides has to be asked for what is *not
+# there*. A left-to-right model must choose what a vector may know: in *The bank approved the loan* the sense becomes
+# clear only after *bank*.
 #
-# The next step of that time was ULMFiT (Howard & Ruder 2018): one LSTM language model, and *all* of it fine-tuned, slowly, with
-# rates by layer (8.7). ELMo gave the vectors, ULMFiT the fine-tuning, GPT the Transformer; BERT took all three.
+# The next step of that time was ULMFiT (Howard & Ruder 2018): one LSTM language model, and *all* of it fine-tuned,
+# slowly, with rates by layer (8.7). ELMo gave the vectors, ULMFiT the fine-tuning, GPT the Transformer; BERT took all
+# three.
 #
-# %% [markdown]
 # ---
 # # How alike are two vectors?
 #
 # ## 9.5 Cosines, centred · 3 points · ~7 minutes
 #
-# Features are also used without any training: which question in the archive is nearest to this one? The usual measure is the
-# cosine of the angle between two vectors, 1 for the same direction, 0 for a right angle. But the vectors of a language
-# model lie in a cone: even unrelated ones have a cosine far above 0 (Ethayarajh 2019), since they have a large part in
-# common that carries no meaning. That part is the mean $m$ of many vectors. Subtract it first:
+# Features are also used without any training: which question in the archive is nearest to this one? The usual measure
+# is the cosine of the angle between two vectors, 1 for the same direction, 0 for a right angle. But the vectors of a
+# language model lie in a cone: even unrelated ones have a cosine far above 0 (Ethayarajh 2019), since they have a large
+# part in common that carries no meaning. That part is the mean $m$ of many vectors. Subtract it first:
 #
 # $$\cos_m(x, y) = \frac{(x - m) \cdot (y - m)}{\lVert x - m \rVert\, \lVert y - m \rVert}$$
 #
-# With $m = (10, 0)$: the vectors $(11, 1)$, $(9, 1)$ and $(12, 2)$ have cosines of at least 0.99 with each other. Centred they
-# are $(1, 1)$, $(-1, 1)$ and $(2, 2)$: the first and the third have the cosine 1, the first and the second 0.
+# With $m = (10, 0)$: the vectors $(11, 1)$, $(9, 1)$ and $(12, 2)$ have cosines of at least 0.99 with each other.
+# Centred they are $(1, 1)$, $(-1, 1)$ and $(2, 2)$: the first and the third have the cosine 1, the first and the
+# second 0.
 #
-# The mean is that of *many* vectors, and is given. The mean of the few vectors that are compared would be something else: of two
-# vectors, each minus the mean of both, the cosine is always −1. No vector is equal to `mean`.
+# The mean is that of *many* vectors, and is given. The mean of the few vectors that are compared would be something
+# else: of two vectors, each minus the mean of both, the cosine is always −1. No vector is equal to `mean`.
 
 
 # %% nbgrader={"grade": false, "grade_id": "centred-cosine", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -629,8 +629,8 @@ def centred_cosine(x: Tensor, mean: Tensor) -> Tensor:
 check(centred_cosine)
 
 # %% [markdown]
-# **See it: the common part.** Cosines of 300 words that were drawn from sentences about books and films, so most pairs have nothing
-# to do with each other. Their mean over all pairs, layer by layer, without and with the mean subtracted:
+# **See it: the common part.** Cosines of 300 words that were drawn from sentences about books and films, so most pairs
+# have nothing to do with each other. Their mean over all pairs, layer by layer, without and with the mean subtracted:
 
 # %%
 from autograde.student.small_tasks import small_task
@@ -662,10 +662,11 @@ bars(
 )
 
 # %% [markdown]
-# **See it: one word, two senses.** Two sentences of a lecture (*The bank approved the loan.* and *He sat by the bank and watched the river
-# flow.*), others of ours, and the word *stick*. Each cell is the centred cosine of the word's vectors in two sentences. At
-# layer 0 a vector knows its own word and its *position*, nothing else: so compare only sentences with the word at the same position.
-# Here *stick* is always the fourth token. *Bank* is the second in six sentences and the fifth in two.
+# **See it: one word, two senses.** Two sentences of a lecture (*The bank approved the loan.* and *He sat by the bank
+# and watched the river flow.*), others of ours, and the word *stick*. Each cell is the centred cosine of the word's
+# vectors in two sentences. At layer 0 a vector knows its own word and its *position*, nothing else: so compare only
+# sentences with the word at the same position. Here *stick* is always the fourth token. *Bank* is the second in six
+# sentences and the fifth in two.
 
 # %%
 SENSES = {
@@ -705,14 +706,14 @@ for word, sentences in SENSES.items():
     )
 
 # %% [markdown]
-# At the bottom all are the same word; a static vector, as word2vec's, stays there. At layer 4 there are two blocks, one for each sense.
-# Look at the last two rows of *bank*: the two sentences have *different* senses, and yet their cosine is large in all layers, because the
-# word is at the same position and between the same words. Beside the six others, each of the two is on average nearer to its own sense
-# at layer 4. So a comparison of senses that does not control the position measures the position. Notebook 10 does this with
-# more examples.
+# At the bottom all are the same word; a static vector, as word2vec's, stays there. At layer 4 there are two blocks, one
+# for each sense. Look at the last two rows of *bank*: the two sentences have *different* senses, and yet their cosine
+# is large in all layers, because the word is at the same position and between the same words. Beside the six others,
+# each of the two is on average nearer to its own sense at layer 4. So a comparison of senses that does not control the
+# position measures the position. Notebook 10 does this with more examples.
 #
-# **See it: the nearest sentence.** Duplicates, similar questions, retrieval: one vector for a text, the mean of its words' vectors at one layer,
-# and then the largest cosine. No training at all.
+# **See it: the nearest sentence.** Duplicates, similar questions, retrieval: one vector for a text, the mean of its
+# words' vectors at one layer, and then the largest cosine. No training at all.
 
 # %%
 QUERIES = (
@@ -738,15 +739,16 @@ for name, mean in {"plain": np.zeros(together.shape[1]), "centred": archive.mean
         print(f"   {query:50} → {texts[int(row.argmax())]} ({row.max():.2f})")
 
 # %% [markdown]
-# The plain cosines are all far above 0: what 0.7 means depends on the model, so only the order may be
-# read. And the nearest sentence shares topic and words, not the opinion: a model that was only pre-trained was never asked what makes two
-# *sentences* alike. Training for it is another story (`bertlab tune-vectors`).
+# The plain cosines are all far above 0: what 0.7 means depends on the model, so only the order may be read. And the
+# nearest sentence shares topic and words, not the opinion: a model that was only pre-trained was never asked what makes
+# two *sentences* alike. Training for it is another story (`bertlab tune-vectors`).
 #
 # ---
 # # The lectures' table, ours beside the paper's
 #
-# Now the table of the beginning, for `bertlab-mini` on `names`. As in the paper, a BiLSTM of two layers reads the kept vectors (64 units
-# in each direction; the paper's has 768). Train one yourself: choose a way, and see where your dot is among five recorded seeds.
+# Now the table of the beginning, for `bertlab-mini` on `names`. As in the paper, a BiLSTM of two layers reads the kept
+# vectors (64 units in each direction; the paper's has 768). Train one yourself: choose a way, and see where your dot is
+# among five recorded seeds.
 
 # %%
 TABLE = (
@@ -789,12 +791,13 @@ number_table(
 )
 
 # %% [markdown]
-# (The recorded runs are made by `python -m benchmarks.training.layer_features`: five seeds, the same 196 sentences. `embeddings-and-all-mix`
-# is ELMo's way, which counts the embeddings as a layer. The two columns have different models and different data: compare the
-# order, not the numbers.)
+# (The recorded runs are made by `python -m benchmarks.training.layer_features`: five seeds, the same 196 sentences.
+# `embeddings-and-all-mix` is ELMo's way, which counts the embeddings as a layer. The two columns have different models
+# and different data: compare the order, not the numbers.)
 #
-# Which way may one call best? For each two the next cell asks whether the difference of the means is larger than two standard errors of
-# the *paired* differences: the same seed draws the same initial weights and the same order of sentences.
+# Which way may one call best? For each two the next cell asks whether the difference of the means is larger than two
+# standard errors of the *paired* differences: the same seed draws the same initial weights and the same order of
+# sentences.
 
 
 # %%
@@ -809,17 +812,18 @@ for way in TABLE:
     print(f"{way:24} not told apart from: {', '.join(alike) or 'none'}")
 
 # %% [markdown]
-# Three things can be said. The embeddings are below everything else: a BiLSTM can read the context by itself, and the encoder's layers still give it
-# much more. The second-to-last layer is better than the last one, as in the paper: the last is nearest to the question of
-# pre-training. And among sums, mixes and concatenations no order can be seen.
+# Three things can be said. The embeddings are below everything else: a BiLSTM can read the context by itself, and the
+# encoder's layers still give it much more. The second-to-last layer is better than the last one, as in the paper: the
+# last is nearest to the question of pre-training. And among sums, mixes and concatenations no order can be seen.
 #
-# One thing looks different: fine-tuning is the best row of the paper, and not here. We have 196 sentences, where CoNLL has 14,000, the
-# fine-tuned model has a linear layer where the others have a BiLSTM, and nobody searched for its best rate. With few labels a small head on
-# kept vectors is often the safer choice; that is all one may conclude. Nor do the seeds say what 96 *other* sentences would show (08b).
+# One thing looks different: fine-tuning is the best row of the paper, and not here. We have 196 sentences, where CoNLL
+# has 14,000, the fine-tuned model has a linear layer where the others have a BiLSTM, and nobody searched for its best
+# rate. With few labels a small head on kept vectors is often the safer choice; that is all one may conclude. Nor do the
+# seeds say what 96 *other* sentences would show (08b).
 #
-# ⚠ A lecture says that BERT-Large "utilizes cutting-edge technology to provide competitive results". The paper says that BERT-Large *performs
-# competitively with* the best methods of its time; the features in the table are those of BERT-Base. The best of them is 0.3 below
-# fine-tuning the same model (96.1 against 96.4).
+# ⚠ A lecture says that BERT-Large "utilizes cutting-edge technology to provide competitive results". The paper says
+# that BERT-Large *performs competitively with* the best methods of its time; the features in the table are those of
+# BERT-Base. The best of them is 0.3 below fine-tuning the same model (96.1 against 96.4).
 #
 # ---
 # # Two questions
@@ -837,10 +841,11 @@ answer("which-layer", "")
 # ---
 # # Recap
 #
-# A frozen encoder is read once; what is trained is a small head. There is no best layer: letters are found at the bottom, structure in
-# the middle, senses at the top, and a `ScalarMix` lets the task choose. ELMo makes its vectors from two language models that never
-# meet. Let them meet below the top, and the loss falls through the floor, because the model reads the answer. Vectors
-# have a large common part: subtract the mean before you compare directions, and compare words at equal positions.
+# A frozen encoder is read once; what is trained is a small head. There is no best layer: letters are found at the
+# bottom, structure in the middle, senses at the top, and a `ScalarMix` lets the task choose. ELMo makes its vectors
+# from two language models that never meet. Let them meet below the top, and the loss falls through the floor, because
+# the model reads the answer. Vectors have a large common part: subtract the mean before you compare directions, and
+# compare words at equal positions.
 #
 # | | vector of a word | sees | used as | for a new task one trains |
 # |---|---|---|---|---|
