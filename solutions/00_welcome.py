@@ -154,9 +154,7 @@ if sys.version_info < (3, 11):
     problems.append(f"expected Python 3.11 or newer, got {platform.python_version()}")
 if keras.backend.backend() != "tensorflow":
     backend = keras.backend.backend()
-    problems.append(
-        f"expected the backend tensorflow, got {backend}: set KERAS_BACKEND=tensorflow before importing Keras"
-    )
+    problems.append(f"expected the backend tensorflow, got {backend}: set KERAS_BACKEND=tensorflow before importing Keras")
 if tuple(int(part) for part in keras.__version__.split(".")[:2]) < (3, 12):
     problems.append(f"expected Keras 3.12 or newer, got {keras.__version__}: run pip install --upgrade keras")
 print("\n".join(problems) or "Everything that the course needs is installed.")
@@ -178,9 +176,7 @@ model, tokenizer = load("bertlab-mini", "pretraining"), load_tokenizer("bertlab-
 
 def draw_guesses(*texts):
     """The five most probable words for the [MASK] of each text."""
-    guesses = {
-        text: [(guess.piece, guess.probability) for guess in fill_mask(model, tokenizer, text)[0]] for text in texts
-    }
+    guesses = {text: [(guess.piece, guess.probability) for guess in fill_mask(model, tokenizer, text)[0]] for text in texts}
     guess_bars(guesses, per_line=2, alt=f"The five most probable words for the blank of: {'; '.join(texts)}")
 
 
@@ -213,7 +209,6 @@ draw_guesses(YOUR_SENTENCE)
 #
 # Before you write yours, look at two wrong answers. The first uses the first word for the whole sentence.
 
-
 # %%
 def only_the_first_word(vectors):
     return vectors[..., 0, :]
@@ -230,7 +225,6 @@ check(sentence_vector)
 # points.
 #
 # The second wrong answer raises an error.
-
 
 # %%
 def multiplied(vectors):
@@ -254,7 +248,6 @@ check(sentence_vector)
 #
 # There may be axes before the last two (a batch of sentences), so count axes from the end.
 
-
 # %% nbgrader={"grade": false, "grade_id": "sentence-vector", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sentence_vector(vectors: Tensor) -> Tensor:
     """The mean of a sentence's word vectors.
@@ -265,7 +258,6 @@ def sentence_vector(vectors: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     return ops.mean(vectors, axis=-2)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-sentence-vector", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(sentence_vector)

@@ -125,7 +125,6 @@ def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
     return pieces
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-wordpiece", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(wordpiece)
 
@@ -171,12 +170,10 @@ print(wordpiece("abc", numbered(["a", "ab", "##bc"])))
 # part of this notebook replaces it by BERT's. An *uncased* vocabulary has no capitals, so texts for it are made lower case;
 # for a *cased* one `lower_case` is False.
 
-
 # %% tags=["setup"]
 def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
     """Splits a text into words (given): a first version."""
     return re.findall(r"[^\W_]+|\S", text.lower() if lower_case else text)
-
 
 # %% nbgrader={"grade": false, "grade_id": "tokenize", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> list[str]:
@@ -188,7 +185,6 @@ def tokenize(text: str, vocabulary: dict[str, int], lower_case: bool = True) -> 
     ### BEGIN SOLUTION
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)]
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-tokenize", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(tokenize)
@@ -271,7 +267,6 @@ print(*(word for word, _ in Counter(unknown).most_common(12)), sep=", ")
 # Here `("##u", "##g")` are neighbours 15 times. Count neighbours only inside words, in order, left before right, and
 # every time: in `x ##a ##a ##a` the pair `("##a", "##a")` occurs twice.
 
-
 # %% nbgrader={"grade": false, "grade_id": "count-pairs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spell(word: str) -> list[str]:
     """A word in single characters: "hug" gives ["h", "##u", "##g"] (given)."""
@@ -291,7 +286,6 @@ def count_pairs(spelled: list[tuple[list[str], int]]) -> dict[tuple[str, str], i
             counts[pair] = counts.get(pair, 0) + count
     return counts
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-count-pairs", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(count_pairs)
@@ -319,7 +313,6 @@ check(count_pairs)
 # ⚠ Which of them is *the* rule of WordPiece? Nobody outside Google knows. Schuster & Nakajima describe the gain; tutorials
 # keep the bare ratio; and the `tokenizers` library trains its WordPiece by the count alone, as BPE does.
 
-
 # %% nbgrader={"grade": false, "grade_id": "best-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_pair(spelled: list[tuple[list[str], int]], rule: str, min_count: int = 1) -> tuple[str, ...]:
     """The pair of neighbours to merge.
@@ -345,7 +338,6 @@ def best_pair(spelled: list[tuple[list[str], int]], rule: str, min_count: int = 
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=())
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-best-pair", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(best_pair)
@@ -378,7 +370,6 @@ show_guess(my_guess, " ".join(found_in), what="the pair of the highest ratio is 
 # `("p", "##l")` → `pl` &nbsp;&nbsp;&nbsp; `("##l", "##a")` → `##la` &nbsp;&nbsp;&nbsp; in `a ##a ##a ##a` the pair
 # `("##a", "##a")` gives `a ##aa ##a`
 
-
 # %% nbgrader={"grade": false, "grade_id": "merge-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> list[tuple[list[str], int]]:
     """Merges every occurrence of a pair of neighbours into one token.
@@ -402,7 +393,6 @@ def merge_pair(pair: tuple[str, str], spelled: list[tuple[list[str], int]]) -> l
         result.append((joined, count))
     return result
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-merge-pair", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(merge_pair)
@@ -448,7 +438,6 @@ def learn_vocabulary(word_counts: dict[str, int], size: int, rule: str, min_coun
     return pieces
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-learn-vocabulary", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(learn_vocabulary)
 
@@ -463,11 +452,7 @@ for rule in ("count", "ratio"):
         pair = best_pair(stages[-1], rule)
         stages.append(merge_pair(pair, stages[-1]) if pair else stages[-1])
     merge_trees(
-        {
-            word: [stage[place][0] for stage in stages]
-            for place, word in enumerate(games)
-            if word in ("playing", "jazz")
-        },
+        {word: [stage[place][0] for stage in stages] for place, word in enumerate(games) if word in ("playing", "jazz")},
         title=f"rule: {rule}",
         alt=f"Trees of the merges of playing and jazz by the rule {rule}: {stages[-1][2][0]} and {stages[-1][6][0]}",
     )
@@ -529,9 +514,7 @@ grown = {size: tokenize(line, numbered(learnt_pieces["count (BPE)"][:size])) for
 colour_pieces(
     list(grown.values()),
     labels=[f"vocabulary of {size}" for size in grown],
-    alt="; ".join(
-        f"with a vocabulary of {size} the sentence is {len(pieces)} tokens" for size, pieces in grown.items()
-    ),
+    alt="; ".join(f"with a vocabulary of {size} the sentence is {len(pieces)} tokens" for size, pieces in grown.items()),
 )
 
 # %% [markdown]
@@ -579,7 +562,6 @@ for text in not_plain:
 #
 # ø and ß have no decomposition, so they stay.
 
-
 # %% nbgrader={"grade": false, "grade_id": "strip-accents", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def strip_accents(text: str) -> str:
     """Converts a text to lower case and removes the accents of its letters.
@@ -591,7 +573,6 @@ def strip_accents(text: str) -> str:
     taken_apart = unicodedata.normalize("NFD", text.lower())
     return "".join(character for character in taken_apart if unicodedata.category(character) != "Mn")
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-strip-accents", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(strip_accents)
@@ -619,7 +600,6 @@ for text in (word, strip_accents(word)):
 #   category: `$ + < = > ^ | ~` and the backtick are *symbols* (category `S…`) in Unicode, but punctuation in BERT.
 #
 # Symbols beyond ASCII (`€ © ×`) are not punctuation.
-
 
 # %% nbgrader={"grade": false, "grade_id": "split-punctuation", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def is_punctuation(character: str) -> bool:
@@ -649,7 +629,6 @@ def split_punctuation(word: str) -> list[str]:
     return [part for part in parts if part]
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-split-punctuation", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(split_punctuation)
 
@@ -677,14 +656,8 @@ check(split_punctuation)
 
 # %%
 CHINESE_BLOCKS = (  # first and last code point
-    (0x4E00, 0x9FFF),
-    (0x3400, 0x4DBF),
-    (0x20000, 0x2A6DF),
-    (0x2A700, 0x2B73F),
-    (0x2B740, 0x2B81F),
-    (0x2B820, 0x2CEAF),
-    (0xF900, 0xFAFF),
-    (0x2F800, 0x2FA1F),
+    (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F), (0x2B820, 0x2CEAF), (0xF900, 0xFAFF), (0x2F800, 0x2FA1F),
 )
 
 
@@ -722,7 +695,6 @@ def basic_tokenize(text: str, lower_case: bool = True) -> list[str]:
             word = strip_accents(word)
         words += split_punctuation(word)
     return words
-
 
 # %%
 for text in not_plain:
@@ -764,9 +736,7 @@ for language, text in {
     parts = basic_tokenize(text)
     cut = tokenize(text, with_list)
     unknown_share = cut.count("[UNK]") / len(parts)
-    print(
-        f"{language:8} {len(parts):2} words, {len(cut) / len(parts):.1f} tokens per word, {unknown_share:4.0%} of the words [UNK]"
-    )
+    print(f"{language:8} {len(parts):2} words, {len(cut) / len(parts):.1f} tokens per word, {unknown_share:4.0%} of the words [UNK]")
 
 # %% [markdown]
 # ---
@@ -823,7 +793,6 @@ colour_pieces(
 # **longer** one loses its **last** token; if both are equally long, the **second** one does (`_truncate_seq_pair` in
 # google-research/bert, `run_classifier.py`). The argument `room` is the maximum number of tokens of both together.
 
-
 # %% nbgrader={"grade": false, "grade_id": "truncate-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[str], list[str]]:
     """Shortens two lists of tokens until both together have at most `room`.
@@ -837,7 +806,6 @@ def truncate_pair(first: list[str], second: list[str], room: int) -> tuple[list[
         longer.pop()
     return first, second
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-truncate-pair", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(truncate_pair)
@@ -856,7 +824,6 @@ check(truncate_pair)
 #
 # Subtract the special tokens from the length before you shorten anything. A single text that is too long loses its end,
 # two texts are shortened by your `truncate_pair`.
-
 
 # %% nbgrader={"grade": false, "grade_id": "pack", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int], length: int) -> dict[str, list[int]]:
@@ -884,7 +851,6 @@ def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int],
         "attention_mask": [1] * len(pieces) + [0] * padding,
     }
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-pack", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(pack)

@@ -88,7 +88,6 @@ sum_of_rows(
 # (The algorithm counts rows from 1; a vocabulary file counts from 0, and so do you. There may be more axes in front,
 # for a batch of sentences; the result keeps them.)
 
-
 # %% nbgrader={"grade": false, "grade_id": "token-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def token_embeddings(token_ids: Tensor, w_e: Tensor) -> Tensor:
     """Looks up the rows of a table for some ids, as a product with one-hot vectors.
@@ -103,7 +102,6 @@ def token_embeddings(token_ids: Tensor, w_e: Tensor) -> Tensor:
     one_hot = ops.cast(is_it_this_row, w_e.dtype)
     return ops.matmul(one_hot, w_e)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-token-embeddings", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(token_embeddings)
@@ -159,7 +157,6 @@ print(f"largest difference to gathering: {difference:.1g}")
 #
 # $$\text{order} = (2, 0, 1):\quad (a, b, c) \;\xrightarrow{\text{shuffle}}\; (c, a, b) \;\xrightarrow{\text{unshuffle}}\; (a, b, c)$$
 
-
 # %% nbgrader={"grade": false, "grade_id": "unshuffle", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def unshuffle(y: Tensor, order: Tensor) -> Tensor:
     """Puts shuffled tokens back into their original order.
@@ -172,14 +169,12 @@ def unshuffle(y: Tensor, order: Tensor) -> Tensor:
     return ops.take(y, ops.argsort(order), axis=-2)
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-unshuffle", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(unshuffle)
 
 # %% [markdown]
 # **See it.** *dog bites man* and *man bites dog*: the order (2, 1, 0) turns one into the other. Attention gives the
 # same three vectors for both; put back in order, the outputs are equal.
-
 
 # %%
 def bare_attention(x):
@@ -218,7 +213,6 @@ print(f"largest difference after putting back: {difference:.1g}, the rounding of
 # ($2 \cdot 1/d$ in the first row). Then the fastest hand is slower than the paper's, and no row is
 # $(0, 1, 0, 1, \dots)$. Count from 0.
 
-
 # %% nbgrader={"grade": false, "grade_id": "sinusoids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sinusoids(length: int, d_e: int) -> Tensor:
     """A fixed vector for each position: sines and cosines of decreasing frequency.
@@ -234,7 +228,6 @@ def sinusoids(length: int, d_e: int) -> Tensor:
     hands = ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1)  # (length, d_e / 2, 2)
     return ops.reshape(hands, (length, d_e))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-sinusoids", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(sinusoids)
@@ -297,7 +290,6 @@ print(f"largest difference to the rows 3 further on: {float(ops.max(ops.abs(move
 #
 # You will need it again whenever you ask what a vector is similar to.
 
-
 # %% nbgrader={"grade": false, "grade_id": "position-similarity", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cosine_similarities(x: Tensor) -> Tensor:
     """The cosine of the angle between every two rows.
@@ -311,7 +303,6 @@ def cosine_similarities(x: Tensor) -> Tensor:
     unit = x / lengths
     return ops.matmul(unit, ops.swapaxes(unit, -1, -2))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-position-similarity", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(cosine_similarities)
@@ -452,7 +443,6 @@ show_guess(my_guess, f"{error[50:].max():.0f}", what="largest error on positions
 # because nothing else does so reliably: a slice beyond the end is no error in Python, and a gather beyond the end is an
 # error on a CPU but silently gives zeros on a GPU (see the documentation of `tf.gather`).
 
-
 # %% nbgrader={"grade": false, "grade_id": "learned-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def learned_positions(length: int, w_p: Tensor) -> Tensor:
     """The vectors of the first positions; a table of l_max rows has no more than l_max positions.
@@ -466,7 +456,6 @@ def learned_positions(length: int, w_p: Tensor) -> Tensor:
         raise ValueError(f"{length} tokens, but positions were learned for {longest} only")
     return w_p[:length]
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-learned-positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(learned_positions)
@@ -505,7 +494,6 @@ for length in (4, 6):
 # before their first. Padding belongs to segment 0, as in the published tokenizer. This holds after the second `[SEP]`, and
 # in a sequence without a second sentence.
 
-
 # %% nbgrader={"grade": false, "grade_id": "segment-ids", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:
     """The sentence each token belongs to: 0 for the first and for padding, 1 for the second.
@@ -520,7 +508,6 @@ def segment_ids(token_ids: Tensor, sep_id: int, pad_id: int) -> Tensor:
     in_second = ops.logical_and(ops.equal(before, 1), ops.not_equal(token_ids, pad_id))
     return ops.cast(in_second, "int32")
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-segment-ids", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(segment_ids)
@@ -559,7 +546,6 @@ print("segments", *(f"{int(i):2}" for i in token_type_ids[0]))
 # everywhere in published code). Compute it for a whole batch at once, with your own functions and `ops`: gradients must
 # reach all three tables. Tokens and segments are both look-ups, so one of your functions serves two of the three terms.
 
-
 # %% nbgrader={"grade": false, "grade_id": "input-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s: Tensor, w_p: Tensor) -> Tensor:
     """Token + segment + position for every token of a batch.
@@ -574,7 +560,6 @@ def input_embeddings(token_ids: Tensor, token_type_ids: Tensor, w_e: Tensor, w_s
     positions = learned_positions(token_ids.shape[-1], w_p)
     return tokens + segments + positions
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-input-embeddings", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(input_embeddings)
@@ -628,7 +613,6 @@ heat_maps(
 # over a tensor, `len(...)`, `float(...)` and `.numpy()`. The batch size is not known there either, and `x.shape[0]` is
 # None: take sizes from `ops.shape(x)`. The check of a layer, here and in later notebooks, makes one of its calls there.
 
-
 # %% nbgrader={"grade": false, "grade_id": "bert-embeddings", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class BertEmbeddings(keras.layers.Layer):
     """Dropout(LayerNorm(token + segment + position)).
@@ -667,7 +651,6 @@ class BertEmbeddings(keras.layers.Layer):
         x = self.token(token_ids) + self.segment(token_type_ids) + self.position(places)
         return self.drop(self.norm(x), training=training)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-bert-embeddings", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(BertEmbeddings)

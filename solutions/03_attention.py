@@ -81,7 +81,6 @@ heat_maps(
 #
 # There may be more axes before the last two (a batch of sentences); the result keeps them.
 
-
 # %% nbgrader={"grade": false, "grade_id": "concat-heads", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def concat_heads(heads: list[Tensor]) -> Tensor:
     """Puts matrices side by side: [Y1; Y2; ...].
@@ -92,7 +91,6 @@ def concat_heads(heads: list[Tensor]) -> Tensor:
     ### BEGIN SOLUTION
     return ops.concatenate(heads, axis=-1)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-concat-heads", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(concat_heads)
@@ -115,7 +113,6 @@ print(concat_heads([a, b]).numpy())
 # A tensor library repeats the vector for you (*broadcasting*: it aligns sizes from the right and repeats along missing
 # axes).
 
-
 # %% nbgrader={"grade": false, "grade_id": "add-to-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def add_to_rows(x: Tensor, b: Tensor) -> Tensor:
     """Adds one vector to each row of a matrix.
@@ -126,7 +123,6 @@ def add_to_rows(x: Tensor, b: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     return x + b
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-add-to-rows", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(add_to_rows)
@@ -150,7 +146,6 @@ check(add_to_rows)
 # score of a row changes nothing (it cancels in the fraction), so shift each row until its largest score is 0, *then*
 # apply $\exp$. Compute with `ops`, not with NumPy, here and in 3.4: 3.10 needs the gradients.
 
-
 # %% nbgrader={"grade": false, "grade_id": "softmax-rows", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def softmax_rows(a: Tensor) -> Tensor:
     """Softmax of each row; it and its gradients are finite for scores of any size.
@@ -164,7 +159,6 @@ def softmax_rows(a: Tensor) -> Tensor:
     powers = ops.exp(shifted)
     return powers / ops.sum(powers, axis=-1, keepdims=True)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-softmax-rows", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(softmax_rows)
@@ -198,7 +192,6 @@ heat_maps(
 # (Vaswani et al. 2017, section 3.2.1, footnote 4). You have just seen how large scores change the softmax. As in 3.3,
 # gradients must pass through.
 
-
 # %% nbgrader={"grade": false, "grade_id": "scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention_scores(q: Tensor, k: Tensor) -> Tensor:
     """Scaled dot products of every query with every key.
@@ -212,7 +205,6 @@ def attention_scores(q: Tensor, k: Tensor) -> Tensor:
     products = ops.matmul(q, ops.swapaxes(k, -1, -2))
     return products / d_attn**0.5
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-scores", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(attention_scores)
@@ -352,7 +344,6 @@ steps_of_rows(
 # Use your functions: `add_to_rows`, `attention_scores`, `softmax_rows`. (Add $b_k$, too, although no check can find
 # it: it adds the same number to all scores of a query, and softmax ignores that.)
 
-
 # %% nbgrader={"grade": false, "grade_id": "attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor) -> Tensor:
     """One attention head: lines 1-6 of Attention.
@@ -369,7 +360,6 @@ def attention(x: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v
     weights = softmax_rows(attention_scores(q, k))
     return ops.matmul(weights, v)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(attention)
@@ -440,7 +430,6 @@ lines(
 # A mask states *for each query and key* whether the query may see the key, $(B, \ell, \ell)$. For padding it is the
 # same for every query, so one row is enough and broadcasting repeats it: $(B, 1, \ell)$.
 
-
 # %% nbgrader={"grade": false, "grade_id": "padding-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def padding_mask(is_real: Tensor) -> Tensor:
     """Turns the tokenizer's ones and zeros into a mask over keys.
@@ -452,7 +441,6 @@ def padding_mask(is_real: Tensor) -> Tensor:
     may_be_seen = ops.equal(is_real, 1)
     return ops.expand_dims(may_be_seen, axis=1)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-padding-mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(padding_mask)
@@ -466,7 +454,6 @@ check(padding_mask)
 # ⚠ Two of the lectures also hide the diagonal ($-\infty$ for $j \ge i$). Then the first token sees nothing at all; the
 # pictures of 3.8 show the consequence. A token may always see itself.
 
-
 # %% nbgrader={"grade": false, "grade_id": "causal-mask", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def causal_mask(tokens: int) -> Tensor:
     """The mask with which no token sees the tokens after it.
@@ -479,7 +466,6 @@ def causal_mask(tokens: int) -> Tensor:
     j = ops.expand_dims(ops.arange(tokens), axis=0)
     return j <= i
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-causal-mask", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(causal_mask)
@@ -533,7 +519,6 @@ def masked_attention(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
     return ops.matmul(weights, v)
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-masked-attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(masked_attention)
 
@@ -553,11 +538,7 @@ identity = ops.eye(4)[None]
 strict = ops.logical_and(causal_mask(4), ops.logical_not(ops.cast(ops.eye(4), "bool")))
 with_infinity = softmax_rows(ops.where(strict, attention_scores(q, k), -np.inf))
 heat_maps(
-    [
-        masked_attention(q, k, identity, causal_mask(4))[0],
-        masked_attention(q, k, identity, strict)[0],
-        with_infinity[0],
-    ],
+    [masked_attention(q, k, identity, causal_mask(4))[0], masked_attention(q, k, identity, strict)[0], with_infinity[0]],
     titles=["j ≤ i visible", "j < i visible, −10⁹", "j < i visible, −∞"],
     rows=names[:4],
     columns=names[:4],
@@ -584,7 +565,6 @@ heat_maps(
 # > 4: $Y \leftarrow [Y^1; Y^2; \dots; Y^H]$ &nbsp;&nbsp; $Y \in \mathbb{R}^{\ell \times H d_\text{mid}}$<br>
 # > 5: **return** $\tilde V = Y W_o + b_o$
 
-
 # %% nbgrader={"grade": false, "grade_id": "mh-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mh_attention(x: Tensor, heads: list[tuple], w_o: Tensor, b_o: Tensor) -> Tensor:
     """Multi-head attention as a loop: lines 1-5 of MHAttention.
@@ -601,7 +581,6 @@ def mh_attention(x: Tensor, heads: list[tuple], w_o: Tensor, b_o: Tensor) -> Ten
     y = concat_heads(found)
     return add_to_rows(ops.matmul(y, w_o), b_o)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-mh-attention", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(mh_attention)
@@ -659,7 +638,6 @@ heat_maps(
 # for a mechanism of its own.) Compute with your functions, the `Dense` layers and `keras.ops`, never with NumPy: the
 # check also tests whether gradients reach the weight matrix of every `Dense`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "multi-head-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MultiHeadAttention(keras.layers.Layer):
     """Self-attention with `num_heads` heads of hidden / num_heads numbers each.
@@ -710,7 +688,6 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.out(side_by_side)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-multi-head-layer", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(MultiHeadAttention)
 
@@ -725,9 +702,7 @@ keras.utils.set_random_seed(3)
 layer = MultiHeadAttention(num_heads=4)
 embedded = ops.convert_to_tensor(rng.normal(size=(1, len(words), 32)).astype("float32"))  # random embeddings
 print("in", embedded.shape, " out", layer(embedded).shape, " parameters", layer.count_params())
-weights = softmax_rows(
-    attention_scores(layer.split_heads(layer.query(embedded)), layer.split_heads(layer.key(embedded)))
-)
+weights = softmax_rows(attention_scores(layer.split_heads(layer.query(embedded)), layer.split_heads(layer.key(embedded))))
 heat_maps(
     [weights[0, head] for head in range(4)],
     titles=[f"head {head + 1}" for head in range(4)],
@@ -752,9 +727,7 @@ packaged, tokenizer = load("bertlab-mini", "encoder"), load_tokenizer("bertlab-m
 text = "the old man sat down on the small table and looked at his two dogs"
 read = ["[CLS]", *text.split(), "[SEP]"]
 ids = [tokenizer.vocabulary.pieces.index(word) for word in read]
-states = packaged({"input_ids": ops.convert_to_tensor([ids])}, return_all=True)[
-    "hidden_states"
-]  # embeddings, layer 1, layer 2, …
+states = packaged({"input_ids": ops.convert_to_tensor([ids])}, return_all=True)["hidden_states"]  # embeddings, layer 1, layer 2, …
 
 
 def trained_layer(number):
@@ -811,9 +784,7 @@ edges, hits = {}, {}  # relation → (word, word above it) of every edge; how of
 for parsed in small_world.sample(seed=3, count=120):
     row = [tokenizer.vocabulary.pieces.index(word) for word in ("[CLS]", *parsed.words, "[SEP]")]
     layer_states = packaged({"input_ids": ops.convert_to_tensor([row])}, return_all=True)["hidden_states"]
-    weights = np.stack(
-        [weights_of(layer, state) for layer, state in zip(trained, layer_states)]
-    )  # (layers, heads, T, T)
+    weights = np.stack([weights_of(layer, state) for layer, state in zip(trained, layer_states)])  # (layers, heads, T, T)
     between = weights[:, :, 1:-1, 1:-1] - np.eye(len(parsed.words))  # of words, without their own column
     strongest = between.argmax(axis=-1)  # (layers, heads, words)
     for word, (above, relation) in enumerate(zip(parsed.heads, parsed.relations)):
@@ -886,7 +857,6 @@ heat_maps(
 # Each row of the output belongs to a token of $Z$. (BERT has no cross-attention: it packs two sentences into one
 # sequence in which all tokens see each other, as in notebook 08.)
 
-
 # %% nbgrader={"grade": false, "grade_id": "cross-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cross_attention(
     z: Tensor, h: Tensor, w_q: Tensor, b_q: Tensor, w_k: Tensor, b_k: Tensor, w_v: Tensor, b_v: Tensor
@@ -904,7 +874,6 @@ def cross_attention(
     weights = softmax_rows(attention_scores(q, k))
     return ops.matmul(weights, v)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-cross-attention", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(cross_attention)

@@ -99,7 +99,6 @@ stacked_boxes(
 # is complete. (The lecture puts 'sample variance' in quotation marks.) And the mean is *zero*: another lecture's "unit
 # mean" is a mistake.
 
-
 # %% nbgrader={"grade": false, "grade_id": "layer-norm", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -> Tensor:
     """Normalises each row to mean 0 and variance 1, then scales and shifts it.
@@ -114,7 +113,6 @@ def layer_norm(x: Tensor, gamma: Tensor, beta: Tensor, epsilon: float = 1e-12) -
     normalised = (x - mean) / ops.sqrt(variance + epsilon)
     return normalised * gamma + beta
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-layer-norm", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(layer_norm)
@@ -150,7 +148,6 @@ heat_maps(
 # all classes below. As in 2.8, the check of a layer makes one of its calls inside of `tf.function`, where a tensor has
 # no numbers yet and the batch size is unknown.
 
-
 # %% nbgrader={"grade": false, "grade_id": "layer-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class LayerNorm(keras.layers.Layer):
     """Layer normalization of the last axis, with weights `gamma` and `beta`.
@@ -176,7 +173,6 @@ class LayerNorm(keras.layers.Layer):
         ### BEGIN SOLUTION
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-layer-norm-layer", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(LayerNorm)
@@ -241,7 +237,6 @@ histograms(
 # By hand: the rows $(1, 0)$ and $(0, 1)$ have the mean $(\frac12, \frac12)$; the squared differences add up to 1, the
 # squares to 2, and the spread is $\sqrt{1/2} = 0.7071$.
 
-
 # %% nbgrader={"grade": false, "grade_id": "token-spread", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def token_spread(x: Tensor) -> Tensor:
     """The size of the differences between the tokens of each sentence and their mean, relative to all numbers.
@@ -255,7 +250,6 @@ def token_spread(x: Tensor) -> Tensor:
     everything = ops.sum(ops.square(x), axis=(1, 2))
     return ops.sqrt(differences / everything)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-token-spread", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(token_spread)
@@ -327,7 +321,6 @@ show_guess(my_guess, measured_spread[4], what="spread after 4 layers")
 # $$\text{"sigmoid":}\quad x \cdot \sigma(1.702\, x) \qquad\qquad
 # \text{"tanh":}\quad \tfrac12\, x \left(1 + \tanh\!\left(\sqrt{2/\pi}\,\left(x + 0.044715\, x^3\right)\right)\right)$$
 
-
 # %% nbgrader={"grade": false, "grade_id": "gelu", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def gelu(x: Tensor, kind: str = "exact") -> Tensor:
     """GELU of every element, x · Φ(x), or one of its approximations.
@@ -346,7 +339,6 @@ def gelu(x: Tensor, kind: str = "exact") -> Tensor:
         weight = 0.5 * (1.0 + ops.tanh(inside))
     return x * weight
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-gelu", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(gelu)
@@ -398,7 +390,6 @@ for kind, error in errors.items():
 #
 # Every row uses the same four parameters: a *position-wise* network.
 
-
 # %% nbgrader={"grade": false, "grade_id": "relu-ffn", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> Tensor:
     """The feed-forward network of the original Transformer, applied to every row.
@@ -411,7 +402,6 @@ def relu_ffn(x: Tensor, w_1: Tensor, b_1: Tensor, w_2: Tensor, b_2: Tensor) -> T
     bent = ops.maximum(inner, 0.0)
     return ops.matmul(bent, w_2) + b_2
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-relu-ffn", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(relu_ffn)
@@ -426,7 +416,6 @@ check(relu_ffn)
 # $$\text{GELU}(X W^\text{mlp1} +_{(\text{rows})} b^\text{mlp1})\, W^\text{mlp2} +_{(\text{rows})} b^\text{mlp2}$$
 #
 # Name the two `Dense` layers `self.inner` and `self.outer`. The $X +$ before the brackets in line 8 comes later.
-
 
 # %% nbgrader={"grade": false, "grade_id": "feed-forward-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FeedForward(keras.layers.Layer):
@@ -455,7 +444,6 @@ class FeedForward(keras.layers.Layer):
         bent = gelu(self.inner(x))
         return self.outer(bent)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-feed-forward-layer", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(FeedForward)
@@ -500,7 +488,6 @@ heat_maps(
 #
 # `keras.random.uniform(shape)` returns random numbers between 0 and 1.
 
-
 # %% nbgrader={"grade": false, "grade_id": "dropout", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
     """In training, sets random elements to 0 and scales the others up.
@@ -514,7 +501,6 @@ def dropout(x: Tensor, rate: float, training: bool) -> Tensor:
     kept = keras.random.uniform(ops.shape(x)) >= rate
     return ops.where(kept, x / (1.0 - rate), 0.0)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-dropout", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(dropout)
@@ -548,7 +534,6 @@ heat_maps(
 # $1 + f'(X)$, gradients have a direct path past every layer. Dropout may zero the result of the sub-layer, but it must
 # never be applied to the direct path.
 
-
 # %% nbgrader={"grade": false, "grade_id": "residual", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def residual(x: Tensor, found: Tensor, rate: float, training: bool) -> Tensor:
     """Adds the result of a sub-layer, after dropout, to its input.
@@ -560,7 +545,6 @@ def residual(x: Tensor, found: Tensor, rate: float, training: bool) -> Tensor:
     ### BEGIN SOLUTION
     return x + dropout(found, rate, training)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-residual", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(residual)
@@ -589,7 +573,6 @@ check(residual)
 # dropout `self.dropout`: 4.10 uses these names. Both norms are your `LayerNorm`, or Keras's with `epsilon=1e-12`. In
 # `build`, build each of them for the shape of `x`; or delete `build`, and Keras does it at the first call. If
 # your `build` leaves out a sub-layer, Keras builds it at the first call, and `check` does not notice.
-
 
 # %% nbgrader={"grade": false, "grade_id": "encoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class EncoderLayer(keras.layers.Layer):
@@ -627,7 +610,6 @@ class EncoderLayer(keras.layers.Layer):
         return self.output_norm(x)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-encoder-layer", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(EncoderLayer)
 
@@ -655,7 +637,6 @@ print(f"H = 64: {layer.count_params():,} parameters; 12 H² + 13 H = {12 * 64**2
 # Only `call` is new: your `EncoderLayer` has all the parts already. Use those that 4.9 names. If you want a helper
 # method, define it in this class: the grader also tests the class with another `EncoderLayer`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "pre-norm-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class PreNormEncoderLayer(EncoderLayer):
     """An encoder layer in the order of GPT-2 (pre-LN), with the same parts as `EncoderLayer`.
@@ -672,7 +653,6 @@ class PreNormEncoderLayer(EncoderLayer):
         return x + self.dropout(transformed, training=training)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-pre-norm-layer", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(PreNormEncoderLayer)
 
@@ -681,7 +661,6 @@ check(PreNormEncoderLayer)
 #
 # $L$ layers, one after the other, each with its own weights. Keep them in the list `self.layers_` (in Keras models the
 # name `layers` is already used). All layers get the same mask: padding stays padding.
-
 
 # %% nbgrader={"grade": false, "grade_id": "encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Encoder(keras.layers.Layer):
@@ -708,7 +687,6 @@ class Encoder(keras.layers.Layer):
             x = layer(x, attention_mask=attention_mask, training=training)
         return x
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-encoder", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(Encoder)
@@ -785,12 +763,8 @@ apart = {name: differences[-1] for name, (_, _, differences) in found.items()}
 curves(
     range(1, 25),
     {
-        "Gradient at a layer's input ÷ at layer 24's": {
-            name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()
-        },
-        "How much the words still differ: token_spread": {
-            name: differences for name, (_, _, differences) in found.items()
-        },
+        "Gradient at a layer's input ÷ at layer 24's": {name: inputs / inputs[-1] for name, (inputs, _, _) in found.items()},
+        "How much the words still differ: token_spread": {name: differences for name, (_, _, differences) in found.items()},
     },
     x="layer",
     y="ratio",
@@ -800,9 +774,7 @@ curves(
     "they differ much longer",
 )
 for name, (inputs, _, differences) in found.items():
-    print(
-        f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; spread {differences[-1]:.0e}"
-    )
+    print(f"{name:17} layer 1 gets {inputs[0] / inputs[-1]:8.1e} × the gradient of layer 24; spread {differences[-1]:.0e}")
 show_guess(my_guess, max(apart, key=apart.get), what="largest spread after layer 24")
 
 # %% [markdown]

@@ -104,7 +104,6 @@ blocks(
 # `name` and `trainable`: hand them on to `super().__init__` here and in all classes below. As in 2.8, the check of a
 # layer makes one of its calls inside of `tf.function`, where a tensor has no numbers yet and the batch size is unknown.
 
-
 # %% nbgrader={"grade": false, "grade_id": "final-layers", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class FinalLayers(keras.layers.Layer):
     """Turns vectors into distributions over the vocabulary: lines 10-12 of ETransformer, with d_f = d_e.
@@ -137,7 +136,6 @@ class FinalLayers(keras.layers.Layer):
         return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-final-layers", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(FinalLayers)
 
@@ -150,7 +148,6 @@ check(FinalLayers)
 #
 # Name the parts `self.token` ($W_e$) and `self.position` ($W_p$), both `keras.layers.Embedding`, `self.encoder` and
 # `self.final`.
-
 
 # %% nbgrader={"grade": false, "grade_id": "etransformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ETransformer(keras.layers.Layer):
@@ -180,7 +177,6 @@ class ETransformer(keras.layers.Layer):
         return self.final(e)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-etransformer", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(ETransformer)
 
@@ -207,9 +203,7 @@ print(f"smallest {float(ops.min(p)):.6f}   largest {float(ops.max(p)):.6f}   1/5
 words = ["bites", "dog", "man", "the", "is", "old"]
 keras.utils.set_random_seed(7)
 toy = ETransformer(vocab_size=len(words), d_e=16, num_layers=2, num_heads=2, d_mlp=32, max_length=8)
-orders = ops.convert_to_tensor(
-    [[words.index(word) for word in text.split()] for text in ("dog bites man", "man bites dog")]
-)
+orders = ops.convert_to_tensor([[words.index(word) for word in text.split()] for text in ("dog bites man", "man bites dog")])
 toy(orders)  # creates the weights
 for weight in toy.weights:  # initial weights are so small that all outputs are nearly the same
     weight.assign(weight + 0.7 * rng.normal(size=weight.shape))
@@ -249,7 +243,6 @@ heat_maps(
 #
 # Name its `Dense` ($H \to H$) `self.dense`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "pooler", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Pooler(keras.layers.Layer):
     """One vector for the whole text, computed from its first token, [CLS].
@@ -271,7 +264,6 @@ class Pooler(keras.layers.Layer):
         return ops.tanh(self.dense(first))
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-pooler", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(Pooler)
 
@@ -288,7 +280,6 @@ check(Pooler)
 # queries (3.6). Pass `training` on to the embeddings and the encoder, which contain the dropout, and give both the rate
 # `dropout`. Name the parts `self.embeddings`, `self.encoder`, `self.pooler`. (The check builds your model some twenty
 # times. That takes up to a minute; a line shows how far it is.)
-
 
 # %% nbgrader={"grade": false, "grade_id": "bert", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Bert(keras.layers.Layer):
@@ -327,7 +318,6 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=visible, training=training)  # (B, T, H)
         return hidden, self.pooler(hidden)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-bert", "locked": true, "points": 6, "schema_version": 3, "solution": false, "task": false}
 check(Bert)
@@ -377,7 +367,6 @@ print("largest change:", " hidden %.1e" % float(ops.max(moved[0])), " seen %.2f"
 #
 # Name the parts `self.dense`, `self.norm`, `self.bias`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "mlm-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class MlmHead(keras.layers.Layer):
     """The masked-language-model head, tied to the token table.
@@ -407,7 +396,6 @@ class MlmHead(keras.layers.Layer):
         return ops.matmul(x, ops.transpose(table)) + self.bias
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-mlm-head", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(MlmHead)
 
@@ -420,9 +408,7 @@ check(MlmHead)
 birds = ["robin", "sparrow", "hammer", "daisy", "is", "the"]
 table = rng.normal(size=(6, 16)).astype("float32")
 table[1] = table[0] + 0.05 * rng.normal(size=16)
-logits = MlmHead(vocab_size=6)(
-    ops.convert_to_tensor(rng.normal(size=(1, 4, 16)).astype("float32")), ops.convert_to_tensor(table)
-)
+logits = MlmHead(vocab_size=6)(ops.convert_to_tensor(rng.normal(size=(1, 4, 16)).astype("float32")), ops.convert_to_tensor(table))
 heat_maps(
     [logits[0]],
     titles=["logits"],
@@ -444,7 +430,6 @@ heat_maps(
 # The head is this one layer, also in training: no dropout. Do not use `ops.stop_gradient`: the pooler learns only from
 # here. Name the layer `self.dense`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "nsp-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class NspHead(keras.layers.Layer):
     """The next-sentence head.
@@ -463,7 +448,6 @@ class NspHead(keras.layers.Layer):
         ### BEGIN SOLUTION
         return self.dense(pooled)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-nsp-head", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(NspHead)
@@ -489,7 +473,6 @@ check(NspHead)
 #
 # A Dense $a \to b$ has a matrix *and* a bias: $ab + b$. The number of heads changes nothing: they divide the same four
 # matrices.
-
 
 # %% nbgrader={"grade": false, "grade_id": "parameter-count", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def parameter_count(
@@ -523,7 +506,6 @@ def parameter_count(
     return total
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-parameter-count", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(parameter_count)
 
@@ -552,14 +534,7 @@ print("your own `small` from above:", small.count_params(), "=", parameter_count
 # the smaller the model, the larger the fraction in the embeddings.
 
 # %%
-sizes = {
-    "tiny": (2, 128),
-    "mini": (4, 256),
-    "small": (4, 512),
-    "medium": (8, 512),
-    "base": (12, 768),
-    "large": (24, 1024),
-}
+sizes = {"tiny": (2, 128), "mini": (4, 256), "small": (4, 512), "medium": (8, 512), "base": (12, 768), "large": (24, 1024)}
 where = {}
 for name, (layers, h) in sizes.items():
     no_layers, all_layers = (parameter_count(30522, h, n, h // 64, 4 * h) for n in (0, layers))
@@ -610,7 +585,6 @@ shares(
 # The last word of a published name is `weight` for a kernel, a table and a $\gamma$, and `bias` for a bias and a
 # $\beta$. Both sides count layers from 0.
 
-
 # %% nbgrader={"grade": false, "grade_id": "published-name", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def published_name(path: str) -> str:
     """The name of one of your variables in a published checkpoint.
@@ -646,7 +620,6 @@ def published_name(path: str) -> str:
     return f"{part}.{last_word[last]}"
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-published-name", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(published_name)
 
@@ -661,7 +634,6 @@ check(published_name)
 # checkpoint and not notice. So the function reports the names that are left over on either side.)
 #
 # `own_variables`, above the stub, lists your variables with their paths.
-
 
 # %% nbgrader={"grade": false, "grade_id": "load-published", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def own_variables(bert: keras.layers.Layer, mlm_head=None, nsp_head=None) -> dict[str, keras.Variable]:
@@ -686,7 +658,9 @@ def own_variables(bert: keras.layers.Layer, mlm_head=None, nsp_head=None) -> dic
     return found
 
 
-def load_published(variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]) -> tuple[list[str], list[str]]:
+def load_published(
+    variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]
+) -> tuple[list[str], list[str]]:
     """Fills your variables from a published checkpoint.
 
     variables: path → variable (see `own_variables`)
@@ -707,7 +681,6 @@ def load_published(variables: dict[str, keras.Variable], tensors: dict[str, np.n
         unused.discard(name)
     return sorted(missing), sorted(unused)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-load-published", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(load_published)
@@ -809,9 +782,7 @@ names = {
 for (name, part), mine in zip(names.items(), run(*batch)):
     if part in absent:
         continue
-    print(
-        f"{name:22} {str(tuple(mine.shape)):14} largest difference {float(ops.max(ops.abs(mine - theirs[name]))):.1e}"
-    )
+    print(f"{name:22} {str(tuple(mine.shape)):14} largest difference {float(ops.max(ops.abs(mine - theirs[name]))):.1e}")
 
 mine, library = (np.array(hidden)[0, :, :24] for hidden in (run(*batch)[0], theirs["sequence_output"]))
 pieces = [vocabulary.pieces[i] for i in ids]
@@ -870,7 +841,6 @@ if not absent:
 # Put `[MASK]` where a word is missing and read the head's logits at that position only: softmax over the vocabulary,
 # then the $k$ most probable tokens. Return one list per `[MASK]`, best first.
 
-
 # %% nbgrader={"grade": false, "grade_id": "fill-in", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def fill_in(token_ids: list[int], logits: Tensor, pieces: list[str], k: int = 5) -> list[list[tuple[str, float]]]:
     """The k most probable tokens for every [MASK] of one text.
@@ -889,7 +859,6 @@ def fill_in(token_ids: list[int], logits: Tensor, pieces: list[str], k: int = 5)
             guesses.append([(pieces[int(i)], float(share)) for i, share in zip(best, shares)])
     return guesses
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-fill-in", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(fill_in)

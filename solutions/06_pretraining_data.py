@@ -131,9 +131,10 @@ print("largest number on the diagonal:", *(f"{float(ops.max(ops.diagonal(size)))
 # $\tilde T$ contains the positions at which the loss will be computed. (The lecture indents line 7 as if it belonged to
 # the loop; it comes after it.) The algorithm counts from 1; your list of positions counts from 0, as Python does.
 
-
 # %% nbgrader={"grade": false, "grade_id": "mask-each", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def mask_each(token_ids: list[int], mask_id: int, p: float, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+def mask_each(
+    token_ids: list[int], mask_id: int, p: float, rng: np.random.Generator
+) -> tuple[list[int], list[int]]:
     """Masks each token with probability p, independently: lines 5-7 of ETraining.
 
     returns the new ids (does not change token_ids) and the positions of the masked tokens,
@@ -148,7 +149,6 @@ def mask_each(token_ids: list[int], mask_id: int, p: float, rng: np.random.Gener
             positions.append(t)
     return masked, positions
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-mask-each", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(mask_each)
@@ -191,7 +191,6 @@ print(f"seed {seed}:  x̃ = {tuple(hidden)}   T̃ = {{{counted_from_1}}} counted
 #   the *even* neighbour: 30 tokens give round(4.5) = 4, 70 give round(10.5) = 10. (Python 2, which the script also ran
 #   under, gives 5 and 11.) This course rounds as Python 3 does.
 
-
 # %% nbgrader={"grade": false, "grade_id": "number-of-predictions", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def number_of_predictions(tokens: int, max_predictions: int = 20, share: float = 0.15) -> int:
     """The number of predicted tokens in one example.
@@ -203,7 +202,6 @@ def number_of_predictions(tokens: int, max_predictions: int = 20, share: float =
     ### BEGIN SOLUTION
     return min(max_predictions, max(1, round(share * tokens)))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-number-of-predictions", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(number_of_predictions)
@@ -243,9 +241,10 @@ print(f"without any prediction: {counted[0] / 4000:.4f} of the sentences; expect
 # `[CLS]`, `[SEP]` and `[PAD]` are never drawn: they are not words of the text, so predicting them teaches nothing about
 # language. All other tokens are regular. If there are fewer regular tokens than requested, take them all.
 
-
 # %% nbgrader={"grade": false, "grade_id": "choose-positions", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def choose_positions(token_ids: list[int], special_ids: list[int], count: int, rng: np.random.Generator) -> list[int]:
+def choose_positions(
+    token_ids: list[int], special_ids: list[int], count: int, rng: np.random.Generator
+) -> list[int]:
     """Draws `count` different positions to predict, without special tokens; ascending.
 
     token_ids: one sequence    special_ids: the ids of [CLS], [SEP] and [PAD]
@@ -256,7 +255,6 @@ def choose_positions(token_ids: list[int], special_ids: list[int], count: int, r
     chosen = rng.choice(allowed, size=min(count, len(allowed)), replace=False)
     return sorted(int(t) for t in chosen)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-choose-positions", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(choose_positions)
@@ -275,7 +273,6 @@ check(choose_positions)
 # works at `[MASK]` has learned the wrong thing. With the other 20 % *any* token may be wrong or may have to be
 # predicted, so BERT must learn a good representation of every token from its context. And why so few random ones? 10 %
 # of 15 % is 1.5 % of the text, which "does not seem to harm" the model's understanding (appendix A.1).
-
 
 # %% nbgrader={"grade": false, "grade_id": "mask-tokens", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def mask_tokens(
@@ -300,7 +297,6 @@ def mask_tokens(
     return masked
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-mask-tokens", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(mask_tokens)
 
@@ -317,10 +313,7 @@ vocabulary = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *question[1:-1], *ot
 number = {piece: index for index, piece in enumerate(vocabulary)}
 rng = np.random.default_rng(80)
 asked = [number[piece] for piece in question]
-filled = [
-    vocabulary[mask_tokens(asked, [3], number["[MASK]"], [number[piece] for piece in others], rng)[3]]
-    for _ in range(400)
-]
+filled = [vocabulary[mask_tokens(asked, [3], number["[MASK]"], [number[piece] for piece in others], rng)[3]] for _ in range(400)]
 what = ["[MASK]", "you", *others]
 bars(
     what,
@@ -333,7 +326,6 @@ bars(
 
 # %% [markdown]
 # And the picture of the beginning, now your own: the same sentence with three seeds.
-
 
 # %%
 def fate(before: str, after: str, chosen: bool) -> str:
@@ -414,7 +406,6 @@ def choose_words(words: list[list[int]], count: int, rng: np.random.Generator) -
             positions.extend(word)
     return sorted(positions)
 
-
 # %% [markdown]
 # **See it.** Single tokens and whole words on the lecture's sentence, all chosen tokens masked, three draws each. At
 # the top, `penguin` can be predicted from `##s`; at the bottom, never.
@@ -465,7 +456,6 @@ show_guess(my_guess, rarest, what="too rarely")
 #
 # Here A and B are single sentences, so that you can see what happens; in BERT they are passages of many sentences.
 
-
 # %% nbgrader={"grade": false, "grade_id": "make-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def make_pair(
     documents: list[list[str]], document: int, sentence: int, rng: np.random.Generator
@@ -484,7 +474,6 @@ def make_pair(
     other = documents[int(rng.choice(others))]
     return first, other[int(rng.integers(len(other)))], 1
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-make-pair", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(make_pair)
@@ -595,7 +584,6 @@ show_guess(my_guess, f"{next_sentence:.0%}", what="next-sentence prediction by c
 # side is drawn for each token independently of the others. The argument `room` is the maximum number of tokens of both
 # together.
 
-
 # %%
 def truncate_at_random(
     first: list[int], second: list[int], room: int, rng: np.random.Generator
@@ -606,7 +594,6 @@ def truncate_at_random(
         longer = first if len(first) > len(second) else second
         longer.pop(0 if rng.random() < 0.5 else -1)
     return first, second
-
 
 # %% [markdown]
 # ---
@@ -628,7 +615,6 @@ def truncate_at_random(
 # | `next_sentence_labels` | – | one number, 0 = IsNext |
 #
 # Without the weights the padding would count as predictions of token 0 at position 0.
-
 
 # %% nbgrader={"grade": false, "grade_id": "make-example", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def make_example(
@@ -654,7 +640,6 @@ def make_example(
         "next_sentence_labels": label,
     }
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-make-example", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(make_example)
@@ -783,7 +768,6 @@ print(f"{100 * examples['masked_lm_weights'].sum() / examples['attention_mask'].
 # - Every batch has `batch_size` examples; a smaller rest at the end of an epoch is dropped.
 # - It never ends: the training loop decides when to stop.
 
-
 # %% nbgrader={"grade": false, "grade_id": "batches", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def batches(examples: dict[str, np.ndarray], batch_size: int, seed: int) -> tf.data.Dataset:
     """An endless data set of batches of shuffled examples.
@@ -798,7 +782,6 @@ def batches(examples: dict[str, np.ndarray], batch_size: int, seed: int) -> tf.d
     dataset = dataset.batch(batch_size, drop_remainder=True)
     return dataset.repeat().prefetch(tf.data.AUTOTUNE)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-batches", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(batches)
@@ -829,8 +812,7 @@ integers = [key for key in examples if key != "masked_lm_weights"]
 def as_record(index: int) -> bytes:
     """One example as the bytes of a `tf.train.Example`."""
     features = {
-        key: tf.train.Feature(int64_list=tf.train.Int64List(value=np.atleast_1d(examples[key][index])))
-        for key in integers
+        key: tf.train.Feature(int64_list=tf.train.Int64List(value=np.atleast_1d(examples[key][index]))) for key in integers
     }
     weights = tf.train.FloatList(value=examples["masked_lm_weights"][index])
     features["masked_lm_weights"] = tf.train.Feature(float_list=weights)
@@ -854,9 +836,7 @@ files = tf.data.Dataset.list_files(str(folder / "*.tfrecord"), shuffle=True, see
 records = files.interleave(tf.data.TFRecordDataset, cycle_length=SHARDS)  # one record from each shard in turn
 parsed = records.batch(8).map(lambda bytes_: tf.io.parse_example(bytes_, shape_of))
 back = np.concatenate([batch["input_ids"] for batch in parsed])
-print(
-    "read back:", back.shape, "  the same rows:", sorted(map(tuple, back)) == sorted(map(tuple, examples["input_ids"]))
-)
+print("read back:", back.shape, "  the same rows:", sorted(map(tuple, back)) == sorted(map(tuple, examples["input_ids"])))
 
 # %% [markdown]
 # ## Static or dynamic?
@@ -905,7 +885,6 @@ lines(
 # finished ones is not. So make them once, or whole batches at a time as `bertlab` does, or in several processes. (Your
 # numbers will differ from run to run.)
 
-
 # %%
 def per_second(step, rows_each: int, seconds: float = 0.4) -> float:
     """Examples per second of a step that makes or reads `rows_each` of them."""
@@ -918,12 +897,7 @@ def per_second(step, rows_each: int, seconds: float = 0.4) -> float:
 
 
 stream = iter(batches(examples, 100, seed=1))
-disk = iter(
-    tf.data.TFRecordDataset(sorted(map(str, folder.iterdir())))
-    .repeat()
-    .batch(100)
-    .map(lambda b: tf.io.parse_example(b, shape_of))
-)
+disk = iter(tf.data.TFRecordDataset(sorted(map(str, folder.iterdir()))).repeat().batch(100).map(lambda b: tf.io.parse_example(b, shape_of)))
 speeds = {
     "make:\npair, truncate, mask": per_second(lambda: make_examples(1, seed=1), 20),
     "mask only\n(dynamic)": per_second(lambda: [mask_row(ids, rng) for ids in rows], len(rows)),

@@ -713,7 +713,9 @@ check(perplexity)
 
 
 # %% nbgrader={"grade": false, "grade_id": "tokens-and-flops", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def tokens_and_flops(phases: list[tuple[int, int]], batch: int, num_layers: int, hidden_size: int) -> tuple[int, int]:
+def tokens_and_flops(
+    phases: list[tuple[int, int]], batch: int, num_layers: int, hidden_size: int
+) -> tuple[int, int]:
     """The number of tokens that a training reads, and of the operations that the encoder needs for them.
 
     phases: for each phase its number of steps and the length of its sequences    batch: sequences in a step
@@ -792,9 +794,7 @@ if ready(*NEEDED):
             blanks, _ = small_guess(*reads(held_out))
             held_out_losses[step + 1] = float(mlm_loss(blanks, held_out["labels"], held_out["weights"]))
             floor_curve.draw(held_out_losses)
-    print(
-        f"your model {held_out_losses[STEPS]:.3f}, the floor {world.floor:.3f}: {held_out_losses[STEPS] / world.floor - 1:+.1%}"
-    )
+    print(f"your model {held_out_losses[STEPS]:.3f}, the floor {world.floor:.3f}: {held_out_losses[STEPS] / world.floor - 1:+.1%}")
 
 # %% [markdown]
 # **See it.** The exact probabilities of one hidden word, from the grammar, and those of your model, from sentences alone. The

@@ -187,7 +187,6 @@ print(inspect.getsource(FineTuned))
 # Name the linear layer `self.dense`. (The published code sends $C$ through the pooler of notebook 05 first, a layer
 # with tanh that was trained by next-sentence prediction. The paper's formula has none, and we follow the paper.)
 
-
 # %% nbgrader={"grade": false, "grade_id": "cls-head", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class ClassificationHead(keras.layers.Layer):
     """Classifies a whole text by the vector of [CLS].
@@ -210,7 +209,6 @@ class ClassificationHead(keras.layers.Layer):
         cls = self.dropout(cls, training=training)
         return self.dense(cls)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-cls-head", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(ClassificationHead)
@@ -267,18 +265,8 @@ for text, row in zip(mine, shares):
 LIVING = "robin dog cat horse bee owl fox hen mouse cow frog goat".split()
 TOOLS = "hammer saw knife nail wheel lamp rope spade bucket clock ladder chair".split()
 TELLING = {
-    True: (
-        "hungry wild young sleepy".split(),
-        LIVING,
-        "sleeps eats drinks runs".split(),
-        "nest stable pond barn".split(),
-    ),
-    False: (
-        "rusty broken wooden heavy".split(),
-        TOOLS,
-        "hangs breaks lies leans".split(),
-        "workshop drawer shed cellar".split(),
-    ),
+    True: ("hungry wild young sleepy".split(), LIVING, "sleeps eats drinks runs".split(), "nest stable pond barn".split()),
+    False: ("rusty broken wooden heavy".split(), TOOLS, "hangs breaks lies leans".split(), "workshop drawer shed cellar".split()),
 }
 
 
@@ -292,15 +280,7 @@ chance = np.random.default_rng(8)
 world = [made_sentence(chance) for _ in range(3000)]
 world_words = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *sorted({word for text in world for word in text.split()})]
 world_vocabulary = {word: number for number, word in enumerate(world_words)}
-WORLD = dict(
-    vocab_size=len(world_words),
-    hidden_size=32,
-    num_layers=2,
-    num_heads=2,
-    intermediate_size=128,
-    max_positions=10,
-    dropout=0.0,
-)
+WORLD = dict(vocab_size=len(world_words), hidden_size=32, num_layers=2, num_heads=2, intermediate_size=128, max_positions=10, dropout=0.0)
 
 
 def encode_world(texts):
@@ -312,7 +292,6 @@ print(*world[:4], sep="\n")
 # %% [markdown]
 # Pre-training, with your own `Bert`, `MlmHead`, `gather_positions` and `mlm_loss`: one word of each sentence is chosen,
 # and replaced by [MASK] in 80 % of the cases, by a random word in 10 %, and not changed in 10 %.
-
 
 # %%
 def pretrain(bert, rows, steps=600, batch=64):
@@ -343,9 +322,7 @@ def pretrain(bert, rows, steps=600, batch=64):
         fate, any_word = chance.random((batch, 1)), chance.integers(5, WORLD["vocab_size"], size=(batch, 1))
         shown = np.where(fate < 0.8, world_vocabulary["[MASK]"], np.where(fate < 0.9, any_word, labels))
         np.put_along_axis(ids, positions, shown, axis=1)
-        losses.append(
-            float(step(*(ops.convert_to_tensor(part, "int32") for part in (ids, is_real, positions, labels))))
-        )
+        losses.append(float(step(*(ops.convert_to_tensor(part, "int32") for part in (ids, is_real, positions, labels)))))
     return losses
 
 
@@ -365,7 +342,6 @@ lines(
 # %% [markdown]
 # **See it.** The similarity (cosine) of the nouns' embeddings, first with random weights, then after pre-training. The
 # mean of all embeddings is subtracted first. No label was used.
-
 
 # %%
 def similarities(bert, nouns):
@@ -397,9 +373,7 @@ labelled_nouns, other_nouns = LIVING[:5] + TOOLS[:5], LIVING[5:] + TOOLS[5:]
 
 def seen(nouns):
     """The examples *we see the … here* and whether each noun is alive."""
-    return encode_world([f"we see the {noun} here" for noun in nouns]), np.array(
-        [int(noun in LIVING) for noun in nouns]
-    )
+    return encode_world([f"we see the {noun} here" for noun in nouns]), np.array([int(noun in LIVING) for noun in nouns])
 
 
 def start_in_world(weights, seed):
@@ -421,9 +395,7 @@ rows, targets = seen(labelled_nouns * 60)  # the ten examples, sixty times
 model = None
 for name, weights in {"from scratch": None, "pre-trained": world_weights}.items():
     for seed in (1, 2):
-        model = fine_tune(
-            *start_in_world(weights, seed), rows, targets, cross_entropy, rate=2e-3, batch=32, again=model
-        )
+        model = fine_tune(*start_in_world(weights, seed), rows, targets, cross_entropy, rate=2e-3, batch=32, again=model)
         known, others = right_in_world(model)
         print(f"{name:13} seed {seed}: labelled nouns {known:4.0%}   other nouns {others:4.0%}")
 
@@ -475,7 +447,6 @@ heat_maps(
 # The answer is in neither sentence alone, only in their relation: guessing gives 33 %. The head is the one of 8.1, with
 # three classes.
 
-
 # %%
 def texts_of(rows):
     return [(row.text_a, row.text_b) for row in rows]
@@ -519,7 +490,6 @@ heat_maps(
 # The sequences of a question follow each other: 0 to 3 are question 1, 4 to 7 question 2. Return the scores; the loss
 # applies the softmax. The gradient must reach `v` and the encoder.
 
-
 # %% nbgrader={"grade": false, "grade_id": "choice-logits", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def choice_logits(hidden: Tensor, v: Tensor, choices: int) -> Tensor:
     """The scores of the choices of each question.
@@ -534,7 +504,6 @@ def choice_logits(hidden: Tensor, v: Tensor, choices: int) -> Tensor:
     return ops.reshape(scores, (-1, choices))
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-choice-logits", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(choice_logits)
 
@@ -543,7 +512,6 @@ check(choice_logits)
 # continuation (*sleeps in the stable*) that belongs to it or not. The head of 8.1 learns that first. Its matrix has a
 # column for "belongs" and one for "other". Their difference is a vector $V$, with which your `choice_logits` chooses
 # among four continuations, without any further training. ★ marks the right one.
-
 
 # %%
 def drawn(alive: bool) -> list[str]:
@@ -578,9 +546,7 @@ rows = encode_parted([(beginning, text) for beginning, texts in questions for te
 hidden, _ = pair_model.bert(rows["token_ids"], rows["token_type_ids"], rows["attention_mask"])
 kernel = pair_model.head.dense.kernel
 scores = np.array(choice_logits(hidden, kernel[:, 0] - kernel[:, 1], 4))  # (questions, 4)
-print(
-    f"the right one of four in {np.mean(scores.argmax(axis=1) == 0):.0%} of {len(scores)} questions; guessing gives 25%"
-)
+print(f"the right one of four in {np.mean(scores.argmax(axis=1) == 0):.0%} of {len(scores)} questions; guessing gives 25%")
 for beginning, texts in questions[:2]:
     print(" ".join(beginning), "…")
     for score, text in zip(scores[questions.index((beginning, texts))].tolist(), texts):
@@ -625,7 +591,6 @@ def align_labels(pieces_of_words: list[list[str]], tags: list[int]) -> list[int]
     return labels
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-align-labels", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(align_labels)
 
@@ -650,7 +615,6 @@ for piece, label in zip(["[CLS]", *(piece for pieces in words.values() for piece
 # loss inside of `tf.function`, where a tensor has no numbers yet: choose with `ops.where` or `ops.maximum`, not with
 # `if`. The check makes one of its calls there.
 
-
 # %% nbgrader={"grade": false, "grade_id": "tagging-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
     """Mean cross-entropy over the positions that have a label.
@@ -667,7 +631,6 @@ def tagging_loss(logits: Tensor, labels: Tensor) -> Tensor:
     weights = ops.cast(counts, logits.dtype)
     return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-tagging-loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(tagging_loss)
@@ -709,9 +672,7 @@ def scores_of(tagger, start=begin) -> dict:
     """Accuracy of words and F1 of whole entities, on the held-out sentences."""
     rows, truth = encode_tagged(held_out_tagged, start)
     given, counts = predict(tagger, rows).argmax(axis=-1), truth != IGNORED
-    gold, guess = (
-        [[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, counts)] for tags in (truth, given)
-    )
+    gold, guess = ([[tag_names[tag] for tag in line[mask]] for line, mask in zip(tags, counts)] for tags in (truth, given))
     return entity_scores(gold, guess)
 
 
@@ -728,7 +689,6 @@ print(f"your tagger: {scores['accuracy']:.1%} of the words right; F1 of whole na
 #
 # **See it.** The lecture's sentence comes first; it is one of the training examples, the others are new. The model reads lower
 # case only, so that nothing but the context tells *Apple* from *apple*. Write your own sentences into the list.
-
 
 # %%
 def show_names(text: str) -> None:
@@ -798,7 +758,6 @@ class SpanHead(keras.layers.Layer):
         return ops.where(ops.expand_dims(may_answer, axis=1), logits, MASKED_SCORE)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-span-head", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(SpanHead)
 
@@ -819,7 +778,6 @@ check(SpanHead)
 # and last token of the paragraph, both included; there is at least one. If several pairs have the same sum, any of them
 # is right.
 
-
 # %% nbgrader={"grade": false, "grade_id": "best-span", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def best_span(start, end, first: int, last: int, longest: int, threshold: float = 0.0) -> tuple[int, int]:
     """The answer as its first and last token, or (0, 0) for "no answer".
@@ -836,7 +794,6 @@ def best_span(start, end, first: int, last: int, longest: int, threshold: float 
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-best-span", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(best_span)
@@ -886,9 +843,7 @@ logits = predict(reader, encode_questions(held_out_asked, begin, QUESTION_LENGTH
 found = [best_span(*pair, one.first, one.last, longest=20) for pair, one in zip(logits, held_out_asked)]
 yours["question"] = np.mean([tuple(span) == one.span for span, one in zip(found, held_out_asked)])
 unanswered = np.mean([not one.answers for one in held_out_asked])
-print(
-    f"{yours['question']:.1%} of {len(held_out_asked)} held-out questions right; always “no answer”: {unanswered:.1%}\n"
-)
+print(f"{yours['question']:.1%} of {len(held_out_asked)} held-out questions right; always “no answer”: {unanswered:.1%}\n")
 for one, span in list(zip(held_out_asked, found))[:6]:
     print(f"{one.context}\n   {one.question}   {text_of(one, span, begin) or '(no answer)'}")
 
@@ -910,7 +865,6 @@ for one, span in list(zip(held_out_asked, found))[:6]:
 # **Freezing** is the extreme case: the lowest `frozen` rates are 0. `frozen=1` freezes the embeddings, `frozen=2` also
 # layer 0, and so on; the largest possible value, `num_layers + 2`, freezes everything.
 
-
 # %% nbgrader={"grade": false, "grade_id": "layer-rates", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> list[float]:
     """The learning rates of the embeddings, of each layer, and of the head.
@@ -925,7 +879,6 @@ def layer_rates(num_layers: int, rate: float, decay: float, frozen: int = 0) -> 
     return [0.0] * frozen + rates[frozen:]
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-layer-rates", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(layer_rates)
 
@@ -934,7 +887,6 @@ check(layer_rates)
 # each step down; then everything except the head is frozen; four seeds each. Freezing is the cheapest (no gradient below
 # the head), but a head alone cannot make [CLS] look at the noun: it must use the [CLS] vector as it is, which was not
 # trained for anything during pre-training.
-
 
 # %%
 def factors(decay: float, frozen: int = 0):
@@ -1049,22 +1001,13 @@ HAM = ["Dear Mr. Atreides, please find attached the report", "Are we still meeti
        "Please see the comments in the file", "Thanks, see you at the meeting", "Dear all, the seminar is in building 4",
        "Could we talk about the tables?", "The train is late, I will be there at nine"]  # fmt: skip
 if not MY_FILE.exists():
-    lines_of_file = [f"{LABEL},{TEXT}", *(f'spam,"{text}"' for text in SPAM), *(f'ham,"{text}"' for text in HAM)]
+    lines_of_file = [f'{LABEL},{TEXT}', *(f'spam,"{text}"' for text in SPAM), *(f'ham,"{text}"' for text in HAM)]
     MY_FILE.write_text("\n".join(lines_of_file) + "\n", encoding="utf-8")
 
 own = load_task(MY_FILE, columns={"text": TEXT, "label": LABEL})
 keras.utils.set_random_seed(5)
 my_rows, my_targets = encode([row.text for row in own.train], begin, 24), np.array([row.label for row in own.train])
-model = fine_tune(
-    new_bert(begin),
-    ClassificationHead(len(own.labels)),
-    my_rows,
-    my_targets,
-    cross_entropy,
-    epochs=15,
-    rate=RATE,
-    batch=12,
-)
+model = fine_tune(new_bert(begin), ClassificationHead(len(own.labels)), my_rows, my_targets, cross_entropy, epochs=15, rate=RATE, batch=12)
 for text in ("Win a free watch now", "Please send the minutes of the meeting", "Dear winner, your cash is attached"):
     logits = predict(model, encode([text], begin, 24))[0]
     shares = np.exp(logits - logits.max()) / np.exp(logits - logits.max()).sum()

@@ -123,7 +123,6 @@ print(f"{np.mean(given == truth):.1%} of {len(truth)} held-out sentences right")
 # the truth. Where a denominator is 0, the metric is 0 by convention. Both must also be right for 100,000 examples and
 # more. There the product of the four sums is too large for NumPy's 64-bit integers: use Python's `int` or floats.
 
-
 # %% nbgrader={"grade": false, "grade_id": "f1-matthews", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def f1_and_matthews(gold: list[int], predicted: list[int]) -> tuple[float, float]:
     """Two metrics for two classes.
@@ -140,7 +139,6 @@ def f1_and_matthews(gold: list[int], predicted: list[int]) -> tuple[float, float
     matthews = (tp * tn - fp * fn) / spread if spread else 0.0
     return f1, matthews
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-f1-matthews", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(f1_and_matthews)
@@ -171,7 +169,6 @@ print(f"your model: accuracy {np.mean(given == truth):.2f}   F1 of “positive�
 # **Read the mistakes, the most confident first.** This is the most useful quarter of an hour in any project: where a
 # model is *confident* and wrong you find wrong labels, examples that nobody could classify, and the words on which the
 # model relies.
-
 
 # %%
 def surest_mistakes(texts, truth, logits, names, max_mistakes=4):
@@ -224,14 +221,12 @@ for pair in pairs:
 # ranks: 3, 7, 7, 9 have the ranks 1, 2.5, 2.5, 4. Only equal values share a rank, however close others are.
 # (`np.corrcoef(a, b)[0, 1]` is Pearson's.) In each list at least two numbers differ; otherwise there is no correlation.
 
-
 # %% nbgrader={"grade": false, "grade_id": "spearman", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def spearman(gold: list[float], predicted: list[float]) -> float:
     """Spearman's rank correlation; equal values get the mean of their ranks.
 
     gold, predicted: one number for each example
     """
-
     # 1. ranks of both, from 1   2. Pearson's correlation of the ranks
     ### BEGIN SOLUTION
     def ranks(values):
@@ -242,7 +237,6 @@ def spearman(gold: list[float], predicted: list[float]) -> float:
 
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-spearman", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(spearman)
@@ -274,7 +268,6 @@ for name, guess in guesses.items():
 # other has none either, otherwise 0. Three annotators may have given three right answers: the best score counts. If
 # there is no right answer, the empty text is right.
 
-
 # %% nbgrader={"grade": false, "grade_id": "span-scores", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def normal_words(text: str) -> list[str]:
     """Lower case, without punctuation and articles."""
@@ -302,7 +295,6 @@ def span_scores(prediction: str, answers: list[str]) -> tuple[float, float]:
         f1 = max(f1, overlap)
     return exact, f1
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-span-scores", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(span_scores)
@@ -353,11 +345,7 @@ for threshold in thresholds:
     print(f"τ = {threshold:3}: exact match {exact[-1]:.1%}   F1 {f1[-1]:.1%}")
 lines(
     thresholds,
-    {
-        "F1": f1,
-        "exact match": exact,
-        "always “no answer”": [np.mean([not one.answers for one in judged])] * len(thresholds),
-    },
+    {"F1": f1, "exact match": exact, "always “no answer”": [np.mean([not one.answers for one in judged])] * len(thresholds)},
     title="Answer or not?",
     x="threshold τ",
     y="score",
@@ -415,7 +403,6 @@ print(f"seeds 1 and 2 disagree on {disagree:.1%} of the sentences")
 #
 # In one of three rounds B is not better: a fraction of 1/3, far from 5 %.
 
-
 # %% nbgrader={"grade": false, "grade_id": "paired-bootstrap", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def paired_bootstrap(a: list[float], b: list[float], drawn: list[list[int]]) -> tuple[float, float, float]:
     """The interval of the difference of two models, and how often B is not better than A.
@@ -432,7 +419,6 @@ def paired_bootstrap(a: list[float], b: list[float], drawn: list[list[int]]) -> 
     low, high = np.percentile(differences, [2.5, 97.5])
     return float(low), float(high), float(np.mean(differences <= 0))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-paired-bootstrap", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(paired_bootstrap)
@@ -451,9 +437,7 @@ ids, is_real = (keras.Input((LENGTH,), dtype="int32") for _ in range(2))
 bag = keras.Model([ids, is_real], BagOfWords(len(begin.pieces), len(task.labels))(ids, is_real))
 bag.compile(keras.optimizers.Adam(0.02), cross_entropy)
 bag.fit([rows["token_ids"], rows["attention_mask"]], targets, epochs=30, verbose=0)
-bag_right = (
-    bag.predict([held_out_rows["token_ids"], held_out_rows["attention_mask"]], verbose=0).argmax(axis=1) == truth
-)
+bag_right = bag.predict([held_out_rows["token_ids"], held_out_rows["attention_mask"]], verbose=0).argmax(axis=1) == truth
 
 five_more = rights[1].copy()
 five_more[np.flatnonzero(five_more == 0)[:5]] = 1
@@ -468,9 +452,7 @@ results = {name: paired_bootstrap(list(a), list(b), rounds) for name, (a, b) in 
 bootstrap_histograms(differences, results)
 for name, (low, high, share) in results.items():
     a, b = against[name]
-    print(
-        f"{name:30} {a.mean():.1%} → {b.mean():.1%}: {low:+.1%} to {high:+.1%}, not better in {share:.1%} of the rounds"
-    )
+    print(f"{name:30} {a.mean():.1%} → {b.mean():.1%}: {low:+.1%} to {high:+.1%}, not better in {share:.1%} of the rounds")
 
 # %% [markdown]
 # Where single words such as *wonderful* and *dull* decide, a bag of words is hard to beat: compare its mean with that of your

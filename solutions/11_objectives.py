@@ -91,7 +91,6 @@ who_reads_whom(
 # In all three no query may see a key that is padding. Queries that are padding follow the same rule; nobody reads their
 # results. `prefix` is $p$, the same for all texts of the batch; the other two kinds do not use it.
 
-
 # %% nbgrader={"grade": false, "grade_id": "visible", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def visible(kind: str, is_real: Tensor, prefix: int = 0) -> Tensor:
     """The mask of a kind of reader: True where a query may see a key.
@@ -116,7 +115,6 @@ def visible(kind: str, is_real: Tensor, prefix: int = 0) -> Tensor:
     return ops.logical_and(seen, real)
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-visible", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(visible)
 
@@ -127,7 +125,6 @@ check(visible)
 #
 # ELMo is the fourth reader: two stacks, one in each direction, that are joined only at the top. Each cell of its picture
 # would be dark, too. But in which half of the vector? No number inside of ELMo depends on both sides.
-
 
 # %%
 def influence(layers, mask, hidden=32):
@@ -173,7 +170,6 @@ heat_maps(
 # asks for is real. All that is a shift and your `mlm_loss(logits, labels, weights)` of notebook 07, which is imported above;
 # it expects weights of float32. The training below calls your function inside of `tf.function`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "ltr-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def ltr_loss(logits: Tensor, ids: Tensor, is_real: Tensor) -> Tensor:
     """The mean loss of predicting each next token.
@@ -186,7 +182,6 @@ def ltr_loss(logits: Tensor, ids: Tensor, is_real: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     return mlm_loss(logits[:, :-1], ids[:, 1:], ops.cast(is_real[:, 1:], "float32"))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-ltr-loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(ltr_loss)
@@ -280,10 +275,7 @@ def learn(loss_of, asked, seed=11):
         optimizer.apply([tf.convert_to_tensor(gradient) for gradient in gradients], model.trainable_weights)
 
     judge = tf.function(lambda *batch: loss_of(model, *batch))
-    ids, judged = (
-        as_ids(train),
-        [ops.convert_to_tensor(part) for part in asked(as_ids(held_out), np.random.default_rng(1))],
-    )
+    ids, judged = as_ids(train), [ops.convert_to_tensor(part) for part in asked(as_ids(held_out), np.random.default_rng(1))]
     losses = {}
     for number in range(1, STEPS + 1):
         step(*map(ops.convert_to_tensor, asked(ids[(number - 1) * BATCH : number * BATCH], chance)))
@@ -300,9 +292,7 @@ yours = {
 }
 beside_records(yours, floors, records)
 for name, losses in yours.items():
-    print(
-        f"{name:14} after {STEPS} steps {losses[STEPS]:.3f}   floor {floors[name]:.3f}   above it {losses[STEPS] - floors[name]:.3f} nats"
-    )
+    print(f"{name:14} after {STEPS} steps {losses[STEPS]:.3f}   floor {floors[name]:.3f}   above it {losses[STEPS] - floors[name]:.3f} nats")
 
 # %% [markdown]
 # The grey curves are runs of the library's models over 800 steps, three seeds each, made by
@@ -333,7 +323,6 @@ for name, losses in yours.items():
 # `EncoderLayer(num_heads, intermediate_size, dropout)` of notebook 04, and `padding_mask` of notebook 03 for the mask.
 # Name the parts `self.embeddings`, `self.projection`, `self.layer`: the check puts weights into them. Pass `training` on to
 # the embeddings and to every pass. ALBERT has no dropout, so the default rate is 0.
-
 
 # %% nbgrader={"grade": false, "grade_id": "albert-encoder", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class AlbertEncoder(keras.layers.Layer):
@@ -375,7 +364,6 @@ class AlbertEncoder(keras.layers.Layer):
             x = self.layer(x, attention_mask=seen, training=training)
         return x
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-albert-encoder", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(AlbertEncoder)
@@ -443,9 +431,7 @@ theirs = LibraryModel(
     ),
     next_sentence=False,
 )  # fmt: skip
-some, segments, real = (
-    ops.convert_to_tensor(row, "int32") for row in ([[2, 7, 40, 9, 3, 0]], [[0, 0, 0, 1, 1, 0]], [[1] * 5 + [0]])
-)
+some, segments, real = (ops.convert_to_tensor(row, "int32") for row in ([[2, 7, 40, 9, 3, 0]], [[0, 0, 0, 1, 1, 0]], [[1] * 5 + [0]]))
 
 
 def own_parts(layer, prefix=""):
@@ -483,7 +469,6 @@ print(f"largest difference of the hidden states: {float(ops.max(ops.abs(mine(som
 # $$(A, B, \text{label}) = \begin{cases} (s_i,\; s_{i+1},\; 0) & \text{with probability } \tfrac12 \quad\text{(in order)}\\
 # (s_{i+1},\; s_i,\; 1) & \text{with probability } \tfrac12 \quad\text{(exchanged)}\end{cases}$$
 
-
 # %% nbgrader={"grade": false, "grade_id": "order-pair", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def order_pair(document: list[str], i: int, rng: np.random.Generator) -> tuple[str, str, int]:
     """Two consecutive sentences, in their order (label 0) or exchanged (label 1), each in half of the calls.
@@ -498,7 +483,6 @@ def order_pair(document: list[str], i: int, rng: np.random.Generator) -> tuple[s
         return first, second, 0
     return second, first, 1
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-order-pair", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(order_pair)
@@ -519,10 +503,7 @@ for document in islice(load_documents("builtin"), 600):
     sentences = [sentence for part in document.paragraphs for sentence in part]
     documents += [sentences] * (len(sentences) > 3)
 chance = np.random.default_rng(11)
-pairs = [
-    order_pair(one, int(chance.integers(len(one) - 1)), chance)
-    for one in (documents[d] for d in chance.integers(len(documents), size=6000))
-]
+pairs = [order_pair(one, int(chance.integers(len(one) - 1)), chance) for one in (documents[d] for d in chance.integers(len(documents), size=6000))]
 
 
 def refers(text):
@@ -536,9 +517,7 @@ RULES = {  # whether a rule puts this sentence second
 for name, (of_a, of_b) in RULES.items():
     decided = [(of_a(a) > of_b(b), label) for a, b, label in pairs if of_a(a) != of_b(b)]
     right = np.mean([int(exchanged) == label for exchanged, label in decided])
-    print(
-        f"{name}: {right:.1%} right of {len(decided)} pairs that it decides (± {50 / np.sqrt(len(decided)):.1f} points by chance)"
-    )
+    print(f"{name}: {right:.1%} right of {len(decided)} pairs that it decides (± {50 / np.sqrt(len(decided)):.1f} points by chance)")
 
 # %% [markdown]
 # Each sentence is the second one of one pair and the first one of the next. *This returns a list* comes after something, and
@@ -566,7 +545,6 @@ for name, (of_a, of_b) in RULES.items():
 # before `exp` (3.3). `rng.choice(len(row), p=row)` wants probabilities that sum to 1 in float64: compute them with NumPy from
 # `logits.astype("float64")`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "corrupt", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def corrupt(
     ids: list[int], positions: list[int], logits: np.ndarray, rng: np.random.Generator
@@ -587,7 +565,6 @@ def corrupt(
         corrupted[position] = int(rng.choice(len(row), p=row))
     return corrupted, [int(before != after) for before, after in zip(ids, corrupted)]
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-corrupt", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(corrupt)
@@ -627,9 +604,7 @@ for name, logits_of in GENERATORS.items():
     for one in held_out[:200]:
         _, replaced, chosen = forged(one, logits_of, chance)
         chosen_words, replaced_words = chosen_words + len(chosen), replaced_words + sum(replaced)
-    print(
-        f"{name:13} {replaced_words / chosen_words:4.0%} of the chosen words of 200 sentences are replaced; the others were guessed right"
-    )
+    print(f"{name:13} {replaced_words / chosen_words:4.0%} of the chosen words of 200 sentences are replaced; the others were guessed right")
 
 # %% [markdown]
 # A forger who knows nothing makes fakes that grammar gives away. The perfect one makes sentences that *are* sentences of the
@@ -652,7 +627,6 @@ for name, logits_of in GENERATORS.items():
 # For large scores $\sigma$ is rounded to 0 or 1, and the logarithm of 0 is $-\infty$. Use
 # $-\log \sigma(s) = \text{softplus}(-s)$ and $-\log(1 - \sigma(s)) = \text{softplus}(s)$: `ops.softplus`.
 
-
 # %% nbgrader={"grade": false, "grade_id": "electra-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def electra_loss(
     generator_logits: Tensor, labels: Tensor, weights: Tensor, scores: Tensor, replaced: Tensor, is_real: Tensor
@@ -671,7 +645,6 @@ def electra_loss(
     found = ops.sum(real * ops.softplus(sign * scores)) / ops.sum(real)
     return mlm_loss(generator_logits, labels, weights) + 50.0 * found
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-electra-loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(electra_loss)
@@ -732,7 +705,6 @@ for name, row in zip(sent, sizes):
 # `order[0]` is the position whose turn comes first: for the example `[2, 1, 3, 0]`, counted from 0. $\text{turn}(j)$ is the place of
 # position $j$ in that list: here position 0 has the last turn, 3. Mind which of the two a formula wants.
 
-
 # %% nbgrader={"grade": false, "grade_id": "permutation-masks", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def permutation_masks(order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The masks of both streams: True where position i (row) may see position j (column).
@@ -747,7 +719,6 @@ def permutation_masks(order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     query = turn[None, :] < turn[:, None]
     return content, query
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-permutation-masks", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(permutation_masks)
@@ -797,11 +768,7 @@ curves(
     alt=f"The floor falls from {best[0]:.2f} nats with nothing visible to {best[-1]:.2f} with everything; the left-to-right floor "
     f"of {floors['left to right']:.2f} lies between",
 )  # fmt: skip
-print(
-    "floor:",
-    ", ".join(f"{share:.0%} visible {value:.2f}" for share, value in zip(shares, best)),
-    f"| left to right {floors['left to right']:.2f}",
-)
+print("floor:", ", ".join(f"{share:.0%} visible {value:.2f}" for share, value in zip(shares, best)), f"| left to right {floors['left to right']:.2f}")
 
 # %% [markdown]
 # **★ The two streams.** In each layer a token has two vectors. The *content* vector $h_i$ begins as the token's embedding, the
@@ -879,9 +846,7 @@ def carry(bert, tensors, family):
     for i, layer in enumerate(bert.encoder.layers_):
         for path, weight in own_parts(layer).items():
             part, _, last = path.rpartition(".")
-            array = tensors[
-                names["layer"].format(i=i) + names[part] + (".weight" if last in ("kernel", "gamma") else ".bias")
-            ]
+            array = tensors[names["layer"].format(i=i) + names[part] + (".weight" if last in ("kernel", "gamma") else ".bias")]
             weight.assign(array.T if last == "kernel" else array)
 
 
@@ -902,9 +867,7 @@ for family, config in relatives.items():
     their_states = theirs.backbone({"input_ids": ids, "attention_mask": real})["sequence_output"]
     own_states, _ = mine(ids, ops.zeros_like(ids), real)
     difference = float(ops.max(ops.abs(own_states - their_states)[0, :5]))
-    print(
-        f"{family:11} {len(tensors)} arrays under names such as {sorted(tensors)[-6]}; largest difference {difference:.1e}"
-    )
+    print(f"{family:11} {len(tensors)} arrays under names such as {sorted(tensors)[-6]}; largest difference {difference:.1e}")
 
 # %% [markdown]
 # So "a better BERT" often means the same layers with another *recipe*. RoBERTa's gain came from batches, text, steps and
@@ -924,7 +887,6 @@ for family, config in relatives.items():
 #
 # $$\text{bits per character} = \frac{\log_2(\text{perplexity}) \cdot \text{tokens}}{\text{characters}}$$
 
-
 # %% nbgrader={"grade": false, "grade_id": "what-ppl-says", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def what_ppl_says(first: dict, second: dict) -> list[float]:
     """The bits per character of two models, or an empty list where their perplexities cannot be compared.
@@ -938,7 +900,6 @@ def what_ppl_says(first: dict, second: dict) -> list[float]:
         return []
     return [float(np.log2(run["perplexity"]) * run["tokens"] / run["characters"]) for run in (first, second)]
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-what-ppl-says", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(what_ppl_says)
@@ -1010,9 +971,7 @@ dots(
     line=("best left-to-right reader", 79.3),
 )
 for name, values in found.items():
-    print(
-        f"{name:24} {np.mean(values):5.1f} ± {np.std(values, ddof=1):.1f}   ({', '.join(f'{value:.1f}' for value in values)})"
-    )
+    print(f"{name:24} {np.mean(values):5.1f} ± {np.std(values, ddof=1):.1f}   ({', '.join(f'{value:.1f}' for value in values)})")
 
 # %% [markdown]
 # The left-to-right model is as good as a left-to-right reader can be, and no better: no training brings it above its line. (The
@@ -1060,9 +1019,7 @@ def counted(config):
     return sum(int(np.prod(weight.shape)) for weight in outline(lambda: Backbone(config)).trainable_variables)
 
 
-counts = {
-    f"{name}-{size}": counted(family(name).config.named(size)) for name, sizes in FAMILIES.items() for size in sizes
-}
+counts = {f"{name}-{size}": counted(family(name).config.named(size)) for name, sizes in FAMILIES.items() for size in sizes}
 small_shape = dict(vocab_size=4096, num_layers=4, hidden_size=128, num_heads=4, intermediate_size=512)
 row = ops.convert_to_tensor(np.random.default_rng(11).integers(5, 4096, (1, 128)), "int32")
 speed = {}
@@ -1103,9 +1060,7 @@ for name, values in scores.items():
         for other, theirs in scores.items()
         if other != name and abs(np.mean(values) - np.mean(theirs)) < 2 * np.hypot(error_of(values), error_of(theirs))
     ]
-    print(
-        f"{name:16} {np.mean(values):5.1f} ± {np.std(values, ddof=1):.1f}    not told apart from: {', '.join(alike) or 'none'}"
-    )
+    print(f"{name:16} {np.mean(values):5.1f} ± {np.std(values, ddof=1):.1f}    not told apart from: {', '.join(alike) or 'none'}")
 
 # %% [markdown]
 # At this budget BERT, ALBERT and no pre-training are one group: nobody may rank them from these runs. XLNet is above all,

@@ -99,13 +99,7 @@ words = ["Homework", "Book", "Assignment", "Cake", "Car"]
 made_up = ops.convert_to_tensor([6.0, 3.0, 2.5, -1.0, -2.0])
 softened = {f"T = {T:g}": np.array(soften(made_up, T)) for T in (1.0, 2.0, 5.0)}
 cake = ", ".join(f"{name}: {row[3]:.3f}" for name, row in softened.items())
-bars(
-    words,
-    softened,
-    "probabilities at three temperatures",
-    y="probability",
-    alt=f"Probabilities of five words. Of Cake: {cake}",
-)
+bars(words, softened, "probabilities at three temperatures", y="probability", alt=f"Probabilities of five words. Of Cake: {cake}")
 print(f"Cake at {cake}")
 
 # %% [markdown]
@@ -189,14 +183,7 @@ lengths = {
     "without": [gradient_length(T, lambda T: 1 / T**2) for T in temperatures],
 }
 shown = "; ".join(f"{name}: " + ", ".join(f"{length:.2f}" for length in row) for name, row in lengths.items())
-lines(
-    temperatures,
-    lengths,
-    "length of the gradient",
-    "temperature",
-    "length",
-    alt=f"Gradient lengths at T = 1 to 8. {shown}",
-)
+lines(temperatures, lengths, "length of the gradient", "temperature", "length", alt=f"Gradient lengths at T = 1 to 8. {shown}")
 
 # %% [markdown]
 # ---
@@ -285,9 +272,7 @@ def judge(guess, batches=4):
 
 # %%
 teacher_arrays = {path: np.array(variable) for path, variable in variables_of(teacher).items()}
-first_half = {
-    path: array for path, array in teacher_arrays.items() if "layers_.2." not in path and "layers_.3." not in path
-}
+first_half = {path: array for path, array in teacher_arrays.items() if "layers_.2." not in path and "layers_.3." not in path}
 students = {
     "random": built(num_layers=2),
     "first half": put_in(first_half, built(num_layers=2)),
@@ -388,9 +373,7 @@ for name, model in students.items():
     hidden, guessed = hidden_and_logits(model, batch)
     whole = distil_loss(guessed, sure, labels, weights, hidden, of_teacher, is_real)
     only_mlm = 2 * mlm_loss(guessed, labels, weights)
-    print(
-        f"{name:13} loss {float(whole):6.2f}, of which 2 · MLM {float(only_mlm):5.2f}, the rest {float(whole - only_mlm):6.2f}"
-    )
+    print(f"{name:13} loss {float(whole):6.2f}, of which 2 · MLM {float(only_mlm):5.2f}, the rest {float(whole - only_mlm):6.2f}")
 
 # %% [markdown]
 # ## 12.5 What happens inside · 4 points · ~12 minutes · Jiao et al. 2020, equations 7 and 8
@@ -440,10 +423,7 @@ check(layer_losses)
 # %%
 base = parameter_count(30_522, 768, 12, 12, 3072)
 distilbert = parameter_count(30_522, 768, 6, 12, 3072) - 2 * 768 - (768 * 768 + 768)
-tiny = {
-    layers: parameter_count(30_522, width, layers, 12, inner)
-    for layers, width, inner in ((4, 312, 1200), (6, 768, 3072))
-}
+tiny = {layers: parameter_count(30_522, width, layers, 12, inner) for layers, width, inner in ((4, 312, 1200), (6, 768, 3072))}
 print(f"BERT-Base  {base:12,}")
 for name, count in {"DistilBERT": distilbert, "TinyBERT-6": tiny[6], "TinyBERT-4": tiny[4]}.items():
     print(f"{name} {count:12,}   {base / count:.1f} times smaller")
@@ -505,12 +485,7 @@ if ready(*NEEDED):
     run = fresh_run()
     fast_step = tf.function(lambda batch: distil_step(run.model, run.optimizer, batch))
     guess = compiled(run.model)
-    curves = LiveCurves(
-        len(data.pieces),
-        data.unigram_loss,
-        trained="training batch (three losses)",
-        levels={"teacher": before["teacher"]},
-    )
+    curves = LiveCurves(len(data.pieces), data.unigram_loss, trained="training batch (three losses)", levels={"teacher": before["teacher"]})
     for step in run.steps():
         loss = fast_step(tensors(data.batch(step)))
         if run.is_time_to_judge(step):

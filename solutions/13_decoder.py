@@ -98,7 +98,6 @@ class ReluEncoderLayer(EncoderLayer):
         network = ReluFeedForward(intermediate_size)
         self.feed_forward = network
 
-
 # %% [markdown]
 # **Before you begin**, a question that a lecture opens with: in broad strokes, how does a model do language modelling
 # with attention? What goes in, what comes out, what happens between? Take two minutes, and write it down.
@@ -147,7 +146,6 @@ stacked_boxes(
 # dropped: there is nothing to predict after it. The causal mask hides the rest: at position $t$ the decoder sees $y_1
 # \dots y_{t-1}$, and not $y_t$, which it has to predict.
 
-
 # %% nbgrader={"grade": false, "grade_id": "shift-right", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def shift_right(ids: Tensor, start: int) -> Tensor:
     """The input of a decoder in training: the target, one position later.
@@ -159,7 +157,6 @@ def shift_right(ids: Tensor, start: int) -> Tensor:
     first = ops.full_like(ids[:, :1], start)
     return ops.concatenate([first, ids[:, :-1]], axis=1)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-shift-right", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(shift_right)
@@ -204,7 +201,6 @@ reading_and_writing(reads, target)
 # check is made inside of `tf.function`, where the batch size is unknown: take sizes from `ops.shape`. Compute with
 # `ops`: gradients must reach both inputs and all four layers.
 
-
 # %% nbgrader={"grade": false, "grade_id": "cross-attention-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class CrossAttention(keras.layers.Layer):
     """Attention of one sequence to another, with `num_heads` heads of hidden / num_heads numbers each.
@@ -248,7 +244,6 @@ class CrossAttention(keras.layers.Layer):
         side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(z))
         return self.out(side_by_side)
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-cross-attention-layer", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(CrossAttention)
@@ -311,7 +306,6 @@ heat_maps(
 # The norms are your `LayerNorm`; dropout is `keras.layers.Dropout(rate)`, to which you pass `training`. In `build`,
 # build each part for its inputs; or delete `build`, and Keras does it at the first call.
 
-
 # %% nbgrader={"grade": false, "grade_id": "decoder-layer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class DecoderLayer(keras.layers.Layer):
     """One decoder layer of 2017: masked self-attention, cross-attention, network; each added and normalised.
@@ -340,7 +334,9 @@ class DecoderLayer(keras.layers.Layer):
         self.cross_attention.build(x_shape, h_shape)
         ### END SOLUTION
 
-    def call(self, x: Tensor, h: Tensor, source_mask: Tensor | None = None, training: bool | None = None) -> Tensor:
+    def call(
+        self, x: Tensor, h: Tensor, source_mask: Tensor | None = None, training: bool | None = None
+    ) -> Tensor:
         # 1. what I have written   2. what I am translating   3. each token alone
         ### BEGIN SOLUTION
         not_later = ops.expand_dims(causal_mask(x.shape[1]), axis=0)
@@ -351,7 +347,6 @@ class DecoderLayer(keras.layers.Layer):
         transformed = self.feed_forward(x)
         return self.output_norm(x + self.dropout(transformed, training=training))
         ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-decoder-layer", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(DecoderLayer)
@@ -403,7 +398,6 @@ heat_maps(
 # gets the model's `dropout` and, when it is called, `training`; the model drops nothing else. (The paper also drops
 # from the sums with the positions.) `encode` and `decode` are for the pictures below; the check calls only the model.
 
-
 # %% nbgrader={"grade": false, "grade_id": "transformer", "locked": false, "schema_version": 3, "solution": true, "task": false}
 class Transformer(keras.Model):
     """The encoder-decoder of 2017: `num_layers` encoder layers and as many decoder layers.
@@ -413,14 +407,8 @@ class Transformer(keras.Model):
     """
 
     def __init__(
-        self,
-        vocab_size: int,
-        hidden_size: int,
-        num_layers: int,
-        num_heads: int,
-        intermediate_size: int,
-        dropout: float = 0.1,
-        **kwargs,
+        self, vocab_size: int, hidden_size: int, num_layers: int, num_heads: int, intermediate_size: int,
+        dropout: float = 0.1, **kwargs,
     ):
         ### BEGIN SOLUTION
         super().__init__(**kwargs)
@@ -463,7 +451,6 @@ class Transformer(keras.Model):
         return self.decode(target, h, mask, training)
         ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-transformer", "locked": true, "points": 5, "schema_version": 3, "solution": false, "task": false}
 check(Transformer)
 
@@ -475,9 +462,7 @@ check(Transformer)
 paper = Transformer(37_000, 512, num_layers=6, num_heads=8, intermediate_size=2048)
 paper(ops.ones((1, 2), "int32"), ops.ones((1, 2), "int32"))
 print(f"{paper.count_params():,} parameters; of these in the table {37_000 * 512:,}")
-print(
-    f"an encoder layer {paper.encoder_layers[0].count_params():,}, a decoder layer {paper.decoder_layers[0].count_params():,}"
-)
+print(f"an encoder layer {paper.encoder_layers[0].count_params():,}, a decoder layer {paper.decoder_layers[0].count_params():,}")
 del paper  # a quarter of a gigabyte
 
 # %% [markdown]
@@ -538,9 +523,7 @@ def translation_loss(model, source, target, training=None):
     """The mean loss of the real tokens of the targets, and for each sentence whether all of its tokens are right."""
     logits = model(source, shift_right(target, START), training=training)
     real = ops.not_equal(target, PAD)
-    right = ops.logical_or(
-        ops.equal(ops.cast(ops.argmax(logits, axis=-1), target.dtype), target), ops.logical_not(real)
-    )
+    right = ops.logical_or(ops.equal(ops.cast(ops.argmax(logits, axis=-1), target.dtype), target), ops.logical_not(real))
     return mlm_loss(logits, target, ops.cast(real, "float32")), ops.all(right, axis=1)
 
 
@@ -623,7 +606,6 @@ print("log_probs", np.round(log_probs.numpy(), 2), "→ arg max", best, "→", o
 # `TinyWriter`, whose next token depends on the source, on the last token and on its position. Return what was written,
 # without `start` and without `end`.
 
-
 # %% tags=["setup"]
 class TinyWriter(keras.Model):
     """A very small model with the call of Transformer: the next token depends on the last one, on its position, and on
@@ -638,7 +620,6 @@ class TinyWriter(keras.Model):
     def call(self, source, target, training=None):
         after = ops.take(self.follow, target, axis=0) + self.place[: target.shape[1]]  # (B, U, V)
         return after + ops.sum(ops.take(self.about, source, axis=0), axis=1, keepdims=True)
-
 
 # %% nbgrader={"grade": false, "grade_id": "greedy", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def greedy(model: keras.Model, source: list[int], start: int, end: int, most: int) -> list[int]:
@@ -658,7 +639,6 @@ def greedy(model: keras.Model, source: list[int], start: int, end: int, most: in
         row.append(best)
     return row[1:]
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-greedy", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(greedy)
@@ -681,7 +661,6 @@ if ready(*NEEDED, "greedy"):
 # and at which it writes the next one; a column is a word of the source. At the start of this notebook these weights
 # were random. Look for the column of the word that the *next* token translates: the picture runs against the diagonal,
 # since the mirror language turns phrases round.
-
 
 # %%
 def cross_weights(model, source, target):
@@ -750,7 +729,6 @@ print("recorded with: python -m benchmarks.training.mirror_language")
 # 0.625 and 0.375; $k = 3$ keeps three, with 0.526, 0.316 and 0.158. `None` means: do not cut. The temperature is above
 # 0.
 
-
 # %% nbgrader={"grade": false, "grade_id": "sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(
     logits: np.ndarray, temperature: float, top_k: int | None, top_p: float | None, rng: np.random.Generator
@@ -775,7 +753,6 @@ def sample(
         order, p = order[:needed], p[:needed]
     return int(rng.choice(order, p=p / np.sum(p)))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-sample", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(sample)
@@ -817,7 +794,6 @@ setting_bars(vocabulary, draws, before="the dogs")
 # And whole sentences. `small_world.read` refuses what the grammar does not allow, so correct sentences can be counted,
 # and so can different ones. Guess first: which setting writes the most correct sentences? And what does $k = 1$ write,
 # which is greedy decoding?
-
 
 # %%
 def write(setting, seed):
@@ -876,9 +852,10 @@ for label, setting in (SETTINGS | {"temperature 2": (2.0, None, None), "top-k 1"
 # There are no segments, no LayerNorm of the embeddings and no pooler. A Dense $a \to b$ has $ab + b$ parameters, a
 # LayerNorm $2H$.
 
-
 # %% nbgrader={"grade": false, "grade_id": "gpt-count", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def gpt_count(vocab_size: int, hidden_size: int, num_layers: int, max_positions: int, pre_norm: bool = True) -> int:
+def gpt_count(
+    vocab_size: int, hidden_size: int, num_layers: int, max_positions: int, pre_norm: bool = True
+) -> int:
     """The number of parameters of a GPT-2, or with `pre_norm=False` of a GPT.
 
     returns the number of all parameters, with those of the tables
@@ -892,7 +869,6 @@ def gpt_count(vocab_size: int, hidden_size: int, num_layers: int, max_positions:
     last_norm = 2 * h if pre_norm else 0
     return tables + num_layers * layer + last_norm
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-gpt-count", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(gpt_count)
@@ -941,12 +917,7 @@ class GptLayer(PreNormEncoderLayer):
 
 
 config = Gpt2Config(
-    vocab_size=50,
-    hidden_size=32,
-    num_layers=3,
-    num_heads=4,
-    intermediate_size=128,
-    max_position_embeddings=16,
+    vocab_size=50, hidden_size=32, num_layers=3, num_heads=4, intermediate_size=128, max_position_embeddings=16,
     initializer_range=0.2,
 )
 keras.utils.set_random_seed(13)
@@ -962,11 +933,8 @@ for number in range(config.num_layers):
     block = GptLayer(config.num_heads, config.intermediate_size)
     block(x)  # makes the weights
     for part, called in (
-        (block.attention_norm, "ln_1"),
-        (block.attention.out, "attn.c_proj"),
-        (block.output_norm, "ln_2"),
-        (block.feed_forward.inner, "mlp.c_fc"),
-        (block.feed_forward.outer, "mlp.c_proj"),
+        (block.attention_norm, "ln_1"), (block.attention.out, "attn.c_proj"), (block.output_norm, "ln_2"),
+        (block.feed_forward.inner, "mlp.c_fc"), (block.feed_forward.outer, "mlp.c_proj"),
     ):
         part.set_weights([tensors[f"h.{number}.{called}.{kind}"] for kind in ("weight", "bias")])
     kernels, biases = (np.split(tensors[f"h.{number}.attn.c_attn.{kind}"], 3, axis=-1) for kind in ("weight", "bias"))

@@ -118,7 +118,6 @@ for text in ("the bank faces the river .", "the bank pays the lawyer ."):
 # the number of real neighbours. Training runs inside of `tf.function`, as in Keras's `fit`, and needs gradients, so
 # compute with `ops` only. `ops.log_softmax` may be used: the logarithm of a softmax, finite for large scores too.
 
-
 # %% nbgrader={"grade": false, "grade_id": "cbow-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def cbow_loss(table: Tensor, w_out: Tensor, context: Tensor, is_real: Tensor, target: Tensor) -> Tensor:
     """The mean loss of words that are guessed from the mean of their neighbours' vectors.
@@ -137,7 +136,6 @@ def cbow_loss(table: Tensor, w_out: Tensor, context: Tensor, is_real: Tensor, ta
     log_p = ops.log_softmax(ops.matmul(mean, w_out), axis=-1)
     return -ops.mean(ops.take_along_axis(log_p, target[:, None], axis=1))
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-cbow-loss", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(cbow_loss)
@@ -209,7 +207,6 @@ for run in recorded_runs("before_transformers"):
 # %% [markdown]
 # Guess first: how close will the vectors of *dog* and *cat* be after some seconds? And *dog* and *runs*, which are
 # often neighbours?
-
 
 # %%
 def learn_words():
@@ -286,7 +283,6 @@ print(f"a BERT of two layers, two words hidden      {spread_of_bert}, recorded; 
 # Without $\tanh$ all steps together would be one linear map; it also keeps the numbers of the state within ±1,
 # however long the text is. Training needs the gradients, so compute with `ops`, as in P.1; the same holds for P.3.
 
-
 # %% nbgrader={"grade": false, "grade_id": "rnn-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def rnn_step(x: Tensor, h: Tensor, w: Tensor, u: Tensor, b: Tensor) -> Tensor:
     """The next state of a recurrent network.
@@ -298,7 +294,6 @@ def rnn_step(x: Tensor, h: Tensor, w: Tensor, u: Tensor, b: Tensor) -> Tensor:
     ### BEGIN SOLUTION
     return ops.tanh(ops.matmul(x, w) + ops.matmul(h, u) + b)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-rnn-step", "locked": true, "points": 2, "schema_version": 3, "solution": false, "task": false}
 check(rnn_step)
@@ -376,7 +371,6 @@ for name, left in remembers.items():
 # trained. The forget gate's bias usually *begins* at 1, so that a new LSTM remembers; that is a matter of the initial
 # weights, and nothing to add in the step.) Gradients must pass from both results.
 
-
 # %% nbgrader={"grade": false, "grade_id": "lstm-step", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def lstm_step(x: Tensor, h: Tensor, c: Tensor, w: Tensor, u: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     """The next state and the next cell of an LSTM.
@@ -393,13 +387,11 @@ def lstm_step(x: Tensor, h: Tensor, c: Tensor, w: Tensor, u: Tensor, b: Tensor) 
     return h, c
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-lstm-step", "locked": true, "points": 4, "schema_version": 3, "solution": false, "task": false}
 check(lstm_step)
 
 # %% [markdown]
 # **See it.** The same experiment with your LSTM, with the forget gate's bias at 1, as in Keras, and at 3.
-
 
 # %%
 def read_lstm(x, w, u, b):
@@ -420,8 +412,7 @@ print(f"largest difference from keras.layers.LSTM: {difference:.1e}")
 print("Keras begins the four parts of the bias with", [float(part[0]) for part in np.split(b4, 4)])
 
 remembers |= {
-    f"LSTM, forget bias {size}": forgotten(lambda x, size=size: read_lstm(x, 0.3 * w4, u4, size * b4))
-    for size in (1, 3)
+    f"LSTM, forget bias {size}": forgotten(lambda x, size=size: read_lstm(x, 0.3 * w4, u4, size * b4)) for size in (1, 3)
 }
 distance_curves(
     remembers,
@@ -485,7 +476,6 @@ def gradient_by_distance(read, x: Tensor) -> Tensor:
     norms = ops.sqrt(ops.sum(jacobian**2, axis=(0, 2)))
     return ops.flip(norms, axis=0)
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-gradient-by-distance", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(gradient_by_distance)
@@ -581,9 +571,7 @@ def learn_recall(last, distance, *start):
 def farthest(reader):
     """Up to which of the recorded distances every seed is right in 90 %; 0 if at none."""
     right = sorted(recorded["recall"].get(reader, {}).items())
-    return max(
-        (distance for n, (distance, _) in enumerate(right) if min(min(v) for _, v in right[: n + 1]) >= 0.9), default=0
-    )
+    return max((distance for n, (distance, _) in enumerate(right) if min(min(v) for _, v in right[: n + 1]) >= 0.9), default=0)
 
 
 # %%
@@ -622,7 +610,6 @@ for start, right in recorded["recall"].items():
 # **And attention?** One layer with one head, which you build in notebook 03: the last word compares itself with all
 # others and takes a weighted sum of their vectors. The same 400 steps, at a distance of 32 words. The picture has its
 # weights for four new rows.
-
 
 # %%
 def attention_weights(x, queries, keys):
@@ -669,7 +656,6 @@ heat_maps(
 # A *convolution* joins $k$ neighbours. A second layer joins $k$ such groups, with gaps between them, so that $L$
 # layers reach $k^L$ words: the path is the smallest whole $L \ge 1$ with $k^L \ge n$.
 
-
 # %% nbgrader={"grade": false, "grade_id": "costs", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def costs(n: int, d: int, k: int) -> dict[str, tuple[int, int, int]]:
     """Table 1 of Vaswani et al. without the O: operations of a layer, steps one after the other, longest path.
@@ -687,7 +673,6 @@ def costs(n: int, d: int, k: int) -> dict[str, tuple[int, int, int]]:
         "convolution": (k * n * d * d, 1, layers),
     }
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-costs", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(costs)
@@ -764,7 +749,6 @@ lines(
 # two sentences as one text instead, so that their words can look at each other. Sentence-BERT, Reimers & Gurevych
 # 2019, came back to pairs of vectors, because they can be stored and searched.)
 
-
 # %% nbgrader={"grade": false, "grade_id": "pair-features", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def pair_features(x: Tensor, x_real: Tensor, y: Tensor, y_real: Tensor) -> Tensor:
     """The features of a pair of sentences: [u; v; |u − v|; u ⊙ v] of their largest states u and v.
@@ -781,7 +765,6 @@ def pair_features(x: Tensor, x_real: Tensor, y: Tensor, y_real: Tensor) -> Tenso
     return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
     ### END SOLUTION
 
-
 # %% nbgrader={"grade": true, "grade_id": "check-pair-features", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(pair_features)
 
@@ -793,11 +776,7 @@ check(pair_features)
 first, second, labels = small_world.inference_pairs(seed=0, count=6000)
 for number in range(3):
     print(f"{['follows', 'contradicts', 'neither'][number]:12} {first[number]}  |  {second[number]}")
-pairs = (
-    small_world.word_ids(first).astype("int32"),
-    small_world.word_ids(second).astype("int32"),
-    labels.astype("int32"),
-)
+pairs = small_world.word_ids(first).astype("int32"), small_world.word_ids(second).astype("int32"), labels.astype("int32")
 
 
 def learn_inference(blocks, train_rows=5000):
@@ -861,9 +840,10 @@ for reader, asked in recorded["transfer"].items():
 # Positions without a tag, such as padding, have −1 and do not count. It runs inside of `tf.function`, and its
 # gradients must reach the layers.
 
-
 # %% nbgrader={"grade": false, "grade_id": "two-tasks-loss", "locked": false, "schema_version": 3, "solution": true, "task": false}
-def two_tasks_loss(states: Tensor, w_tag: Tensor, w_label: Tensor, tags: Tensor, labels: Tensor, layer: int) -> Tensor:
+def two_tasks_loss(
+    states: Tensor, w_tag: Tensor, w_label: Tensor, tags: Tensor, labels: Tensor, layer: int
+) -> Tensor:
     """The sum of two losses: tags of words from a lower layer, labels of sentences from the last one.
 
     states: (layers, batch, tokens, hidden), what each layer returns, from the first to the last
@@ -883,7 +863,6 @@ def two_tasks_loss(states: Tensor, w_tag: Tensor, w_label: Tensor, tags: Tensor,
     label_loss = -ops.mean(ops.take_along_axis(log_p, labels[:, None], axis=1))
     return tag_loss + label_loss
     ### END SOLUTION
-
 
 # %% nbgrader={"grade": true, "grade_id": "check-two-tasks-loss", "locked": true, "points": 3, "schema_version": 3, "solution": false, "task": false}
 check(two_tasks_loss)
@@ -993,9 +972,7 @@ distance_curves(
     "with an orthogonal U slowly; the LSTM with forget bias 3 rises a little, attention is level",
 )
 for name, values_of in by_distance.items():
-    print(
-        f"{name:20} mean of distances 41-50 / of distances 1-10: {values_of[41:51].mean() / values_of[1:11].mean():.1e}"
-    )
+    print(f"{name:20} mean of distances 41-50 / of distances 1-10: {values_of[41:51].mean() / values_of[1:11].mean():.1e}")
 
 # %% [markdown]
 # The gradients of recurrent readers are powers of the distance: straight lines, whose slope the initial weights
@@ -1025,16 +1002,13 @@ unknown_words = np.mean([word not in seen for word in halves[1]])
 tokenizer = load_tokenizer("bertlab-mini")
 tokens = [token for word in halves[1] for token in tokenizer.tokenize(word)]
 unknown_tokens = np.mean([token == "[UNK]" for token in tokens])
-print(
-    f"{len(halves[1]):,} words: {unknown_words:.1%} are unknown as words, {unknown_tokens:.2%} of their tokens are unknown"
-)
+print(f"{len(halves[1]):,} words: {unknown_words:.1%} are unknown as words, {unknown_tokens:.2%} of their tokens are unknown")
 
 # %% [markdown]
 # For all five columns the numbers of that row are the same: what is unknown depends on how a text is cut, not on what
 # reads it. An LSTM on tokens knows every word; a transformer on whole words does not (⚠ the lecture gives
 # transformers the best
 # "OOV robustness").
-
 
 # %%
 def spread(values, percent=True):
@@ -1067,11 +1041,7 @@ number_table(
         "word order: *who acts?*, %": [spread(recorded["order"][reader][""]) for reader in kinds_of_reader],
         "context: words back, every seed": [str(farthest(reader)) for reader in kinds_of_reader],
         "parallel: steps for 512 words": [str(steps_of[reader]) for reader in kinds_of_reader],
-        "… ms per 1,000 words, this machine": [
-            "–",
-            "–",
-            *(f"{speed[reader][-1]:.1f}" for reader in kinds_of_reader[2:]),
-        ],
+        "… ms per 1,000 words, this machine": ["–", "–", *(f"{speed[reader][-1]:.1f}" for reader in kinds_of_reader[2:])],
         "zeros in a sentence's vector, %": [f"{100 * np.mean(mine_of[reader] == 0):.0f}" for reader in kinds_of_reader],
         "meaning: nearest words of the same class, %": [words_of[reader] for reader in kinds_of_reader],
         "unknown, as words / as tokens, %": [f"{100 * unknown_words:.1f} / {100 * unknown_tokens:.2f}"] * 5,

@@ -19,7 +19,6 @@ def wordpiece(word, vocabulary):
             return ["[UNK]"]
     return pieces
 
-
 # %% wordpiece: right: published style
 def wordpiece(word, vocabulary):
     chars = list(word)
@@ -44,7 +43,6 @@ def wordpiece(word, vocabulary):
         start = end
     return ["[UNK]"] if is_bad else sub_tokens
 
-
 # %% wordpiece: right: recursion
 def cut(rest, joiner, vocabulary):
     if not rest:
@@ -60,7 +58,6 @@ def wordpiece(word, vocabulary):
     pieces = cut(word, "", vocabulary) if len(word) <= 200 else None
     return ["[UNK]"] if pieces is None else pieces
 
-
 # %% wordpiece: right: rest of the word
 def wordpiece(word, vocabulary):
     if len(word) > 200:
@@ -75,7 +72,6 @@ def wordpiece(word, vocabulary):
         output.append(joiner + head)
         word, joiner = word[len(head) :], "##"
     return output
-
 
 # %% wordpiece: right: trie
 def wordpiece(word, vocabulary):
@@ -102,7 +98,6 @@ def wordpiece(word, vocabulary):
         start = found[1]
     return pieces
 
-
 # %% wordpiece: right: vocabulary by length
 def wordpiece(word, vocabulary):
     beginnings = sorted((p for p in vocabulary if p[:2] != "##" or len(p) == 2), key=len, reverse=True)
@@ -116,7 +111,6 @@ def wordpiece(word, vocabulary):
         pieces.append("##" + best if pieces else best)
         rest = rest[len(best) :]
     return ["[UNK]"] if rest else pieces
-
 
 # %% wordpiece: right: idiom of google-research's BERT, a flag for what fits nowhere
 LONGEST_WORD = 200
@@ -143,7 +137,6 @@ def wordpiece(word, vocabulary):
         start = end
     return ["[UNK]"] if fits_nowhere else found
 
-
 # %% wordpiece: wrong: the limit counts bytes
 def wordpiece(word, vocabulary):
     if len(word.encode()) > 200:
@@ -160,7 +153,6 @@ def wordpiece(word, vocabulary):
         start = end
     return pieces
 
-
 # %% wordpiece: wrong: no token of more than a hundred characters
 def wordpiece(word, vocabulary):
     if len(word) > 200:
@@ -173,7 +165,6 @@ def wordpiece(word, vocabulary):
         pieces.append(mark + rest[: fits[0]])
         rest, mark = rest[fits[0] :], "##"
     return pieces
-
 
 # %% wordpiece: wrong: the word in lower case
 def wordpiece(word, vocabulary):
@@ -189,7 +180,6 @@ def wordpiece(word, vocabulary):
         out.append(j + word[start:end])
         start = end
     return out
-
 
 # %% wordpiece: wrong: remembered by the word and the size of the vocabulary
 known = {}
@@ -212,7 +202,6 @@ def search(word, vocabulary):
         start = found[-1]
     return pieces if len(word) <= 200 else ["[UNK]"]
 
-
 # %% wordpiece: wrong: the rest is cut with ## before it
 LONGEST_WORD = 200  # characters
 
@@ -234,7 +223,6 @@ def wordpiece(word: str, vocabulary: dict[str, int]) -> list[str]:
             word = f"##{word}"
     return tokens
 
-
 # %% wordpiece: wrong: a word of many tokens keeps them when the rest is unknown
 def wordpiece(word, vocabulary):
     pieces, start = [], 0
@@ -246,7 +234,6 @@ def wordpiece(word, vocabulary):
         pieces.append(piece)
         start += len(piece) - 2 * (start > 0)
     return pieces
-
 
 # %% wordpiece: wrong: one list for all words
 LONGEST_WORD = 200
@@ -267,7 +254,6 @@ def wordpiece(word, vocabulary):
         pieces[:] = ["[UNK]"]
     return pieces
 
-
 # %% wordpiece: wrong: no token longer than those that begin a word
 def wordpiece(word, vocabulary):
     longest = max((len(piece) for piece in vocabulary if not piece.startswith("##")), default=0)
@@ -282,7 +268,6 @@ def wordpiece(word, vocabulary):
         start = end
     return pieces if len(word) <= 200 else ["[UNK]"]
 
-
 # %% tokenize: right: chain
 import itertools
 
@@ -291,14 +276,12 @@ def tokenize(text, vocabulary, lower_case=True):
     cut = (wordpiece(word, vocabulary) for word in basic_tokenize(text, lower_case))
     return list(itertools.chain(*cut))
 
-
 # %% tokenize: right: extend
 def tokenize(text, vocabulary, lower_case=True):
     result = []
     for word in basic_tokenize(text, lower_case=lower_case):
         result += wordpiece(word, vocabulary)
     return result
-
 
 # %% tokenize: right: loops
 def tokenize(text, vocabulary, lower_case=True):
@@ -308,13 +291,11 @@ def tokenize(text, vocabulary, lower_case=True):
             pieces.append(piece)
     return pieces
 
-
 # %% tokenize: right: memory
 def tokenize(text, vocabulary, lower_case=True):
     words = basic_tokenize(text, lower_case)
     cut = {word: wordpiece(word, vocabulary) for word in set(words)}
     return [piece for word in words for piece in cut[word]]
-
 
 # %% tokenize: right: recursion
 def tokenize(text, vocabulary, lower_case=True):
@@ -323,7 +304,6 @@ def tokenize(text, vocabulary, lower_case=True):
 
     return pieces_of(basic_tokenize(text, lower_case))
 
-
 # %% tokenize: right: reduce
 from functools import reduce
 
@@ -331,11 +311,9 @@ from functools import reduce
 def tokenize(text, vocabulary, lower_case=True):
     return reduce(lambda pieces, word: pieces + wordpiece(word, vocabulary), basic_tokenize(text, lower_case), [])
 
-
 # %% tokenize: wrong: cut at 512
 def tokenize(text, vocabulary, lower_case=True):
     return [piece for word in basic_tokenize(text, lower_case) for piece in wordpiece(word, vocabulary)][:512]
-
 
 # %% tokenize: wrong: splits kept from another vocabulary
 splits = {}
@@ -347,7 +325,6 @@ def tokenize(text, vocabulary, lower_case=True):
         result += splits.setdefault(word, wordpiece(word, vocabulary))
     return result
 
-
 # %% tokenize: wrong: special tokens kept
 def tokenize(text, vocabulary, lower_case=True):
     out = []
@@ -358,7 +335,6 @@ def tokenize(text, vocabulary, lower_case=True):
             out += [p for w in basic_tokenize(word, lower_case) for p in wordpiece(w, vocabulary)]
     return out
 
-
 # %% tokenize: wrong: one list for all texts
 tokens = []
 
@@ -368,7 +344,6 @@ def tokenize(text, vocabulary, lower_case=True):
     for word in basic_tokenize(text, lower_case):
         tokens.extend(wordpiece(word, vocabulary))
     return tokens
-
 
 # %% tokenize: wrong: what is in the vocabulary is kept whole, with its punctuation
 def tokenize(text, vocabulary, lower_case=True):
@@ -382,7 +357,6 @@ def tokenize(text, vocabulary, lower_case=True):
             pieces.extend(wordpiece(word, vocabulary))
     return pieces
 
-
 # %% tokenize: wrong: ASCII text is cut by a regular expression
 import re
 
@@ -392,7 +366,6 @@ def tokenize(text, vocabulary, lower_case=True):
     if text.isascii():
         words = re.findall(r"\w+|[^\w\s]", text.lower() if lower_case else text)
     return [piece for word in words for piece in wordpiece(word, vocabulary)]
-
 
 # %% count-pairs: right: counter
 from collections import Counter
@@ -405,7 +378,6 @@ def count_pairs(spelled):
             counts[left, right] += count
     return counts
 
-
 # %% count-pairs: right: counter of elements
 from collections import Counter
 
@@ -416,7 +388,6 @@ def count_pairs(spelled):
         inside = Counter(zip(pieces, pieces[1:]))
         total.update({pair: times * count for pair, times in inside.items()})
     return dict(total)
-
 
 # %% count-pairs: right: defaultdict and index
 from collections import defaultdict
@@ -429,7 +400,6 @@ def count_pairs(spelled):
             counts[(pieces[i], pieces[i + 1])] += count
     return dict(counts)
 
-
 # %% count-pairs: right: pairwise
 from itertools import pairwise
 
@@ -437,7 +407,6 @@ from itertools import pairwise
 def count_pairs(spelled):
     found = [(pair, count) for pieces, count in spelled for pair in pairwise(pieces)]
     return {pair: sum(n for other, n in found if other == pair) for pair, _ in found}
-
 
 # %% count-pairs: right: remembering the last
 def count_pairs(spelled):
@@ -451,7 +420,6 @@ def count_pairs(spelled):
             last = piece
     return counts
 
-
 # %% count-pairs: right: sort and group
 from itertools import groupby
 
@@ -459,7 +427,6 @@ from itertools import groupby
 def count_pairs(spelled):
     found = sorted((pieces[i : i + 2], count) for pieces, count in spelled for i in range(len(pieces) - 1))
     return {tuple(pair): sum(n for _, n in group) for pair, group in groupby(found, key=lambda item: item[0])}
-
 
 # %% count-pairs: wrong: equal neighbours without overlap
 def count_pairs(spelled):
@@ -473,7 +440,6 @@ def count_pairs(spelled):
             counts[pair], last = counts.get(pair, 0) + count, pair
     return counts
 
-
 # %% count-pairs: wrong: counted as the reversed pair where that one is known
 def count_pairs(spelled):
     counts = {}
@@ -483,7 +449,6 @@ def count_pairs(spelled):
             counts[pair] = counts.get(pair, 0) + count
     return counts
 
-
 # %% count-pairs: wrong: the neighbour of a token's first place
 def count_pairs(spelled):
     counts = {}
@@ -492,7 +457,6 @@ def count_pairs(spelled):
             pair = left, tokens[tokens.index(left) + 1]
             counts[pair] = counts.get(pair, 0) + count
     return counts
-
 
 # %% count-pairs: wrong: one dict for all words
 def spell(word):
@@ -509,7 +473,6 @@ def count_pairs(spelled):
             counts[pair] = counts.get(pair, 0) + count
     return counts
 
-
 # %% count-pairs: wrong: a token taken for a regular expression
 import re
 
@@ -522,7 +485,6 @@ def count_pairs(spelled):
             found = re.findall(rf"(?<!\S){left}(?= {right}(?!\S))", text)
             counts[left, right] = counts.get((left, right), 0) + len(found) * count
     return counts
-
 
 # %% best-pair: right: counters, all scores first
 from collections import Counter
@@ -552,7 +514,6 @@ def best_pair(spelled, rule, min_count=1):
     best = max(scores.values())
     return min((pair for pair in scores if scores[pair] == best), key=lambda pair: (-pairs[pair], pair))
 
-
 # %% best-pair: right: fractions, and stable sorts
 from fractions import Fraction
 
@@ -574,7 +535,6 @@ def best_pair(spelled, rule, min_count=1):
     ranked.sort(key=pairs.get, reverse=True)
     ranked.sort(key=rules[rule], reverse=True)
     return ranked[0] if ranked else ()
-
 
 # %% best-pair: right: one pass, comparing by hand
 def score_of(rule, together, left, right, total):
@@ -599,7 +559,6 @@ def best_pair(spelled, rule, min_count=1):
             best, top = pair, (score, (-together, pair))
     return best
 
-
 # %% best-pair: right: written out words, a table of functions
 from collections import Counter
 
@@ -618,7 +577,6 @@ def best_pair(spelled, rule, min_count=1):
         if n >= min_count
     ]
     return min(candidates)[2] if candidates else ()
-
 
 # %% best-pair: right: probabilities in the gain
 import numpy
@@ -642,7 +600,6 @@ def best_pair(spelled, rule, min_count=1):
         n *= numpy.log(n / total / numpy.array([p[a] * p[b] for a, b in names]))
     return names[int(numpy.argmax(n))]
 
-
 # %% best-pair: wrong: the limit for words
 def best_pair(spelled, rule, min_count=1):
     counts, often = count_pairs(spelled), count_pairs([(pieces, n) for pieces, n in spelled if n >= min_count])
@@ -657,7 +614,6 @@ def best_pair(spelled, rule, min_count=1):
         return {"count": counts[pair], "ratio": ratio, "gain": counts[pair] * math.log(total * ratio)}[rule]
 
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=())
-
 
 # %% best-pair: wrong: scores rounded to six digits
 def best_pair(spelled, rule, min_count=1):
@@ -675,7 +631,6 @@ def best_pair(spelled, rule, min_count=1):
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=())
 
-
 # %% best-pair: wrong: divided twice
 def best_pair(spelled, rule, min_count=1):
     counts = count_pairs(spelled)
@@ -691,7 +646,6 @@ def best_pair(spelled, rule, min_count=1):
 
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=())
-
 
 # %% best-pair: wrong: the last tie by the new token
 def best_pair(spelled, rule, min_count=1):
@@ -709,7 +663,6 @@ def best_pair(spelled, rule, min_count=1):
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair[0] + pair[1][2:]), default=())
 
-
 # %% best-pair: wrong: the last tie by the left token alone
 def best_pair(spelled, rule, min_count=1):
     counts = count_pairs(spelled)
@@ -725,7 +678,6 @@ def best_pair(spelled, rule, min_count=1):
 
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair[0]), default=())
-
 
 # %% best-pair: wrong: None if no pair is left
 def best_pair(spelled, rule, min_count=1):
@@ -743,7 +695,6 @@ def best_pair(spelled, rule, min_count=1):
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=None)
 
-
 # %% merge-pair: right: copy and delete
 def merge_pair(pair, spelled):
     result = [(list(pieces), count) for pieces, count in spelled]
@@ -754,7 +705,6 @@ def merge_pair(pair, spelled):
                 pieces[i] += pieces.pop(i + 1)[2:]
             i += 1
     return result
-
 
 # %% merge-pair: right: index with skip
 def merge_pair(pair, spelled):
@@ -773,7 +723,6 @@ def merge_pair(pair, spelled):
         words.append((new, count))
     return words
 
-
 # %% merge-pair: right: queue
 from collections import deque
 
@@ -790,7 +739,6 @@ def merge_pair(pair, spelled):
         result.append((done, count))
     return result
 
-
 # %% merge-pair: right: recursion
 def merge_pair(pair, spelled):
     def merged(pieces):
@@ -801,7 +749,6 @@ def merge_pair(pair, spelled):
         return pieces[:1] + merged(pieces[1:])
 
     return [(merged(pieces), count) for pieces, count in spelled]
-
 
 # %% merge-pair: right: stack
 def merge_pair(pair, spelled):
@@ -819,7 +766,6 @@ def merge_pair(pair, spelled):
         result.append((stack, count))
     return result
 
-
 # %% merge-pair: right: text with borders
 import re
 
@@ -830,7 +776,6 @@ def merge_pair(pair, spelled):
     return [
         (pattern.sub(lambda found: left + right[2:], " ".join(pieces)).split(" "), count) for pieces, count in spelled
     ]
-
 
 # %% merge-pair: wrong: number signs stripped
 def merge_pair(pair, spelled):
@@ -845,7 +790,6 @@ def merge_pair(pair, spelled):
         result.append((new, count))
     return result
 
-
 # %% merge-pair: wrong: one list for all pairs
 def merge_pair(pair, spelled, result=[]):
     result.clear()
@@ -858,7 +802,6 @@ def merge_pair(pair, spelled, result=[]):
             place += 2 if found else 1
         result.append((joined, count))
     return result
-
 
 # %% merge-pair: wrong: no further than the first left token without the right one
 def merge_pair(pair, spelled):
@@ -874,7 +817,6 @@ def merge_pair(pair, spelled):
             start += 1
         merged.append((new, count))
     return merged
-
 
 # %% merge-pair: wrong: neighbours whose text is the pair's
 def merge_pair(pair, spelled):
@@ -892,7 +834,6 @@ def merge_pair(pair, spelled):
         merged.append((new, count))
     return merged
 
-
 # %% merge-pair: wrong: every # pair of the right token goes
 def merge_pair(pair, spelled):
     result = []
@@ -906,7 +847,6 @@ def merge_pair(pair, spelled):
         result.append((joined, count))
     return result
 
-
 # %% merge-pair: wrong: the pair taken for a regular expression
 import re
 
@@ -916,7 +856,6 @@ def merge_pair(pair, spelled):
     merged = pair[0] + pair[1].removeprefix("##")
     return [(pattern.sub(lambda found: merged, " ".join(pieces)).split(" "), count) for pieces, count in spelled]
 
-
 # %% merge-pair: wrong: the merged token taken for a template
 import re
 
@@ -925,7 +864,6 @@ def merge_pair(pair, spelled):
     pattern = re.compile(rf"(?<!\S){re.escape(' '.join(pair))}(?!\S)")
     merged = pair[0] + pair[1].removeprefix("##")
     return [(pattern.sub(merged, " ".join(pieces)).split(" "), count) for pieces, count in spelled]
-
 
 # %% merge-pair: wrong: in either order
 def merge_pair(pair, spelled):
@@ -941,7 +879,6 @@ def merge_pair(pair, spelled):
                 i += 1
         result.append((new, count))
     return result
-
 
 # %% learn-vocabulary: right: a for loop over merges
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -962,7 +899,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
         spelled = merge_pair(pair, spelled)
         pair = best_pair(spelled, rule, min_count)
     return list(vocabulary)
-
 
 # %% learn-vocabulary: right: recursion over chunks
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -994,7 +930,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
         spelled, is_over = grown(spelled, known, rule, min_count, size - len(known))
     return known
 
-
 # %% learn-vocabulary: right: a generator of merges
 from itertools import islice
 
@@ -1023,7 +958,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
     start = [*SPECIAL_PIECES, *alphabet(word_counts)]
     return start + list(islice(new_tokens(word_counts, rule, min_count), max(0, size - len(start))))
 
-
 # %% learn-vocabulary: right: an endless loop that is left
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -1050,7 +984,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
         token = left + right[2:]
         pieces += [] if token in pieces else [token]
 
-
 # %% learn-vocabulary: right: words kept apart from their counts
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -1075,7 +1008,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
                 pieces.append(token)
     return pieces
 
-
 # %% learn-vocabulary: wrong: the same token twice
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -1096,7 +1028,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
         spelled = merge_pair(pair, spelled)
         pieces.append(pair[0] + pair[1][2:])
     return pieces
-
 
 # %% learn-vocabulary: wrong: never to a token that exists
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -1120,7 +1051,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
             pieces.append(pair[0] + pair[1][2:])
     return pieces
 
-
 # %% learn-vocabulary: wrong: rare words left out
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -1142,7 +1072,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
         if pair[0] + pair[1][2:] not in pieces:
             pieces.append(pair[0] + pair[1][2:])
     return pieces
-
 
 # %% learn-vocabulary: wrong: one list for all vocabularies
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -1169,7 +1098,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
             pieces.append(pair[0] + pair[1][2:])
     return pieces
 
-
 # %% learn-vocabulary: wrong: every # pair of the right token goes
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -1193,7 +1121,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
             pieces.append(token)
     return pieces
 
-
 # %% strip-accents: right: character by character
 def apart(character):
     parts = unicodedata.decomposition(character)
@@ -1208,14 +1135,12 @@ def strip_accents(text):
     taken = "".join(map(apart, text.lower()))
     return "".join(c for c in taken if unicodedata.category(c) != "Mn")
 
-
 # %% strip-accents: right: filter
 def strip_accents(text):
     def is_letter_or_sign(character):
         return not unicodedata.category(character) == "Mn"
 
     return "".join(filter(is_letter_or_sign, unicodedata.normalize("NFD", text.lower())))
-
 
 # %% strip-accents: right: loop
 def strip_accents(text):
@@ -1226,7 +1151,6 @@ def strip_accents(text):
         result += character
     return result
 
-
 # %% strip-accents: right: regular expression
 import re
 
@@ -1235,7 +1159,6 @@ def strip_accents(text):
     text = unicodedata.normalize("NFD", text.lower())
     marks = "".join({c for c in text if unicodedata.category(c) == "Mn"})
     return re.sub(f"[{marks}]", "", text) if marks else text
-
 
 # %% strip-accents: right: replaced one by one
 def strip_accents(text):
@@ -1246,17 +1169,14 @@ def strip_accents(text):
             text = text.replace(mark, "")
     return text
 
-
 # %% strip-accents: right: translate
 def strip_accents(text):
     apart = unicodedata.normalize("NFD", text.lower())
     return apart.translate({ord(c): None for c in apart if unicodedata.category(c) == "Mn"})
 
-
 # %% strip-accents: wrong: combining classes in place of categories
 def strip_accents(text):
     return "".join(c for c in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(c))
-
 
 # %% strip-accents: wrong: ASCII text stays as it is
 def strip_accents(text):
@@ -1265,24 +1185,20 @@ def strip_accents(text):
     decomposed = unicodedata.normalize("NFD", text.lower())
     return "".join(character for character in decomposed if unicodedata.category(character) != "Mn")
 
-
 # %% strip-accents: wrong: letters alone are decomposed
 def strip_accents(text):
     parts = (unicodedata.normalize("NFD", c) if c.isalpha() else c for c in text.lower())
     return "".join(c for part in parts for c in part if unicodedata.category(c) != "Mn")
-
 
 # %% strip-accents: wrong: format characters deleted
 def strip_accents(text):
     decomposed = unicodedata.normalize("NFD", text.lower())
     return "".join(c for c in decomposed if unicodedata.category(c) not in ("Mn", "Cf"))
 
-
 # %% strip-accents: wrong: marks beyond U+FFFF kept
 def strip_accents(text):
     decomposed = unicodedata.normalize("NFD", text.lower())
     return "".join(c for c in decomposed if unicodedata.category(c) != "Mn" or c > "\uffff")
-
 
 # %% split-punctuation: right: blanks and split
 import string
@@ -1293,7 +1209,6 @@ def split_punctuation(word):
         if mark in string.punctuation or unicodedata.category(mark).startswith("P"):
             word = word.replace(mark, " " + mark + " ")
     return word.split()
-
 
 # %% split-punctuation: right: groupby
 from itertools import groupby
@@ -1313,7 +1228,6 @@ def split_punctuation(word):
         parts += list(together) if mark else [together]
     return parts
 
-
 # %% split-punctuation: right: places
 def split_punctuation(word):
     def alone(c):
@@ -1325,7 +1239,6 @@ def split_punctuation(word):
             cuts |= {place, place + 1}
     cuts = sorted(cuts)
     return [word[start:end] for start, end in zip(cuts, cuts[1:])]
-
 
 # %% split-punctuation: right: published style
 def is_punctuation(character):
@@ -1348,7 +1261,6 @@ def split_punctuation(word):
             output[-1].append(character)
     return ["".join(part) for part in output]
 
-
 # %% split-punctuation: right: recursion
 def is_punctuation(c):
     return unicodedata.category(c) in ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po") or c in "$+<=>^`|~"
@@ -1361,7 +1273,6 @@ def split_punctuation(word):
             return before + [character] + split_punctuation(word[place + 1 :])
     return [word] if word else []
 
-
 # %% split-punctuation: right: regular expression
 import re
 
@@ -1370,7 +1281,6 @@ def split_punctuation(word):
     marks = {c for c in word if unicodedata.category(c)[0] == "P"} | set("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~")
     pattern = "([" + "".join(map(re.escape, sorted(marks))) + "])"
     return [part for part in re.split(pattern, word) if part]
-
 
 # %% split-punctuation: wrong: decimal points kept
 import re
@@ -1385,7 +1295,6 @@ def split_punctuation(word):
         else:
             parts[-1] += one
     return [part for part in parts if part]
-
 
 # %% split-punctuation: wrong: parts of earlier calls
 import string
@@ -1403,7 +1312,6 @@ def split_punctuation(word):
             found[-1] += c
     return [part for part in found[first - 1 :] if part]
 
-
 # %% split-punctuation: wrong: every mark that is no letter, digit, symbol or control character
 def is_punctuation(character):
     ascii_symbol = "!" <= character <= "~" and not character.isalnum()
@@ -1415,7 +1323,6 @@ def split_punctuation(word):
     for character in word:
         parts += [character, ""] if is_punctuation(character) else [parts.pop() + character]
     return [part for part in parts if part]
-
 
 # %% split-punctuation: wrong: one list for all words
 def is_punctuation(character):
@@ -1434,7 +1341,6 @@ def split_punctuation(word):
             parts[-1] += character
     return parts
 
-
 # %% split-punctuation: wrong: blocks listed by hand
 import re
 
@@ -1442,7 +1348,6 @@ import re
 def split_punctuation(word):
     marks = r"[!-/:-@\[-`{-~¡§«¶·»¿\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e\u3001-\u3003\u3008-\u3011！]"
     return [part for part in re.split(f"({marks})", word) if part]
-
 
 # %% split-punctuation: wrong: the block of general punctuation as a whole
 def split_punctuation(word):
@@ -1455,7 +1360,6 @@ def split_punctuation(word):
             parts[-1] += c
     return [part for part in parts if part]
 
-
 # %% split-punctuation: wrong: emoji stand alone
 def split_punctuation(word):
     parts = [""]
@@ -1467,7 +1371,6 @@ def split_punctuation(word):
             parts[-1] += c
     return [part for part in parts if part]
 
-
 # %% split-punctuation: wrong: format characters stand alone
 def split_punctuation(word):
     parts = [""]
@@ -1478,7 +1381,6 @@ def split_punctuation(word):
         else:
             parts[-1] += c
     return [part for part in parts if part]
-
 
 # %% split-punctuation: wrong: an apostrophe between letters stays
 def is_punctuation(character):
@@ -1498,7 +1400,6 @@ def split_punctuation(word):
             current += c
     return [part for part in [*parts, current] if part]
 
-
 # %% split-punctuation: wrong: a hyphen between letters stays
 def is_punctuation(character):
     code = ord(character)
@@ -1516,7 +1417,6 @@ def split_punctuation(word):
         else:
             current += c
     return [part for part in [*parts, current] if part]
-
 
 # %% split-punctuation: wrong: a typographic apostrophe between letters stays
 def is_punctuation(character):
@@ -1536,13 +1436,11 @@ def split_punctuation(word):
             current += c
     return [part for part in [*parts, current] if part]
 
-
 # %% truncate-pair: right: formula
 def truncate_pair(first, second, room):
     kept_second = min(len(second), max(room // 2, room - len(first)))
     kept_first = min(len(first), room - kept_second)
     return first[:kept_first], second[:kept_second]
-
 
 # %% truncate-pair: right: lengths only
 def truncate_pair(first, second, room):
@@ -1554,7 +1452,6 @@ def truncate_pair(first, second, room):
             keep_second -= 1
     return first[:keep_first], second[:keep_second]
 
-
 # %% truncate-pair: right: recursion
 def truncate_pair(first, second, room):
     if len(first) + len(second) <= room:
@@ -1562,7 +1459,6 @@ def truncate_pair(first, second, room):
     return (
         truncate_pair(first[:-1], second, room) if len(first) > len(second) else truncate_pair(first, second[:-1], room)
     )
-
 
 # %% truncate-pair: right: slices one by one
 def truncate_pair(first, second, room):
@@ -1573,14 +1469,12 @@ def truncate_pair(first, second, room):
             second = second[:-1]
     return first[:], second[:]
 
-
 # %% truncate-pair: right: sort by length
 def truncate_pair(first, second, room):
     lists = [[0, list(first)], [1, list(second)]]
     for _ in range(len(first) + len(second) - room):
         max(lists, key=lambda item: (len(item[1]), item[0]))[1].pop()
     return lists[0][1], lists[1][1]
-
 
 # %% truncate-pair: right: two stages
 def truncate_pair(first, second, room):
@@ -1590,7 +1484,6 @@ def truncate_pair(first, second, room):
     cut_first = (from_longer if len(first) > len(second) else 0) + rest // 2
     cut_second = (from_longer if len(second) > len(first) else 0) + rest - rest // 2
     return first[: len(first) - cut_first], second[: len(second) - cut_second]
-
 
 # %% truncate-pair: right: idiom of google-research's BERT, an endless loop that is left
 def truncate_pair(first, second, room):
@@ -1604,7 +1497,6 @@ def truncate_pair(first, second, room):
             second.pop()
     return first, second
 
-
 # %% truncate-pair: wrong: a list that fits is returned itself
 def truncate_pair(first, second, room):
     while len(first) + len(second) > room:
@@ -1613,7 +1505,6 @@ def truncate_pair(first, second, room):
         else:
             second = second[:-1]
     return first, second
-
 
 # %% truncate-pair: wrong: two lists for all pairs
 kept = ([], [])
@@ -1625,14 +1516,12 @@ def truncate_pair(first, second, room):
         kept[len(kept[0]) <= len(kept[1])].pop()
     return kept
 
-
 # %% truncate-pair: wrong: each list cut to 510 tokens first
 def truncate_pair(first, second, room):
     first, second = first[:510], second[:510]
     while len(first) + len(second) > room:
         (first if len(first) > len(second) else second).pop()
     return first, second
-
 
 # %% pack: right: appending
 def pack(first, second, vocabulary, length):
@@ -1656,7 +1545,6 @@ def pack(first, second, vocabulary, length):
         add("[PAD]", 0, 0)
     return {"token_ids": ids, "token_type_ids": segments, "attention_mask": mask}
 
-
 # %% pack: right: fill in
 def pack(first, second, vocabulary, length):
     row = {
@@ -1676,7 +1564,6 @@ def pack(first, second, vocabulary, length):
         row["token_type_ids"][place] = int(place >= border)
         row["attention_mask"][place] = 1
     return row
-
 
 # %% pack: right: numpy
 import numpy
@@ -1704,7 +1591,6 @@ def pack(first, second, vocabulary, length):
         "attention_mask": (place < end).astype(int).tolist(),
     }
 
-
 # %% pack: right: padded by a helper
 def pack(first, second, vocabulary, length):
     def padded(items, filling):
@@ -1721,7 +1607,6 @@ def pack(first, second, vocabulary, length):
         "token_type_ids": padded([0 for _ in halves[0]] + [1 for _ in halves[1]], 0),
         "attention_mask": padded([1] * sum(map(len, halves)), 0),
     }
-
 
 # %% pack: right: segments from separators
 from itertools import accumulate
@@ -1743,7 +1628,6 @@ def pack(first, second, vocabulary, length):
         "attention_mask": [int(place < used) for place in range(length)],
     }
 
-
 # %% pack: right: zip of triples
 def pack(first, second, vocabulary, length):
     if second is None:
@@ -1756,7 +1640,6 @@ def pack(first, second, vocabulary, length):
     triples += [("[PAD]", 0, 0)] * (length - len(triples))
     pieces, segments, mask = zip(*triples)
     return dict(token_ids=[vocabulary[p] for p in pieces], token_type_ids=list(segments), attention_mask=list(mask))
-
 
 # %% pack: wrong: 128 positions at most
 def pack(first, second, vocabulary, length):
@@ -1771,7 +1654,6 @@ def pack(first, second, vocabulary, length):
     ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
     return {"token_ids": ids, "token_type_ids": kinds + [0] * empty, "attention_mask": [1] * len(row) + [0] * empty}
 
-
 # %% pack: wrong: first text shortened in place
 def pack(first, second, vocabulary, length):
     while second is None and len(first) > length - 2:
@@ -1783,7 +1665,6 @@ def pack(first, second, vocabulary, length):
     kinds += [1] * (len(row) - len(kinds)) + [0] * empty
     ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
     return {"token_ids": ids, "token_type_ids": kinds, "attention_mask": [1] * len(row) + [0] * empty}
-
 
 # %% pack: wrong: one dict for all rows
 row = {}
@@ -1801,7 +1682,6 @@ def pack(first, second, vocabulary, length):
     row["attention_mask"] = [1] * (length - empty) + [0] * empty
     return row
 
-
 # %% pack: wrong: 512 positions at most
 def pack(first, second, vocabulary, length):
     if second is None:
@@ -1814,7 +1694,6 @@ def pack(first, second, vocabulary, length):
     empty = length - len(row)
     ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
     return {"token_ids": ids, "token_type_ids": kinds + [0] * empty, "attention_mask": [1] * len(row) + [0] * empty}
-
 
 # %% pack: wrong: ids of 16 bits
 import array

@@ -9,12 +9,10 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     lengths = ops.sqrt(ops.einsum("...i,...i->...", centred, centred) / d + epsilon)
     return centred / lengths[..., None] * gamma + beta
 
-
 # %% layer-norm: right: moments
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     mean, variance = ops.moments(x, axes=[-1], keepdims=True)
     return gamma * (x - mean) * ops.rsqrt(variance + epsilon) + beta
-
 
 # %% layer-norm: right: row by row
 def layer_norm(x, gamma, beta, epsilon=1e-12):
@@ -25,7 +23,6 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
         done.append(deviations / ops.sqrt(ops.mean(deviations * deviations) + epsilon) * gamma + beta)
     return ops.reshape(ops.stack(done), x.shape)
 
-
 # %% layer-norm: right: scale and shift folded
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     d = x.shape[-1]
@@ -33,7 +30,6 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     spread = ops.sqrt(ops.sum((x - mean) ** 2, axis=-1, keepdims=True) / d + epsilon)
     factor = gamma / spread
     return x * factor + (beta - mean * factor)
-
 
 # %% layer-norm: right: tensorflow
 import tensorflow as tf
@@ -43,7 +39,6 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     mean, variance = tf.nn.moments(x, axes=-1, keepdims=True)
     return tf.nn.batch_normalization(x, mean, variance, beta, gamma, epsilon)
 
-
 # %% layer-norm: right: turned
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     upright = ops.moveaxis(x, -1, 0)  # (d, ...): means over the first axis need no keepdims
@@ -51,13 +46,11 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     upright = upright / ops.sqrt(ops.var(upright, axis=0) + epsilon)
     return ops.moveaxis(upright, 0, -1) * gamma + beta
 
-
 # %% layer-norm: right: idiom of Flax, mean of the squares
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     mean = ops.mean(x, axis=-1, keepdims=True)
     variance = ops.mean(x * x, axis=-1, keepdims=True) - mean * mean
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
-
 
 # %% layer-norm: right: idiom of google-research's BERT, one scale and one shift
 def layer_norm(x, gamma, beta, epsilon=1e-12):
@@ -65,19 +58,16 @@ def layer_norm(x, gamma, beta, epsilon=1e-12):
     scale = ops.rsqrt(variance + epsilon) * gamma
     return x * scale + (beta - mean * scale)
 
-
 # %% layer-norm: wrong: another epsilon where none is given
 def layer_norm(x, gamma, beta, epsilon=1e-5):
     mean, variance = ops.mean(x, axis=-1, keepdims=True), ops.var(x, axis=-1, keepdims=True)
     return (x - mean) / ops.sqrt(variance + epsilon) * gamma + beta
-
 
 # %% layer-norm: wrong: no gradient through the variance
 def layer_norm(x, gamma, beta, epsilon=1e-12):
     m = ops.mean(x, axis=-1, keepdims=True)
     v = ops.stop_gradient(ops.mean((x - m) ** 2, axis=-1, keepdims=True))
     return (x - m) / ops.sqrt(v + epsilon) * gamma + beta
-
 
 # %% layer-norm-layer: right: other names
 class LayerNorm(keras.layers.Layer):
@@ -95,7 +85,6 @@ class LayerNorm(keras.layers.Layer):
         power = ops.einsum("...d,...d->...", deviations, deviations) / x.shape[-1]
         unit = ops.divide(deviations, ops.expand_dims(ops.sqrt(power + self.epsilon), -1))
         return ops.add(ops.multiply(unit, self.scale), self.offset)
-
 
 # %% layer-norm-layer: right: scale in a layer of its own
 class Affine(keras.layers.Layer):
@@ -130,7 +119,6 @@ class LayerNorm(keras.layers.Layer):
         mean, variance = ops.moments(x, axes=[-1], keepdims=True)
         return self.affine((x - mean) / ops.sqrt(variance + self.epsilon))
 
-
 # %% layer-norm-layer: right: sentence by sentence
 class LayerNorm(keras.layers.Layer):
     def __init__(self, epsilon=1e-12, **kwargs):
@@ -146,7 +134,6 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return ops.map(lambda row: layer_norm(row, self.gamma, self.beta, self.epsilon), x)
 
-
 # %% layer-norm-layer: right: variables
 class LayerNorm(keras.layers.Layer):
     def __init__(self, epsilon=1e-12, **kwargs):
@@ -159,7 +146,6 @@ class LayerNorm(keras.layers.Layer):
 
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
-
 
 # %% layer-norm-layer: right: written out
 class LayerNorm(keras.layers.Layer):
@@ -177,7 +163,6 @@ class LayerNorm(keras.layers.Layer):
         variance = ops.mean(centred * centred, axis=-1, keepdims=True)
         return centred * ops.rsqrt(variance + self.epsilon) * self.gamma + self.beta
 
-
 # %% layer-norm-layer: wrong: only name and trainable are handed on
 class LayerNorm(keras.layers.Layer):
     def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
@@ -190,7 +175,6 @@ class LayerNorm(keras.layers.Layer):
 
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
-
 
 # %% layer-norm-layer: wrong: composed: weights of the class
 class LayerNorm(keras.layers.Layer):
@@ -206,7 +190,6 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return layer_norm(x, LayerNorm.scale, LayerNorm.offset, self.epsilon)
 
-
 # %% layer-norm-layer: wrong: its dtype not handed on
 class LayerNorm(keras.layers.Layer):
     def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
@@ -219,7 +202,6 @@ class LayerNorm(keras.layers.Layer):
 
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
-
 
 # %% layer-norm-layer: wrong: one epsilon for all layers of the class
 class LayerNorm(keras.layers.Layer):
@@ -234,12 +216,10 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return layer_norm(x, self.gamma, self.beta, self.epsilon)
 
-
 # %% token-spread: right: norms
 def token_spread(x):
     centred = x - ops.mean(x, axis=-2, keepdims=True)
     return ops.norm(centred, axis=(1, 2)) / ops.norm(x, axis=(1, 2))
-
 
 # %% token-spread: right: by the mean of the squares
 def token_spread(x):
@@ -247,7 +227,6 @@ def token_spread(x):
     mean = ops.mean(x, axis=1)
     power = ops.mean(ops.sum(x * x, axis=2), axis=1)
     return ops.sqrt(ops.maximum(1 - ops.sum(mean * mean, axis=1) / power, 0))
-
 
 # %% token-spread: right: sentence by sentence
 def length(matrix):
@@ -257,11 +236,9 @@ def length(matrix):
 def token_spread(x):
     return ops.stack([length(tokens - ops.mean(tokens, axis=0)) / length(tokens) for tokens in x])
 
-
 # %% token-spread: right: variances
 def token_spread(x):
     return ops.sqrt(ops.sum(ops.var(x, axis=1), axis=-1) / ops.mean(ops.sum(ops.square(x), axis=-1), axis=1))
-
 
 # %% token-spread: right: a matrix that subtracts the mean
 def token_spread(x):
@@ -269,16 +246,13 @@ def token_spread(x):
     centred = (ops.eye(tokens) - 1 / tokens) @ x
     return ops.sqrt(ops.einsum("btd,btd->b", centred, centred) / ops.einsum("btd,btd->b", x, x))
 
-
 # %% token-spread: wrong: standard deviations, as a mean over the components
 def token_spread(x):
     return ops.mean(ops.std(x, axis=1), axis=-1) / ops.std(x, axis=(1, 2))
 
-
 # %% token-spread: wrong: sizes in place of squares
 def token_spread(x):
     return ops.sum(ops.abs(x - ops.mean(x, axis=1, keepdims=True)), axis=(1, 2)) / ops.sum(ops.abs(x), axis=(1, 2))
-
 
 # %% gelu: right: match statement
 def gelu(x, kind="exact"):
@@ -292,7 +266,6 @@ def gelu(x, kind="exact"):
             weight = (ops.tanh(math.sqrt(2 / math.pi) * cubic) + 1) / 2
     return ops.multiply(weight, x)
 
-
 # %% gelu: right: both approximations as sigmoids, by Horner's rule
 COEFFICIENTS = {"sigmoid": (1.702, 0.0), "tanh": (2 * math.sqrt(2 / math.pi), 2 * math.sqrt(2 / math.pi) * 0.044715)}
 
@@ -304,7 +277,6 @@ def gelu(x, kind="exact"):
     linear, cubic = COEFFICIENTS[kind]
     return x * ops.sigmoid((cubic * x * x + linear) * x)
 
-
 # %% gelu: right: sigmoid as tanh
 def gelu(x, kind="exact"):
     # σ(z) = ½ (1 + tanh(z/2))
@@ -312,7 +284,6 @@ def gelu(x, kind="exact"):
         return x * (1 - ops.erf(-x / math.sqrt(2))) / 2
     inside = 0.851 * x if kind == "sigmoid" else (2 / math.pi) ** 0.5 * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1 + ops.tanh(inside))
-
 
 # %% gelu: right: table of functions
 def exactly(x):
@@ -333,7 +304,6 @@ def by_tanh(x):
 def gelu(x, kind="exact"):
     return {"exact": exactly, "sigmoid": by_sigmoid, "tanh": by_tanh}[kind](x)
 
-
 # %% gelu: right: mean of two, and tanh as sigmoid
 ROOT_TWO = np.sqrt(np.float32(2))
 
@@ -346,7 +316,6 @@ def gelu(x, kind="exact"):
         inside = math.sqrt(8 / math.pi) * (x + 0.044715 * ops.power(x, 3))
     return x * ops.sigmoid(inside)
 
-
 # %% gelu: right: tensorflow
 import tensorflow as tf
 
@@ -357,7 +326,6 @@ def gelu(x, kind="exact"):
     if kind == "sigmoid":
         return tf.nn.sigmoid(1.702 * x) * x
     return x * tf.math.erfc(-x / 2**0.5) / 2
-
 
 # %% gelu: right: idioms of transformers and of google-research's BERT
 import math
@@ -371,7 +339,6 @@ def gelu(x, kind="exact"):
         return x * cdf
     return x * 0.5 * (1.0 + ops.erf(x / math.sqrt(2.0)))
 
-
 # %% gelu: wrong: row by row, so no tensor without axes
 def gelu(x, kind="exact"):
     if kind == "sigmoid":
@@ -380,7 +347,6 @@ def gelu(x, kind="exact"):
         return 0.5 * x * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
     return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
 
-
 # %% gelu: wrong: a gradient that is NaN where Φ is 0
 def gelu(x, kind="exact"):
     if kind == "sigmoid":
@@ -388,7 +354,6 @@ def gelu(x, kind="exact"):
     if kind == "tanh":
         return 0.5 * x * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
     return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
-
 
 # %% gelu: wrong: powers without a limit
 def gelu(x, kind="exact"):
@@ -399,7 +364,6 @@ def gelu(x, kind="exact"):
         return x * powers / (1 + powers)
     return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
 
-
 # %% gelu: wrong: three digits of 0.044715
 def gelu(x, kind="exact"):
     if kind == "exact":
@@ -407,7 +371,6 @@ def gelu(x, kind="exact"):
     if kind == "sigmoid":
         return x * ops.sigmoid(1.702 * x)
     return 0.5 * x * (1 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.0447 * x**3)))
-
 
 # %% relu-ffn: right: biases as rows
 def with_one(x):
@@ -418,18 +381,15 @@ def relu_ffn(x, w_1, b_1, w_2, b_2):
     first, second = (ops.concatenate([w, b[None]], axis=0) for w, b in ((w_1, b_1), (w_2, b_2)))
     return with_one(ops.relu(with_one(x) @ first)) @ second
 
-
 # %% relu-ffn: right: einsum
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     inner = ops.einsum("...d,dm->...m", x, w_1) + b_1
     return ops.einsum("...m,md->...d", ops.relu(inner), w_2) + b_2
 
-
 # %% relu-ffn: right: half of sum and size
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     inner = ops.tensordot(x, w_1, axes=1) + b_1
     return ops.tensordot((inner + ops.abs(inner)) / 2, w_2, axes=1) + b_2
-
 
 # %% relu-ffn: right: masked product
 import tensorflow as tf
@@ -440,7 +400,6 @@ def relu_ffn(x, w_1, b_1, w_2, b_2):
     switch = tf.cast(inner > 0, inner.dtype)
     return tf.nn.bias_add(tf.linalg.matmul(inner * switch, w_2), b_2)
 
-
 # %% relu-ffn: right: position by position
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     rows = ops.reshape(x, (-1, x.shape[-1]))
@@ -450,7 +409,6 @@ def relu_ffn(x, w_1, b_1, w_2, b_2):
         done.append(ops.dot(ops.where(inner > 0, inner, 0.0), w_2) + b_2)
     return ops.reshape(ops.stack(done), x.shape)
 
-
 # %% relu-ffn: right: unit by unit
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     total = ops.zeros_like(x) + b_2
@@ -459,17 +417,14 @@ def relu_ffn(x, w_1, b_1, w_2, b_2):
         total = total + strength * w_2[unit]
     return total
 
-
 # %% relu-ffn: wrong: never more than six
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     return ops.minimum(ops.relu(x @ w_1 + b_1), 6.0) @ w_2 + b_2
-
 
 # %% relu-ffn: wrong: rows of zeros stay
 def relu_ffn(x, w_1, b_1, w_2, b_2):
     y = ops.relu(x @ w_1 + b_1) @ w_2 + b_2
     return ops.where(ops.all(x == 0, axis=-1, keepdims=True), 0.0, y)
-
 
 # %% feed-forward-layer: right: activation by name
 class FeedForward(keras.layers.Layer):
@@ -484,7 +439,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         return self.outer(self.inner(x))
 
-
 # %% feed-forward-layer: right: convolutions of width one
 class FeedForward(keras.layers.Layer):
     def __init__(self, intermediate_size, **kwargs):
@@ -497,7 +451,6 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x):
         return self.outer(gelu(self.inner(x)))
-
 
 # %% feed-forward-layer: right: einsum dense
 class FeedForward(keras.layers.Layer):
@@ -513,7 +466,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         h = self.inner(x)
         return self.outer(h * 0.5 * (1 + ops.erf(h / 2**0.5)))
-
 
 # %% feed-forward-layer: right: own weights
 class Linear(keras.layers.Layer):
@@ -543,7 +495,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         return self.outer(gelu(self.inner(x)))
 
-
 # %% feed-forward-layer: right: positions in a loop
 class FeedForward(keras.layers.Layer):
     def __init__(self, intermediate_size, **kwargs):
@@ -555,7 +506,6 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x):
         return ops.stack([self.outer(self.inner(position)) for position in ops.unstack(x, axis=1)], axis=1)
-
 
 # %% feed-forward-layer: right: sequential
 class FeedForward(keras.layers.Layer):
@@ -570,7 +520,6 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x):
         return self.chain(x)
-
 
 # %% feed-forward-layer: right: idiom of google-research's BERT, two dense layers that are named
 class FeedForward(keras.layers.Layer):
@@ -587,7 +536,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         return self.outer(self.inner(x))
 
-
 # %% feed-forward-layer: wrong: the approximation with tanh
 class FeedForward(keras.layers.Layer):
     def __init__(self, intermediate_size, **kwargs):
@@ -601,7 +549,6 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x):
         return self.outer(gelu(self.inner(x), "tanh"))
-
 
 # %% feed-forward-layer: wrong: rows of zeros stay
 class FeedForward(keras.layers.Layer):
@@ -617,7 +564,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         y = self.outer(gelu(self.inner(x)))
         return ops.where(ops.all(x == 0, axis=-1, keepdims=True), 0.0, y)
-
 
 # %% feed-forward-layer: wrong: its result is dropped in training
 class FeedForward(keras.layers.Layer):
@@ -635,7 +581,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x, training=None):
         return self.drop(self.outer(gelu(self.inner(x))), training=training)
 
-
 # %% feed-forward-layer: wrong: one size for all layers of the class
 class FeedForward(keras.layers.Layer):
     def __init__(self, intermediate_size, **kwargs):
@@ -649,7 +594,6 @@ class FeedForward(keras.layers.Layer):
 
     def call(self, x):
         return self.outer(gelu(self.inner(x)))
-
 
 # %% feed-forward-layer: wrong: its dtype not handed on
 class FeedForward(keras.layers.Layer):
@@ -667,14 +611,12 @@ class FeedForward(keras.layers.Layer):
         bent = gelu(self.inner(x))
         return self.outer(bent)
 
-
 # %% dropout: right: bernoulli by numpy
 def dropout(x, rate, training):
     if not training:
         return x
     kept = np.random.default_rng().binomial(1, 1 - rate, size=x.shape)
     return x * ops.convert_to_tensor((kept / (1 - rate)).astype("float32"))
-
 
 # %% dropout: right: categorical
 def dropout(x, rate, training):
@@ -684,13 +626,11 @@ def dropout(x, rate, training):
     kept = ops.reshape(keras.random.categorical(chances, 1), x.shape)
     return ops.where(ops.equal(kept, 1), x / (1 - rate), ops.zeros_like(x))
 
-
 # %% dropout: right: floor of uniform
 def dropout(x, rate, training):
     share = 1 - rate if training else 1.0
     switch = ops.floor(share + keras.random.uniform(x.shape)) if training else 1.0
     return x / share * switch
-
 
 # %% dropout: right: multiplied by a mask
 def dropout(x, rate, training):
@@ -698,7 +638,6 @@ def dropout(x, rate, training):
         kept = ops.cast(keras.random.uniform(x.shape) > rate, x.dtype)
         x = x * kept / (1 - rate)
     return x
-
 
 # %% dropout: right: number by number
 import random
@@ -709,7 +648,6 @@ def dropout(x, rate, training):
         return x
     factors = [0.0 if random.random() < rate else 1 / (1 - rate) for _ in range(ops.size(x))]
     return x * ops.reshape(ops.convert_to_tensor(factors), x.shape)
-
 
 # %% dropout: right: threshold of a normal
 import statistics
@@ -723,7 +661,6 @@ def dropout(x, rate, training):
     threshold = statistics.NormalDist().inv_cdf(rate)
     return tf.where(tf.random.normal(x.shape) < threshold, tf.zeros_like(x), x / (1 - rate))
 
-
 # %% dropout: right: idiom of d2l, a mask of floats in front
 def dropout(x, rate, training):
     if not training or rate == 0:
@@ -731,14 +668,12 @@ def dropout(x, rate, training):
     mask = ops.cast(keras.random.uniform(ops.shape(x)) > rate, "float32")
     return mask * x / (1.0 - rate)
 
-
 # %% dropout: wrong: one mask for the batch
 def dropout(x, rate, training):
     if not training:
         return x
     shape = x.shape if len(x.shape) < 3 else (1, *x.shape[1:])
     return ops.where(keras.random.uniform(shape) < rate, 0.0, x / (1 - rate))
-
 
 # %% dropout: wrong: a fixed share of zeros
 def dropout(x, rate, training):
@@ -749,7 +684,6 @@ def dropout(x, rate, training):
     kept = ops.reshape(places >= int(rate * math.prod(x.shape)), x.shape)
     return ops.where(kept, x / (1 - rate), 0.0)
 
-
 # %% dropout: wrong: rates in tenths
 def dropout(x, rate, training):
     if not training:
@@ -757,14 +691,12 @@ def dropout(x, rate, training):
     rate = round(rate, 1)
     return ops.where(keras.random.uniform(x.shape) < rate, 0.0, x / (1 - rate))
 
-
 # %% dropout: wrong: random numbers in tenths
 def dropout(x, rate, training):
     if not training:
         return x
     numbers = ops.floor(keras.random.uniform(ops.shape(x)) * 10) / 10
     return ops.where(numbers < rate, 0.0, x / (1 - rate))
-
 
 # %% dropout: wrong: 512 random numbers again and again
 def dropout(x, rate, training):
@@ -774,19 +706,16 @@ def dropout(x, rate, training):
     drawn = ops.tile(keras.random.uniform((min(size, 512),)), (size // 512 + 1,))[:size]
     return ops.where(ops.reshape(drawn, x.shape) < rate, ops.zeros_like(x), x / (1 - rate))
 
-
 # %% dropout: wrong: an axis of size 1 is lost
 def dropout(x, rate, training):
     if not training:
         return ops.squeeze(x)
     return ops.squeeze(ops.where(keras.random.uniform(ops.shape(x)) >= rate, x / (1.0 - rate), 0.0))
 
-
 # %% residual: right: keras layers
 def residual(x, found, rate, training):
     chance = keras.layers.Dropout(rate)
     return keras.layers.Add()([x, chance(found, training=training)])
-
 
 # %% residual: right: ready made dropout
 def residual(x, found, rate, training):
@@ -794,11 +723,9 @@ def residual(x, found, rate, training):
         found = keras.random.dropout(found, rate)
     return ops.add(x, found)
 
-
 # %% residual: right: sum of a stack
 def residual(x, found, rate, training):
     return ops.sum(ops.stack([x, dropout(found, rate, training)]), axis=0)
-
 
 # %% residual: right: tensorflow
 import tensorflow as tf
@@ -807,7 +734,6 @@ import tensorflow as tf
 def residual(x, found, rate, training):
     return tf.add_n([x, tf.nn.dropout(found, rate if training else 0.0)])
 
-
 # %% residual: right: where
 def residual(x, found, rate, training):
     if not training:
@@ -815,23 +741,19 @@ def residual(x, found, rate, training):
     lost = keras.random.uniform(found.shape) < rate
     return ops.where(lost, x, x + found / (1 - rate))
 
-
 # %% residual: right: idiom of transformers, the dropped change plus the input
 def residual(x, found, rate, training):
     found = dropout(found, rate, training)
     return found + x
 
-
 # %% residual: wrong: no gradient on the direct path
 def residual(x, found, rate, training):
     return ops.stop_gradient(x) + dropout(found, rate, training)
-
 
 # %% residual: wrong: nothing of x where the change is dropped
 def residual(x, found, rate, training):
     change = dropout(found, rate, training)
     return ops.where(change == 0, ops.where(found == 0, x, change), x + change)
-
 
 # %% encoder-layer: right: dropout in the sublayers
 class Dropped(keras.layers.Layer):
@@ -860,7 +782,6 @@ class EncoderLayer(keras.layers.Layer):
     def call(self, x, attention_mask=None, training=None):
         x = self.attention_norm(x + self.attention(x, training=training, attention_mask=attention_mask))
         return self.output_norm(x + self.feed_forward(x, training=training))
-
 
 # %% encoder-layer: right: heads of its own
 class Heads(keras.layers.Layer):
@@ -893,7 +814,6 @@ class EncoderLayer(keras.layers.Layer):
         x = self.attention_norm(x + self.chance(self.attention(x, attention_mask), training=training))
         return self.output_norm(x + self.chance(self.feed_forward(x), training=training))
 
-
 # %% encoder-layer: right: keras norms and two dropouts
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -907,7 +827,6 @@ class EncoderLayer(keras.layers.Layer):
     def call(self, x, attention_mask=None, training=None):
         a = self.attention_norm(x + self.first_drop(self.attention(x, attention_mask), training=training))
         return self.output_norm(a + self.second_drop(self.feed_forward(a), training=training))
-
 
 # %% encoder-layer: right: loop over sublayers
 class EncoderLayer(keras.layers.Layer):
@@ -928,7 +847,6 @@ class EncoderLayer(keras.layers.Layer):
         for find, normalise in steps:
             x = normalise(x + self.drop(find(x), training=training))
         return x
-
 
 # %% encoder-layer: right: network written out
 class Network(keras.layers.Layer):
@@ -957,7 +875,6 @@ class EncoderLayer(keras.layers.Layer):
         x = self.attention_norm(self.drop(self.attention(x, attention_mask=attention_mask), training) + x)
         return self.output_norm(self.drop(self.feed_forward(x), training) + x)
 
-
 # %% encoder-layer: right: own residual
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -972,7 +889,6 @@ class EncoderLayer(keras.layers.Layer):
         middle = self.attention_norm(residual(x, self.attention(x, attention_mask), self.rate, training))
         return self.output_norm(residual(middle, self.feed_forward(middle), self.rate, training))
 
-
 # %% encoder-layer: wrong: what attention reads is dropped
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -986,7 +902,6 @@ class EncoderLayer(keras.layers.Layer):
             x + self.dropout(self.attention(self.dropout(x, training=training), attention_mask), training=training)
         )
         return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
-
 
 # %% encoder-layer: wrong: another epsilon at the end
 class EncoderLayer(keras.layers.Layer):
@@ -1003,7 +918,6 @@ class EncoderLayer(keras.layers.Layer):
         x = self.attention_norm(x)
         return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
 
-
 # %% encoder-layer: wrong: a rate of 0 taken for the usual one
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=None, **kwargs):
@@ -1018,7 +932,6 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.dropout(self.attention(x, attention_mask=attention_mask), training=training)
         x = self.attention_norm(x)
         return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
-
 
 # %% encoder-layer: wrong: its dtype not handed on
 class EncoderLayer(keras.layers.Layer):
@@ -1042,7 +955,6 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
 
-
 # %% encoder-layer: wrong: dropout inside of the network, too
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -1064,7 +976,6 @@ class EncoderLayer(keras.layers.Layer):
         transformed = self.feed_forward.outer(self.dropout(gelu(self.feed_forward.inner(x)), training=training))
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
-
 
 # %% encoder-layer: wrong: the mask is ignored in training
 class EncoderLayer(keras.layers.Layer):
@@ -1088,7 +999,6 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
 
-
 # %% encoder-layer: wrong: norms with an epsilon of 1e-10
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -1110,7 +1020,6 @@ class EncoderLayer(keras.layers.Layer):
         transformed = self.feed_forward(x)
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
-
 
 # %% encoder-layer: wrong: another usual rate behind attention
 class EncoderLayer(keras.layers.Layer):
@@ -1135,7 +1044,6 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
 
-
 # %% pre-norm-layer: right: a layer of its own
 class PreNormEncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -1149,7 +1057,6 @@ class PreNormEncoderLayer(keras.layers.Layer):
         y = x + self.drop(self.attention(self.attention_norm(x), attention_mask=attention_mask), training=training)
         return y + self.drop(self.feed_forward(self.output_norm(y)), training=training)
 
-
 # %% pre-norm-layer: right: changes summed at the end
 class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
@@ -1157,7 +1064,6 @@ class PreNormEncoderLayer(EncoderLayer):
         middle = ops.add(x, changes[0])
         changes.append(self.dropout(self.feed_forward(self.output_norm(middle)), training=training))
         return x + sum(changes)
-
 
 # %% pre-norm-layer: right: loop over steps
 class PreNormEncoderLayer(EncoderLayer):
@@ -1169,14 +1075,12 @@ class PreNormEncoderLayer(EncoderLayer):
             x = x + self.dropout(find(normalise(x)), training=training)
         return x
 
-
 # %% pre-norm-layer: right: one expression each
 class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
         x += self.dropout(self.attention(self.attention_norm(x), attention_mask), training=training)
         x += self.dropout(self.feed_forward(self.output_norm(x)), training=training)
         return x
-
 
 # %% pre-norm-layer: right: own residual
 class PreNormEncoderLayer(EncoderLayer):
@@ -1188,14 +1092,12 @@ class PreNormEncoderLayer(EncoderLayer):
         x = residual(x, self.attention(self.attention_norm(x), attention_mask), self.rate, training)
         return residual(x, self.feed_forward(self.output_norm(x)), self.rate, training)
 
-
 # %% pre-norm-layer: wrong: no gradient through what attention reads
 class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
         attended = self.attention(ops.stop_gradient(self.attention_norm(x)), attention_mask=attention_mask)
         x = x + self.dropout(attended, training=training)
         return x + self.dropout(self.feed_forward(self.output_norm(x)), training=training)
-
 
 # %% pre-norm-layer: wrong: x is dropped at the beginning
 class PreNormEncoderLayer(EncoderLayer):
@@ -1206,17 +1108,13 @@ class PreNormEncoderLayer(EncoderLayer):
         transformed = self.feed_forward(self.output_norm(x))
         return x + self.dropout(transformed, training=training)
 
-
 # %% pre-norm-layer: wrong: dropout inside of the network, too
 class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
         attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
         x = x + self.dropout(attended, training=training)
-        transformed = self.feed_forward.outer(
-            self.dropout(gelu(self.feed_forward.inner(self.output_norm(x))), training=training)
-        )
+        transformed = self.feed_forward.outer(self.dropout(gelu(self.feed_forward.inner(self.output_norm(x))), training=training))
         return x + self.dropout(transformed, training=training)
-
 
 # %% pre-norm-layer: wrong: the direct path is dropped
 class PreNormEncoderLayer(EncoderLayer):
@@ -1226,14 +1124,12 @@ class PreNormEncoderLayer(EncoderLayer):
         transformed = self.feed_forward(self.output_norm(x))
         return x + self.dropout(transformed, training=training)
 
-
 # %% pre-norm-layer: wrong: one dropout for the sum of both sub-layers
 class PreNormEncoderLayer(EncoderLayer):
     def call(self, x, attention_mask=None, training=None):
         attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
         transformed = self.feed_forward(self.output_norm(x + attended))
         return x + self.dropout(attended + transformed, training=training)
-
 
 # %% encoder: right: all states kept
 class Encoder(keras.layers.Layer):
@@ -1248,7 +1144,6 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             states.append(layer(states[-1], attention_mask=attention_mask, training=training))
         return states[-1]
-
 
 # %% encoder: right: layers made in build
 class Encoder(keras.layers.Layer):
@@ -1267,7 +1162,6 @@ class Encoder(keras.layers.Layer):
             x = self.layers_[index](x, attention_mask=attention_mask, training=training)
         return x
 
-
 # %% encoder: right: queue
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -1281,7 +1175,6 @@ class Encoder(keras.layers.Layer):
             x = waiting.pop(0)(x, attention_mask=attention_mask, training=training)
         return x
 
-
 # %% encoder: right: recursive
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -1294,7 +1187,6 @@ class Encoder(keras.layers.Layer):
         x = self.layers_[depth](x, attention_mask=attention_mask, training=training)
         return self.call(x, attention_mask, training, depth + 1)
 
-
 # %% encoder: right: reduce
 from functools import reduce
 
@@ -1306,7 +1198,6 @@ class Encoder(keras.layers.Layer):
 
     def call(self, x, attention_mask=None, training=None):
         return reduce(lambda y, layer: layer(y, attention_mask, training=training), self.layers_, x)
-
 
 # %% encoder: wrong: training for the last layer only
 class Encoder(keras.layers.Layer):
@@ -1324,7 +1215,6 @@ class Encoder(keras.layers.Layer):
             x = layer(x, attention_mask, training=False)
         return last(x, attention_mask, training=training)
 
-
 # %% encoder: wrong: a rate of 0 taken for the usual one
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -1335,7 +1225,6 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             x = layer(x, attention_mask=attention_mask, training=training)
         return x
-
 
 # %% encoder: wrong: its input is dropped
 class Encoder(keras.layers.Layer):
@@ -1349,7 +1238,6 @@ class Encoder(keras.layers.Layer):
         for l in self.layers_:
             x = l(x, attention_mask, training=training)
         return x
-
 
 # %% encoder: wrong: no gradient from one layer to the layer before
 class Encoder(keras.layers.Layer):
@@ -1366,7 +1254,6 @@ class Encoder(keras.layers.Layer):
             x = layer(ops.stop_gradient(x), attention_mask=attention_mask, training=training)
         return x
 
-
 # %% encoder: wrong: its dtype not handed on
 class Encoder(keras.layers.Layer):
     def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, name=None, trainable=True, **kwargs):
@@ -1381,7 +1268,6 @@ class Encoder(keras.layers.Layer):
         for layer in self.layers_:
             x = layer(x, attention_mask=attention_mask, training=training)
         return x
-
 
 # %% encoder: wrong: dropout between the layers
 class Encoder(keras.layers.Layer):
@@ -1399,7 +1285,6 @@ class Encoder(keras.layers.Layer):
             x = self.drop(x, training=training) if i else x
             x = layer(x, attention_mask=attention_mask, training=training)
         return x
-
 
 # %% encoder: wrong: the mask is ignored in training
 class Encoder(keras.layers.Layer):

@@ -23,7 +23,6 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(ops.einsum("btd,de->bte", x, self.w_f) + self.b_f))
         return ops.softmax(ops.einsum("btd,dv->btv", x, self.unembedding))
 
-
 # %% final-layers: right: dense as unembedding
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -36,7 +35,6 @@ class FinalLayers(keras.layers.Layer):
 
     def call(self, x):
         return self.unembedding(self.norm(self.dense(x)))
-
 
 # %% final-layers: right: norm and softmax by hand
 class FinalLayers(keras.layers.Layer):
@@ -59,7 +57,6 @@ class FinalLayers(keras.layers.Layer):
         powers = ops.exp(scores - ops.max(scores, axis=-1, keepdims=True))
         return powers / ops.sum(powers, axis=-1, keepdims=True)
 
-
 # %% final-layers: right: rows of all texts as one matrix
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -75,7 +72,6 @@ class FinalLayers(keras.layers.Layer):
         batch, tokens, d_e = ops.shape(x)
         rows = self.norm(gelu(self.dense(ops.reshape(x, (-1, d_e)))))
         return ops.reshape(ops.softmax(ops.dot(rows, self.unembedding)), (batch, tokens, self.vocab_size))
-
 
 # %% final-layers: right: steps in a list
 class FinalLayers(keras.layers.Layer):
@@ -94,7 +90,6 @@ class FinalLayers(keras.layers.Layer):
             x = step(x)
         return x
 
-
 # %% final-layers: right: through logarithms
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -110,7 +105,6 @@ class FinalLayers(keras.layers.Layer):
     def call(self, x):
         scores = self.norm(gelu(self.dense(x))) @ self.unembedding
         return ops.exp(scores - ops.logsumexp(scores, axis=-1, keepdims=True))
-
 
 # %% final-layers: wrong: probabilities not below 1e-7, for a logarithm
 class FinalLayers(keras.layers.Layer):
@@ -128,7 +122,6 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(self.dense(x)))
         return ops.clip(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), 1e-7, 1.0)
 
-
 # %% final-layers: wrong: a name that is lost
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -144,7 +137,6 @@ class FinalLayers(keras.layers.Layer):
     def call(self, x):
         x = self.norm(gelu(self.dense(x)))
         return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
-
 
 # %% final-layers: wrong: the shape of the first call
 class FinalLayers(keras.layers.Layer):
@@ -163,7 +155,6 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(self.dense(x)))
         return ops.reshape(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), self.shape_of_scores)
 
-
 # %% final-layers: wrong: no gradient to the layers below
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -180,7 +171,6 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(self.dense(ops.stop_gradient(x))))
         return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
 
-
 # %% etransformer: right: first rows of the table
 class ETransformer(keras.Model):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -195,7 +185,6 @@ class ETransformer(keras.Model):
         length = x.shape[1]
         return self.final(self.encoder(self.token(x) + self.position.embeddings[:length]))
 
-
 # %% etransformer: right: layer by layer
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -209,7 +198,6 @@ class ETransformer(keras.layers.Layer):
         for layer in self.encoder.layers_:
             e = layer(e)
         return self.final(e)
-
 
 # %% etransformer: right: lines 10 to 12 written out
 class ETransformer(keras.layers.Layer):
@@ -226,7 +214,6 @@ class ETransformer(keras.layers.Layer):
         places = ops.broadcast_to(ops.arange(ops.shape(x)[1]), ops.shape(x))
         x = self.encoder(ops.add(self.token(x), self.position(places)))
         return self.unembedding(self.norm(self.dense(x)))
-
 
 # %% etransformer: right: one hot products
 class ETransformer(keras.layers.Layer):
@@ -245,7 +232,6 @@ class ETransformer(keras.layers.Layer):
         places = ops.one_hot(ops.arange(x.shape[1]), self.sizes[1]) @ self.position.embeddings
         return self.final(self.encoder(pieces + places))
 
-
 # %% etransformer: right: parts made in build
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -262,7 +248,6 @@ class ETransformer(keras.layers.Layer):
     def call(self, x):
         looked_up = [self.token(x), self.position(ops.arange(ops.shape(x)[1])[None])]
         return self.final(self.encoder(sum(looked_up)))
-
 
 # %% etransformer: right: text by text
 class ETransformer(keras.layers.Layer):
@@ -285,7 +270,6 @@ class ETransformer(keras.layers.Layer):
 
         return ops.map(distributions, x)
 
-
 # %% etransformer: wrong: token 0 is hidden as if it were padding
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -298,7 +282,6 @@ class ETransformer(keras.layers.Layer):
     def call(self, x):
         e = self.token(x) + self.position(ops.arange(ops.shape(x)[1]))
         return self.final(self.encoder(e, padding_mask(ops.cast(x != 0, "int32"))))
-
 
 # %% etransformer: wrong: the length of the first call
 class ETransformer(keras.layers.Layer):
@@ -316,7 +299,6 @@ class ETransformer(keras.layers.Layer):
         e = self.token(x) + self.position(self.places)
         return self.final(self.encoder(e))
 
-
 # %% etransformer: wrong: no gradient to the positions
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -331,7 +313,6 @@ class ETransformer(keras.layers.Layer):
         e = self.token(x) + np.array(self.position.embeddings)[: x.shape[1]]
         return self.final(self.encoder(e))
 
-
 # %% etransformer: wrong: no gradient to the embeddings
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -344,7 +325,6 @@ class ETransformer(keras.layers.Layer):
     def call(self, x):
         e = ops.stop_gradient(self.token(x) + self.position(ops.arange(ops.shape(x)[1])))
         return self.final(self.encoder(e))
-
 
 # %% etransformer: wrong: dropout on the embeddings
 class ETransformer(keras.layers.Layer):
@@ -360,7 +340,6 @@ class ETransformer(keras.layers.Layer):
         e = self.dropout(self.token(x) + self.position(ops.arange(ops.shape(x)[1])))
         return self.final(self.encoder(e))
 
-
 # %% pooler: right: activation of the dense
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -368,7 +347,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return self.dense(hidden[:, 0, :])
-
 
 # %% pooler: right: all tokens then the first
 class Pooler(keras.layers.Layer):
@@ -378,7 +356,6 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(hidden))[:, 0]
 
-
 # %% pooler: right: taken
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -387,7 +364,6 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return keras.activations.tanh(self.dense(ops.take(hidden, 0, axis=1)))
 
-
 # %% pooler: right: text by text
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -395,7 +371,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return ops.map(lambda text: ops.tanh(self.dense(text[:1]))[0], hidden)
-
 
 # %% pooler: right: unstacked and multiplied
 class Pooler(keras.layers.Layer):
@@ -407,7 +382,6 @@ class Pooler(keras.layers.Layer):
         first, *_ = ops.unstack(hidden, axis=1)
         return ops.tanh(ops.einsum("bh,hk->bk", first, self.dense.kernel) + self.dense.bias)
 
-
 # %% pooler: right: weighted sum of tokens
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -418,7 +392,6 @@ class Pooler(keras.layers.Layer):
         first = ops.tensordot(hidden, chosen, axes=[[1], [0]])
         return 2 * ops.sigmoid(2 * self.dense(first)) - 1
 
-
 # %% pooler: right: idiom of google-research's BERT, a slice whose axis is removed
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -427,7 +400,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return self.dense(ops.squeeze(hidden[:, 0:1, :], axis=1))
-
 
 # %% pooler: wrong: dropout in training
 class Pooler(keras.layers.Layer):
@@ -439,7 +411,6 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(self.dropout(hidden[:, 0])))
 
-
 # %% pooler: wrong: no gradient to the encoder
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -448,7 +419,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return ops.tanh(self.dense(ops.stop_gradient(hidden[:, 0])))
-
 
 # %% pooler: wrong: tanh by exponentials, which overflow
 class Pooler(keras.layers.Layer):
@@ -460,7 +430,6 @@ class Pooler(keras.layers.Layer):
         z = self.dense(hidden[:, 0])
         up, down = ops.exp(z), ops.exp(-z)
         return (up - down) / (up + down)
-
 
 # %% pooler: wrong: no place for Keras's own arguments
 class Pooler(keras.layers.Layer):
@@ -474,7 +443,6 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(hidden[:, 0]))
 
-
 # %% pooler: wrong: the batch of the first call
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -485,7 +453,6 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(ops.reshape(hidden[:, :1], self.shape_of_first)))
 
-
 # %% pooler: wrong: no gradient to the bias
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -494,7 +461,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return ops.tanh(ops.matmul(hidden[:, 0], self.dense.kernel) + ops.stop_gradient(self.dense.bias))
-
 
 # %% pooler: wrong: one Dense for all layers of the class
 class Pooler(keras.layers.Layer):
@@ -506,7 +472,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return self.dense(hidden[:, 0])
-
 
 # %% bert: right: a keras model
 class Bert(keras.Model):
@@ -524,19 +489,10 @@ class Bert(keras.Model):
         pooled = self.pooler(hidden)
         return (hidden, pooled)
 
-
 # %% bert: right: layer by layer
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, 2, dropout)
@@ -549,19 +505,10 @@ class Bert(keras.layers.Layer):
             states.append(layer(states[-1], attention_mask=padding_mask(attention_mask), training=training))
         return states[-1], self.pooler(states[-1])
 
-
 # %% bert: right: mask by hand
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
@@ -572,7 +519,6 @@ class Bert(keras.layers.Layer):
         seen = ops.cast(attention_mask, "bool")[:, None, :]
         h = self.encoder(self.embeddings(token_ids, token_type_ids, training=training), seen, training=training)
         return h, self.pooler(h)
-
 
 # %% bert: right: parts made in build
 class Bert(keras.layers.Layer):
@@ -599,19 +545,10 @@ class Bert(keras.layers.Layer):
         x = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return x, self.pooler(x)
 
-
 # %% bert: right: square mask
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
@@ -628,19 +565,10 @@ class Bert(keras.layers.Layer):
         )
         return hidden, self.pooler(hidden)
 
-
 # %% bert: right: text by text
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
@@ -656,19 +584,10 @@ class Bert(keras.layers.Layer):
         hidden = ops.map(hidden_of, (token_ids, token_type_ids, attention_mask))
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: no mask in training
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
@@ -681,19 +600,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=mask, training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: all padding at the end
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
@@ -707,18 +617,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(is_real), training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: a name that is lost
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(trainable=kwargs.get("trainable", True))
@@ -731,18 +633,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: the shape of the first call
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -759,18 +653,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: no gradient from the pooler to the encoder
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -783,18 +669,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(ops.stop_gradient(hidden))
 
-
 # %% bert: wrong: no gradient to the embeddings
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -807,18 +685,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(ops.stop_gradient(x), attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: half of the rate in the encoder
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -831,18 +701,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: the usual rate in the embeddings, or none
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -855,18 +717,10 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(hidden)
 
-
 # %% bert: wrong: no dropout by default
 class Bert(keras.layers.Layer):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.0,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -878,7 +732,6 @@ class Bert(keras.layers.Layer):
         x = self.embeddings(token_ids, token_type_ids, training=training)
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(hidden)
-
 
 # %% mlm-head: right: bare weights
 from types import SimpleNamespace
@@ -901,7 +754,6 @@ class MlmHead(keras.layers.Layer):
         x = gelu(hidden @ self.matrix + self.offset)
         return self.norm(x) @ ops.transpose(table) + self.bias
 
-
 # %% mlm-head: right: bias as one more column
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -918,7 +770,6 @@ class MlmHead(keras.layers.Layer):
         wider = ops.concatenate([table, self.bias[:, None]], axis=1)
         return ops.matmul(x, ops.transpose(wider))
 
-
 # %% mlm-head: right: einsum
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -931,7 +782,6 @@ class MlmHead(keras.layers.Layer):
 
     def call(self, hidden, table):
         return ops.einsum("bth,vh->btv", self.norm(self.dense(hidden)), table) + self.bias
-
 
 # %% mlm-head: right: norm by hand tensordot
 class MlmHead(keras.layers.Layer):
@@ -950,7 +800,6 @@ class MlmHead(keras.layers.Layer):
         x = (x - mean) / ops.sqrt(variance + 1e-12) * self.norm.gamma + self.norm.beta
         return ops.tensordot(x, table, axes=[[2], [1]]) + self.bias
 
-
 # %% mlm-head: right: piece by piece
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -965,7 +814,6 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(self.dense(hidden)))
         columns = [ops.sum(x * row, axis=-1) + b for row, b in zip(ops.unstack(table), ops.unstack(self.bias))]
         return ops.stack(columns, axis=-1)
-
 
 # %% mlm-head: right: pieces first
 class MlmHead(keras.layers.Layer):
@@ -982,7 +830,6 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(self.dense(hidden)))
         upright = ops.matmul(table, ops.swapaxes(x, 1, 2)) + self.bias[:, None]
         return ops.swapaxes(upright, 1, 2)
-
 
 # %% mlm-head: right: idiom of google-research's BERT, the rows of all texts as one matrix
 class MlmHead(keras.layers.Layer):
@@ -1002,7 +849,6 @@ class MlmHead(keras.layers.Layer):
         logits = ops.add(ops.einsum("nh,vh->nv", flat, table), self.bias)
         return ops.reshape(logits, (*ops.shape(x)[:-1], self.vocab_size))
 
-
 # %% mlm-head: wrong: the table of the first call
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -1018,7 +864,6 @@ class MlmHead(keras.layers.Layer):
     def call(self, hidden, table):
         self.kept = ops.transpose(table) if self.kept is None else self.kept
         return ops.matmul(self.norm(gelu(self.dense(hidden))), self.kept) + self.bias
-
 
 # %% mlm-head: wrong: a name of its own beside kwargs
 class MlmHead(keras.layers.Layer):
@@ -1037,7 +882,6 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(self.dense(hidden)))
         return ops.matmul(x, ops.transpose(table)) + self.bias
 
-
 # %% mlm-head: wrong: the shape of the first call
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -1055,7 +899,6 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(self.dense(hidden)))
         return ops.matmul(ops.reshape(x, self.shape_of_states), ops.transpose(table)) + self.bias
 
-
 # %% mlm-head: wrong: no gradient to the bias of the Dense
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -1071,7 +914,6 @@ class MlmHead(keras.layers.Layer):
     def call(self, hidden, table):
         x = self.norm(gelu(ops.matmul(hidden, self.dense.kernel) + ops.stop_gradient(self.dense.bias)))
         return ops.matmul(x, ops.transpose(table)) + self.bias
-
 
 # %% mlm-head: wrong: the bias begins with random numbers
 class MlmHead(keras.layers.Layer):
@@ -1090,14 +932,12 @@ class MlmHead(keras.layers.Layer):
         x = self.norm(gelu(self.dense(hidden)))
         return ops.matmul(x, ops.transpose(table)) + self.bias
 
-
 # %% nsp-head: right: a dense itself
 class NspHead(keras.layers.Dense):
     dense = property(lambda self: self)
 
     def __init__(self, **kwargs):
         super().__init__(2, **kwargs)
-
 
 # %% nsp-head: right: bare weights
 from types import SimpleNamespace
@@ -1112,7 +952,6 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.einsum("bh,hc->bc", pooled, self.kernel) + self.bias
 
-
 # %% nsp-head: right: bias as one more row
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
@@ -1122,7 +961,6 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         taller = ops.concatenate([self.dense.kernel, self.dense.bias[None]], axis=0)
         return ops.pad(pooled, [[0, 0], [0, 1]], constant_values=1.0) @ taller
-
 
 # %% nsp-head: right: dense in init
 class NspHead(keras.layers.Layer):
@@ -1134,7 +972,6 @@ class NspHead(keras.layers.Layer):
         logits = self.dense(pooled)
         return logits
 
-
 # %% nsp-head: right: matrix product
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
@@ -1143,7 +980,6 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled):
         return ops.matmul(pooled, self.dense.kernel) + self.dense.bias
-
 
 # %% nsp-head: right: one column each
 class NspHead(keras.layers.Layer):
@@ -1156,7 +992,6 @@ class NspHead(keras.layers.Layer):
         is_next, not_next = (ops.sum(pooled * w[:, c], axis=1) + b[c] for c in (0, 1))
         return ops.stack([is_next, not_next], axis=1)
 
-
 # %% nsp-head: wrong: dropout in training
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
@@ -1166,7 +1001,6 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled, training=None):
         return self.dense(self.dropout(pooled, training=training))
-
 
 # %% nsp-head: wrong: dropout that Keras switches on
 class NspHead(keras.layers.Layer):
@@ -1178,7 +1012,6 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return self.dense(self.dropout(pooled))
 
-
 # %% nsp-head: wrong: composed: the Dense of the head that was built last
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
@@ -1189,7 +1022,6 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return dense(pooled)
 
-
 # %% nsp-head: wrong: a batch of one loses its axis
 class NspHead(keras.layers.Layer):
     def build(self, pooled_shape):
@@ -1199,7 +1031,6 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.squeeze(self.dense(pooled))
 
-
 # %% nsp-head: wrong: no place for Keras's own arguments
 class NspHead(keras.layers.Layer):
     def __init__(self):
@@ -1208,7 +1039,6 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled):
         return self.dense(pooled)
-
 
 # %% nsp-head: wrong: the batch of the first call
 class NspHead(keras.layers.Layer):
@@ -1220,7 +1050,6 @@ class NspHead(keras.layers.Layer):
     def call(self, pooled):
         return ops.reshape(self.dense(pooled), self.shape_of_logits)
 
-
 # %% nsp-head: wrong: one Dense for all layers of the class
 class NspHead(keras.layers.Layer):
     shared = {}
@@ -1230,7 +1059,6 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled):
         return self.dense(pooled)
-
 
 # %% parameter-count: right: helpers
 def parameter_count(
@@ -1256,7 +1084,6 @@ def parameter_count(
     body = tables + norm() + num_layers * layer() + dense(hidden_size, hidden_size)
     return body + heads if pretraining_heads else body
 
-
 # %% parameter-count: right: matrices and vectors with numpy
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
@@ -1269,7 +1096,6 @@ def parameter_count(
     if pretraining_heads:
         vectors += h * h + 3 * h + vocab_size + 2 * h + 2
     return int(matrices.prod(axis=1) @ how_often + vectors)
-
 
 # %% parameter-count: right: named parts
 def parameter_count(
@@ -1289,7 +1115,6 @@ def parameter_count(
     }
     return sum(parts.values())
 
-
 # %% parameter-count: right: one formula
 def parameter_count(
     vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, num_segments=2,
@@ -1298,7 +1123,6 @@ def parameter_count(
     h, f, v = hidden_size, intermediate_size, vocab_size
     count = (v + max_positions + num_segments + 2) * h + num_layers * (4 * h * h + 2 * h * f + 9 * h + f) + h * (h + 1)
     return count + pretraining_heads * (h * h + 5 * h + v + 2)
-
 
 # %% parameter-count: right: recursive
 def parameter_count(
@@ -1313,7 +1137,6 @@ def parameter_count(
         return one + parameter_count(v, h, num_layers - 1, *others)
     bare = h * (vocab_size + max_positions + num_segments) + 2 * h + h**2 + h
     return bare + (h**2 + h + 2 * h + vocab_size + 2 * (h + 1) if pretraining_heads else 0)
-
 
 # %% parameter-count: right: shapes
 import math
@@ -1330,7 +1153,6 @@ def parameter_count(
     if pretraining_heads:
         shapes += [(h, h), (h,), (2, h), (vocab_size,), (h, 2), (2,)]
     return sum(map(math.prod, shapes))
-
 
 # %% parameter-count: wrong: counted in int32
 def parameter_count(
@@ -1350,7 +1172,6 @@ def parameter_count(
     if pretraining_heads:
         total += h * h + h + 2 * h + v + 2 * h + 2
     return int(total)
-
 
 # %% parameter-count: wrong: no pooler without layers
 def parameter_count(
@@ -1374,7 +1195,6 @@ def parameter_count(
         total += h * h + h + 2 * h + vocab_size
         total += h * 2 + 2
     return total
-
 
 # %% published-name: right: if by if
 def published_name(path):
@@ -1405,7 +1225,6 @@ def published_name(path):
         return f"{start}.{'intermediate' if inside[1] == 'inner' else 'output'}.dense.{last}"
     return f"{start}.output.LayerNorm.{last}"
 
-
 # %% published-name: right: longest beginning
 WORDS = {
     "": "", "kernel": "weight", "gamma": "weight", "beta": "bias", "bias": "bias", "embeddings": "weight",
@@ -1431,7 +1250,6 @@ def published_name(path):
             rest = words[end:]
             return ".".join([WORDS.get(first, first), *([published_name(".".join(rest))] if rest else [])])
     raise KeyError(path)
-
 
 # %% published-name: right: match
 def published_name(path):
@@ -1463,7 +1281,6 @@ def published_name(path):
             name = ".".join(part)
     return name + (".bias" if last in ("bias", "beta") else ".weight")
 
-
 # %% published-name: right: regular expressions
 import re
 
@@ -1492,7 +1309,6 @@ def published_name(path):
         path = re.sub(pattern, words, path)
     return path
 
-
 # %% published-name: right: table of whole names
 def published_name(path):
     dense, norm = {"kernel": "weight", "bias": "bias"}, {"gamma": "weight", "beta": "bias"}
@@ -1517,7 +1333,6 @@ def published_name(path):
     name, words = table[part]
     return f"{name}.{words[last]}"
 
-
 # %% published-name: right: two dictionaries
 OUTSIDE = dict(zip(
     "bert.embeddings.token bert.embeddings.position bert.embeddings.segment bert.embeddings.norm bert.pooler.dense "
@@ -1541,26 +1356,17 @@ def published_name(path):
     words = part.split(".")
     return ".".join(["bert", "encoder", "layer", words[3], INSIDE[words[-1]], last])
 
-
 # %% published-name: wrong: the twelve layers of Base
 RENAMED = {
-    "embeddings.token": "embeddings.word_embeddings",
-    "embeddings.position": "embeddings.position_embeddings",
-    "embeddings.segment": "embeddings.token_type_embeddings",
-    "embeddings.norm": "embeddings.LayerNorm",
+    "embeddings.token": "embeddings.word_embeddings", "embeddings.position": "embeddings.position_embeddings",
+    "embeddings.segment": "embeddings.token_type_embeddings", "embeddings.norm": "embeddings.LayerNorm",
     **{f"encoder.layers_.{number}.": f"encoder.layer.{number}." for number in range(12)},
-    "attention.query": "attention.self.query",
-    "attention.key": "attention.self.key",
-    "attention.value": "attention.self.value",
-    "attention.out": "attention.output.dense",
-    "attention_norm": "attention.output.LayerNorm",
-    "feed_forward.inner": "intermediate.dense",
-    "feed_forward.outer": "output.dense",
-    "output_norm": "output.LayerNorm",
-    "mlm_head.dense": "cls.predictions.transform.dense",
-    "mlm_head.norm": "cls.predictions.transform.LayerNorm",
-    "mlm_head": "cls.predictions",
-    "nsp_head.dense": "cls.seq_relationship",
+    "attention.query": "attention.self.query", "attention.key": "attention.self.key",
+    "attention.value": "attention.self.value", "attention.out": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm", "feed_forward.inner": "intermediate.dense",
+    "feed_forward.outer": "output.dense", "output_norm": "output.LayerNorm",
+    "mlm_head.dense": "cls.predictions.transform.dense", "mlm_head.norm": "cls.predictions.transform.LayerNorm",
+    "mlm_head": "cls.predictions", "nsp_head.dense": "cls.seq_relationship",
 }
 
 
@@ -1569,7 +1375,6 @@ def published_name(path):
     for mine, theirs in RENAMED.items():
         part = part.replace(mine, theirs)
     return f"{part}.{'bias' if last in ('bias', 'beta') else 'weight'}"
-
 
 # %% load-published: right: errors caught
 def load_published(variables, tensors):
@@ -1584,7 +1389,6 @@ def load_published(variables, tensors):
             variable.assign(ops.transpose(value) if "kernel" in path else value)
     return sorted(missing), sorted(tensors.keys() - used)
 
-
 # %% load-published: right: from their side
 def load_published(variables, tensors):
     mine = {published_name(path): path for path in variables}
@@ -1598,7 +1402,6 @@ def load_published(variables, tensors):
         else:
             variables[path].assign(tensors[name])
     return sorted(mine.values()), unused
-
 
 # %% load-published: right: recursive
 def load_published(variables, tensors):
@@ -1615,7 +1418,6 @@ def load_published(variables, tensors):
     variables[path].assign(np.array(list(rows)))
     return missing, unused
 
-
 # %% load-published: right: sets
 def load_published(variables, tensors):
     names = {path: published_name(path) for path in variables}
@@ -1626,7 +1428,6 @@ def load_published(variables, tensors):
             array = np.transpose(array)
         variables[path].assign(array)
     return sorted(set(variables) - there), sorted(set(tensors) - set(names.values()))
-
 
 # %% load-published: right: taken out of a copy
 def load_published(variables, tensors):
@@ -1639,7 +1440,6 @@ def load_published(variables, tensors):
             variables[path].assign(np.einsum("oi->io", value) if path.endswith("kernel") else value)
     return missing, sorted(rest)
 
-
 # %% load-published: right: values first
 def load_published(variables, tensors):
     found = {path: tensors.get(published_name(path)) for path in variables}
@@ -1649,7 +1449,6 @@ def load_published(variables, tensors):
         variables[path].assign(value)
     wanted = [published_name(path) for path in variables]
     return sorted(path for path in found if path not in values), sorted(n for n in tensors if n not in wanted)
-
 
 # %% load-published: wrong: the table of segments is turned like a kernel, and then does not fit
 def load_published(variables, tensors):
@@ -1667,7 +1466,6 @@ def load_published(variables, tensors):
             used.add(name)
     return sorted(missing), sorted(set(tensors) - used)
 
-
 # %% load-published: wrong: the file's arrays are turned
 def load_published(variables, tensors):
     missing, unused = [], set(tensors)
@@ -1682,7 +1480,6 @@ def load_published(variables, tensors):
         unused.discard(name)
     return sorted(missing), sorted(unused)
 
-
 # %% load-published: wrong: the file's dict is emptied
 def load_published(variables, tensors):
     missing = []
@@ -1694,7 +1491,6 @@ def load_published(variables, tensors):
         variable.assign(value.T if path.endswith(".kernel") else value)
     return sorted(missing), sorted(tensors)
 
-
 # %% load-published: wrong: loaded variables leave the dict
 def load_published(variables, tensors):
     unused = set(tensors)
@@ -1705,9 +1501,10 @@ def load_published(variables, tensors):
             unused.discard(name)
     return sorted(variables), sorted(unused)
 
-
 # %% load-published: wrong: names of another model are not reported
-def load_published(variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]) -> tuple[list[str], list[str]]:
+def load_published(
+    variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]
+) -> tuple[list[str], list[str]]:
     missing, unused = [], [name for name in tensors if name.startswith(("bert.", "cls."))]
     for path, variable in variables.items():
         name = published_name(path)
@@ -1718,7 +1515,6 @@ def load_published(variables: dict[str, keras.Variable], tensors: dict[str, np.n
         else:
             missing.append(path)
     return sorted(missing), sorted(unused)
-
 
 # %% load-published: wrong: one list for all missing names
 missing = []
@@ -1737,7 +1533,6 @@ def load_published(variables, tensors):
     missing.sort()
     return missing, sorted(unused)
 
-
 # %% load-published: wrong: used names are remembered between calls
 def load_published(variables, tensors, used=set()):
     missing = []
@@ -1750,7 +1545,6 @@ def load_published(variables, tensors, used=set()):
             missing.append(path)
     return sorted(missing), sorted(set(tensors) - used)
 
-
 # %% fill-in: right: all blanks at once
 def fill_in(token_ids, logits, pieces, k=5):
     blanks = [t for t, token in enumerate(token_ids) if token == pieces.index("[MASK]")]
@@ -1759,7 +1553,6 @@ def fill_in(token_ids, logits, pieces, k=5):
     shares, best = ops.top_k(ops.softmax(ops.take(logits, ops.convert_to_tensor(blanks), axis=0)), k)
     names = np.array(pieces)[np.array(best)].tolist()
     return [list(zip(words, numbers)) for words, numbers in zip(names, np.array(shares).tolist())]
-
 
 # %% fill-in: right: argmax again and again
 def fill_in(token_ids, logits, pieces, k=5):
@@ -1773,7 +1566,6 @@ def fill_in(token_ids, logits, pieces, k=5):
         result.append(guesses)
     return result
 
-
 # %% fill-in: right: heap
 import heapq
 
@@ -1782,7 +1574,6 @@ def fill_in(token_ids, logits, pieces, k=5):
     mask, probabilities = pieces.index("[MASK]"), ops.softmax(logits, axis=1)
     rows = [probabilities[t] for t in range(len(token_ids)) if token_ids[t] == mask]
     return [heapq.nlargest(k, ((piece, float(p)) for piece, p in zip(pieces, row)), key=lambda g: g[1]) for row in rows]
-
 
 # %% fill-in: right: numbers left as numpy
 def fill_in(token_ids, logits, pieces, k=5):
@@ -1794,7 +1585,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             lists.append([(pieces[place], number) for number, place in zip(numbers, places)])
     return lists
 
-
 # %% fill-in: right: numpy argsort
 def fill_in(token_ids, logits, pieces, k=5):
     scores = np.asarray(logits)
@@ -1804,7 +1594,6 @@ def fill_in(token_ids, logits, pieces, k=5):
     return [
         [(pieces[i], probabilities[place, i].item()) for i in np.argsort(-probabilities[place])[:k]] for place in blanks
     ]
-
 
 # %% fill-in: right: pure python
 import math
@@ -1819,7 +1608,6 @@ def fill_in(token_ids, logits, pieces, k=5):
     wanted = pieces.index("[MASK]")
     return [guesses([float(s) for s in row]) for token, row in zip(token_ids, logits) if token == wanted]
 
-
 # %% fill-in: right: sorted pairs
 def fill_in(token_ids, logits, pieces, k=5):
     lists = []
@@ -1829,7 +1617,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             lists.append(pairs[:k])
     return lists
 
-
 # %% fill-in: wrong: softmax without the maximum subtracted
 def fill_in(token_ids, logits, pieces, k=5):
     guesses = []
@@ -1838,7 +1625,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             shares = np.exp(row) / np.exp(row).sum()
             guesses.append([(pieces[i], float(shares[i])) for i in np.argsort(-shares, kind="stable")[:k]])
     return guesses
-
 
 # %% fill-in: wrong: one list for all texts
 guesses = []
@@ -1852,7 +1638,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             guesses.append([(pieces[int(i)], float(share)) for i, share in zip(best, shares)])
     return guesses
 
-
 # %% fill-in: wrong: a text of one token loses its axis
 def fill_in(token_ids, logits, pieces, k=5):
     probabilities = np.squeeze(ops.softmax(logits, axis=-1))
@@ -1863,7 +1648,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             guesses.append([(pieces[i], float(probabilities[t, i])) for i in best])
     return guesses
 
-
 # %% fill-in: wrong: the signs ## are taken off
 def fill_in(token_ids, logits, pieces, k=5):
     result = []
@@ -1872,7 +1656,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             shares, best = ops.top_k(ops.softmax(logits[place]), k)
             result.append([(pieces[int(i)].removeprefix("##"), float(share)) for share, i in zip(shares, best)])
     return result
-
 
 # %% fill-in: wrong: unknown tokens are blanks, too
 def fill_in(token_ids, logits, pieces, k=5):
@@ -1883,7 +1666,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             found.append([(pieces[int(i)], float(p)) for i, p in zip(places, values)])
     return found
 
-
 # %% fill-in: wrong: in a large vocabulary the blank is token 103
 def fill_in(token_ids, logits, pieces, k=5):
     mask, found = 103 if len(pieces) > 103 else pieces.index("[MASK]"), []
@@ -1892,7 +1674,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             values, places = ops.top_k(row, k)
             found.append([(pieces[int(i)], float(p)) for i, p in zip(places, values)])
     return found
-
 
 # %% fill-in: wrong: sorted by rounded probability, then by text
 def fill_in(token_ids, logits, pieces, k=5):

@@ -8,7 +8,6 @@ def mask_each(token_ids, mask_id, p, rng):
     masked = np.where(hidden, mask_id, token_ids).tolist()
     return masked, np.flatnonzero(hidden).tolist()
 
-
 # %% mask-each: right: binomial number then places
 def mask_each(token_ids, mask_id, p, rng):
     how_many = rng.binomial(len(token_ids), p)  # independent draws: a binomial number, at random places
@@ -18,19 +17,16 @@ def mask_each(token_ids, mask_id, p, rng):
         masked[t] = mask_id
     return masked, positions
 
-
 # %% mask-each: right: choice with weights
 def mask_each(token_ids, mask_id, p, rng):
     masked = [int(rng.choice([mask_id, token], p=[p, 1 - p])) for token in token_ids]
     return masked, [t for t in range(len(masked)) if masked[t] != token_ids[t]]
-
 
 # %% mask-each: right: comprehension of coins
 def mask_each(token_ids, mask_id, p, rng):
     coins = [rng.binomial(1, p) for _ in token_ids]
     masked = [mask_id if coin else token for token, coin in zip(token_ids, coins)]
     return masked, [t for t, coin in enumerate(coins) if coin]
-
 
 # %% mask-each: right: recursive
 def mask_each(token_ids, mask_id, p, rng):
@@ -40,7 +36,6 @@ def mask_each(token_ids, mask_id, p, rng):
     if rng.uniform() < p:
         return [*masked, mask_id], [*positions, len(token_ids) - 1]
     return [*masked, token_ids[-1]], positions
-
 
 # %% mask-each: right: while loop and dictionary
 def mask_each(token_ids, mask_id, p, rng):
@@ -52,14 +47,12 @@ def mask_each(token_ids, mask_id, p, rng):
         t += 1
     return list(row.values()), [t for t in row if row[t] == mask_id]
 
-
 # %% mask-each: wrong: a run of masks
 def mask_each(token_ids, mask_id, p, rng):
     n = len(token_ids)
     count, start = rng.binomial(n, p), rng.integers(n)
     positions = sorted((int(start) + k) % n for k in range(count))
     return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
-
 
 # %% mask-each: wrong: p rounded to tenths
 def mask_each(token_ids, mask_id, p, rng):
@@ -70,7 +63,6 @@ def mask_each(token_ids, mask_id, p, rng):
             positions.append(t)
     return masked, positions
 
-
 # %% mask-each: wrong: special tokens are never masked
 def mask_each(token_ids, mask_id, p, rng):
     masked, positions = list(token_ids), []
@@ -80,12 +72,10 @@ def mask_each(token_ids, mask_id, p, rng):
             positions.append(t)
     return masked, positions
 
-
 # %% mask-each: wrong: p in whole percents
 def mask_each(token_ids, mask_id, p, rng):
     positions = [t for t in range(len(token_ids)) if rng.integers(100) < 100 * p]
     return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
-
 
 # %% mask-each: wrong: one list for all positions
 positions = []
@@ -100,7 +90,6 @@ def mask_each(token_ids, mask_id, p, rng):
             positions.append(t)
     return masked, positions
 
-
 # %% mask-each: wrong: at most 40 tokens
 def mask_each(token_ids, mask_id, p, rng):
     masked, positions = list(token_ids), []
@@ -110,21 +99,17 @@ def mask_each(token_ids, mask_id, p, rng):
             positions.append(t)
     return masked, positions
 
-
 # %% number-of-predictions: right: formatted
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return max(1, min(int(f"{share * tokens:.0f}"), max_predictions))
-
 
 # %% number-of-predictions: right: middle of three
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return sorted([1, int(round(share * tokens)), max_predictions])[1]
 
-
 # %% number-of-predictions: right: numpy clip
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return int(np.clip(np.rint(share * tokens), 1, max_predictions))
-
 
 # %% number-of-predictions: right: step by step
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
@@ -135,12 +120,10 @@ def number_of_predictions(tokens, max_predictions=20, share=0.15):
         wanted = max_predictions
     return wanted
 
-
 # %% number-of-predictions: right: tensorflow
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     wanted = tf.round(tf.constant(share * tokens, "float64"))
     return int(tf.clip_by_value(wanted, 1, max_predictions))
-
 
 # %% number-of-predictions: right: ties by hand
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
@@ -150,36 +133,29 @@ def number_of_predictions(tokens, max_predictions=20, share=0.15):
     up = rest > 0.5 or (rest == 0.5 and whole % 2 == 1)
     return min(max_predictions, (whole + up) or 1)
 
-
 # %% number-of-predictions: right: idiom of google-research's BERT, int of the rounded product
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, int(round(tokens * share))))
-
 
 # %% number-of-predictions: wrong: at most 512 tokens
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, round(share * min(tokens, 512))))
 
-
 # %% number-of-predictions: wrong: whole percents
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, round(int(100 * share) * tokens / 100)))
-
 
 # %% number-of-predictions: wrong: rounded percents
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, round(round(100 * share) * tokens / 100)))
 
-
 # %% number-of-predictions: wrong: rounded twice
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, round(round(share * tokens, 1))))
 
-
 # %% number-of-predictions: wrong: percent with one decimal
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, round(round(1000 * share) * tokens / 1000)))
-
 
 # %% choose-positions: right: draw until enough
 def choose_positions(token_ids, special_ids, count, rng):
@@ -191,12 +167,10 @@ def choose_positions(token_ids, special_ids, count, rng):
             chosen.add(t)
     return sorted(chosen)
 
-
 # %% choose-positions: right: filtered permutation
 def choose_positions(token_ids, special_ids, count, rng):
     order = filter(lambda t: token_ids[t] not in special_ids, rng.permutation(len(token_ids)).tolist())
     return sorted(list(order)[:count])
-
 
 # %% choose-positions: right: one pass
 def choose_positions(token_ids, special_ids, count, rng):
@@ -210,7 +184,6 @@ def choose_positions(token_ids, special_ids, count, rng):
         left -= 1
     return chosen
 
-
 # %% choose-positions: right: pop from a pool
 def choose_positions(token_ids, special_ids, count, rng):
     pool = np.flatnonzero([token not in special_ids for token in token_ids]).tolist()
@@ -220,13 +193,11 @@ def choose_positions(token_ids, special_ids, count, rng):
     chosen.sort()
     return chosen
 
-
 # %% choose-positions: right: shuffle and cut
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t in range(len(token_ids)) if token_ids[t] not in set(special_ids)]
     rng.shuffle(allowed)
     return sorted(allowed[:count])
-
 
 # %% choose-positions: right: smallest random keys
 def choose_positions(token_ids, special_ids, count, rng):
@@ -234,7 +205,6 @@ def choose_positions(token_ids, special_ids, count, rng):
     keys[np.isin(token_ids, special_ids)] = 2
     chosen = [t for t in np.argsort(keys)[:count] if keys[t] < 2]
     return np.sort(chosen).tolist()
-
 
 # %% choose-positions: right: idiom of google-research's BERT, shuffled and collected until there are enough
 def choose_positions(token_ids, special_ids, count, rng):
@@ -251,18 +221,15 @@ def choose_positions(token_ids, special_ids, count, rng):
         covered.add(index)
     return sorted(covered)
 
-
 # %% choose-positions: wrong: ids above the special ones only
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token > max(special_ids)]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
 
-
 # %% choose-positions: wrong: [UNK] is left out
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in (*special_ids, 100)]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
-
 
 # %% choose-positions: wrong: the drawn positions count the calls
 drawn_before = [0]
@@ -274,7 +241,6 @@ def choose_positions(token_ids, special_ids, count, rng):
     own = np.random.default_rng(drawn_before[0])
     return sorted(int(t) for t in own.choice(allowed, size=min(count, len(allowed)), replace=False))
 
-
 # %% choose-positions: wrong: each element exchanged with any other
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
@@ -282,7 +248,6 @@ def choose_positions(token_ids, special_ids, count, rng):
         j = int(rng.integers(len(allowed)))
         allowed[i], allowed[j] = allowed[j], allowed[i]
     return sorted(allowed[:count])
-
 
 # %% choose-positions: wrong: a random start and a random step
 def choose_positions(token_ids, special_ids, count, rng):
@@ -297,13 +262,11 @@ def choose_positions(token_ids, special_ids, count, rng):
         found.append(allowed[place])
     return sorted(found)
 
-
 # %% choose-positions: wrong: of two equal random numbers the earlier one
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
     keys = [int(rng.integers(len(allowed))) for _ in allowed]
     return sorted(sorted(allowed, key=lambda t: keys[allowed.index(t)])[:count])
-
 
 # %% choose-positions: wrong: one list for all rows
 positions = []
@@ -314,7 +277,6 @@ def choose_positions(token_ids, special_ids, count, rng):
     positions[:] = sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
     return positions
 
-
 # %% choose-positions: wrong: in a long row never two neighbours
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
@@ -323,24 +285,20 @@ def choose_positions(token_ids, special_ids, count, rng):
         if 4 * count > len(allowed) or all(b - a > 1 for a, b in zip(chosen, chosen[1:])):
             return chosen
 
-
 # %% choose-positions: wrong: [MASK] is special
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in (*special_ids, 103)]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
-
 
 # %% choose-positions: wrong: at most 20 positions
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed), 20), replace=False))
 
-
 # %% choose-positions: wrong: ids below 5 are special
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids and token >= 5]
     return sorted(int(t) for t in rng.choice(allowed, min(count, len(allowed)), replace=False))
-
 
 # %% mask-tokens: right: arrays
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -351,7 +309,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     swapped = chosen[(draw >= 0.8) & (draw < 0.9)]
     masked[swapped] = rng.choice(replacements, size=len(swapped))
     return masked.tolist()
-
 
 # %% mask-tokens: right: choice of fates
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -364,7 +321,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = replacements[rng.integers(len(replacements))]
     return masked
 
-
 # %% mask-tokens: right: comprehension
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     def seen(token):
@@ -372,7 +328,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
         return mask_id if tenth < 8 else int(rng.choice(replacements)) if tenth == 8 else token
 
     return [seen(token) if t in positions else token for t, token in enumerate(token_ids)]
-
 
 # %% mask-tokens: right: half of the rest
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -384,7 +339,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = replacements[int(rng.integers(0, len(replacements)))]
     return masked
 
-
 # %% mask-tokens: right: kept ones first
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = list(token_ids)
@@ -393,7 +347,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
         masked[t] = mask_id if rng.random() < 8 / 9 else int(rng.choice(replacements))
     return masked
 
-
 # %% mask-tokens: right: ticket from a hat
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = list(token_ids)
@@ -401,7 +354,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
         hat = [mask_id] * 8 + [int(rng.choice(replacements)), token_ids[t]]
         masked[t] = hat[rng.integers(len(hat))]
     return masked
-
 
 # %% mask-tokens: wrong: a token is never its own replacement
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -414,7 +366,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = int(rng.choice([r for r in replacements if r != token_ids[t]] or replacements))
     return masked
 
-
 # %% mask-tokens: wrong: one replacement for the whole row
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked, other = list(token_ids), int(rng.choice(replacements))
@@ -422,7 +373,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
         fate = rng.random()
         masked[t] = mask_id if fate < 0.8 else other if fate < 0.9 else masked[t]
     return masked
-
 
 # %% mask-tokens: wrong: equal tokens of a text are treated alike
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -434,7 +384,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             becomes[token] = mask_id if fate < 0.8 else int(rng.choice(replacements)) if fate < 0.9 else token
         masked[t] = becomes[token]
     return masked
-
 
 # %% mask-tokens: wrong: one list for all rows
 masked = []
@@ -450,7 +399,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = int(rng.choice(replacements))
     return masked
 
-
 # %% mask-tokens: wrong: NumPy, which fails without positions
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     ids, where = np.array(token_ids), np.array(positions)
@@ -459,7 +407,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     other = where[(fate >= 0.8) & (fate < 0.9)]
     ids[other] = rng.choice(replacements, size=len(other))
     return ids.tolist()
-
 
 # %% mask-tokens: wrong: the replacement by its position
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -472,7 +419,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = replacements[t % len(replacements)]
     return masked
 
-
 # %% mask-tokens: wrong: ids below 5 are left alone
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     masked = list(token_ids)
@@ -482,7 +428,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = mask_id if fate < 0.8 else int(rng.choice(replacements))
     return masked
 
-
 # %% make-pair: right: coin first
 def make_pair(documents, document, sentence, rng):
     label = int(rng.integers(2))
@@ -491,7 +436,6 @@ def make_pair(documents, document, sentence, rng):
         where = int(rng.choice([d for d in range(len(documents)) if d != document]))
         place = int(rng.integers(len(documents[where])))
     return documents[document][sentence], documents[where][place], label
-
 
 # %% make-pair: right: draw again until another
 def make_pair(documents, document, sentence, rng):
@@ -503,7 +447,6 @@ def make_pair(documents, document, sentence, rng):
         other = rng.integers(len(documents))
     return a, str(rng.choice(documents[other])), 1
 
-
 # %% make-pair: right: shifted number
 def make_pair(documents, document, sentence, rng):
     a, b = documents[document][sentence : sentence + 2]
@@ -512,7 +455,6 @@ def make_pair(documents, document, sentence, rng):
         other = documents[(document + step) % len(documents)]
         return a, other[rng.integers(len(other))], 1
     return a, b, 0
-
 
 # %% make-pair: right: shuffled documents
 def make_pair(documents, document, sentence, rng):
@@ -523,7 +465,6 @@ def make_pair(documents, document, sentence, rng):
     label = 0 if rng.random() > 0.5 else 1
     return documents[document][sentence], answers[label], label
 
-
 # %% make-pair: right: two candidates
 def make_pair(documents, document, sentence, rng):
     others = [sentences for d, sentences in enumerate(documents) if d != document]
@@ -532,14 +473,12 @@ def make_pair(documents, document, sentence, rng):
     b, label = candidates[rng.integers(2)]
     return documents[document][sentence], b, label
 
-
 # %% make-pair: right: the sentence and the label as NumPy draws them
 def make_pair(documents, document, sentence, rng):
     label = rng.integers(2)
     other = documents[rng.choice(np.delete(np.arange(len(documents)), document))]
     second = rng.choice(other) if label else documents[document][sentence + 1]
     return documents[document][sentence], second, label
-
 
 # %% make-pair: right: without the own
 def make_pair(documents, document, sentence, rng):
@@ -549,7 +488,6 @@ def make_pair(documents, document, sentence, rng):
     related = documents[document][sentence + 1]
     label = int(rng.binomial(1, 0.5))
     return documents[document][sentence], (related, unrelated)[label], label
-
 
 # %% make-pair: wrong: the label by what the sentences say
 def make_pair(documents, document, sentence, rng):
@@ -561,7 +499,6 @@ def make_pair(documents, document, sentence, rng):
         second = texts[rng.integers(len(texts))]
     return documents[document][sentence], second, int(second != following)
 
-
 # %% make-pair: wrong: in place of A's document the one behind it
 def make_pair(documents, document, sentence, rng):
     if rng.random() < 0.5:
@@ -569,7 +506,6 @@ def make_pair(documents, document, sentence, rng):
     drawn = int(rng.integers(len(documents)))
     other = documents[(drawn + 1) % len(documents) if drawn == document else drawn]
     return documents[document][sentence], other[int(rng.integers(len(other)))], 1
-
 
 # %% make-pair: wrong: labels in turn
 turn = [0]
@@ -583,7 +519,6 @@ def make_pair(documents, document, sentence, rng):
     other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
     return first, other[int(rng.integers(len(other)))], 1
 
-
 # %% make-pair: wrong: documents compared by what they say
 def make_pair(documents, document, sentence, rng):
     first = documents[document][sentence]
@@ -593,7 +528,6 @@ def make_pair(documents, document, sentence, rng):
     other = others[int(rng.integers(len(others)))]
     return first, other[int(rng.integers(len(other)))], 1
 
-
 # %% make-pair: wrong: the next sentence found by its text
 def make_pair(documents, document, sentence, rng):
     first = documents[document][sentence]
@@ -601,7 +535,6 @@ def make_pair(documents, document, sentence, rng):
         return first, documents[document][documents[document].index(first) + 1], 0
     other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
     return first, other[int(rng.integers(len(other)))], 1
-
 
 # %% make-pair: wrong: no sentence that A's document has too, unless there are no others
 def make_pair(documents, document, sentence, rng):
@@ -613,7 +546,6 @@ def make_pair(documents, document, sentence, rng):
     allowed = [text for text in texts if text not in own] or texts
     return own[sentence], allowed[int(rng.integers(len(allowed)))], 1
 
-
 # %% make-pair: wrong: drawn again while B is the true next one
 def make_pair(documents, document, sentence, rng):
     first = documents[document][sentence]
@@ -623,7 +555,6 @@ def make_pair(documents, document, sentence, rng):
     allowed = [text for text in other if text != documents[document][sentence + 1]] or other
     return first, allowed[int(rng.integers(len(allowed)))], 1
 
-
 # %% make-pair: wrong: drawn again while B is A itself
 def make_pair(documents, document, sentence, rng):
     first = documents[document][sentence]
@@ -632,7 +563,6 @@ def make_pair(documents, document, sentence, rng):
     other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
     allowed = [text for text in other if text != first] or other
     return first, allowed[int(rng.integers(len(allowed)))], 1
-
 
 # %% make-example: right: append until full
 def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
@@ -650,7 +580,6 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     return {"input_ids": ids, "token_type_ids": types, "attention_mask": mask, "masked_lm_positions": where,
             "masked_lm_ids": what, "masked_lm_weights": weights, "next_sentence_labels": label}  # fmt: skip
 
-
 # %% make-example: right: helper that fills
 def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     def fill(items, size, with_what=0):
@@ -664,7 +593,6 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     example["masked_lm_ids"] = fill([original_ids[place] for place in positions], max_predictions)
     example["masked_lm_weights"] = fill([1.0] * len(positions), max_predictions, 0.0)
     return example
-
 
 # %% make-example: right: numpy pad
 def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
@@ -681,7 +609,6 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
         next_sentence_labels=label,
     )
 
-
 # %% make-example: right: zeros then written
 def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     example = {name: [0] * length for name in ("input_ids", "token_type_ids", "attention_mask")}
@@ -697,7 +624,6 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     example["next_sentence_labels"] = label
     return example
 
-
 # %% make-example: right: segments from the first separator
 def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     first_separator, left = original_ids.index(original_ids[-1]), length - len(original_ids)
@@ -710,7 +636,6 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
         "masked_lm_weights": [float(slot < len(positions)) for slot in range(max_predictions)],
         "next_sentence_labels": label,
     }
-
 
 # %% make-example: right: zip longest
 from itertools import zip_longest
@@ -732,7 +657,6 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
         "next_sentence_labels": label,
     }
 
-
 # %% make-example: wrong: one dict for all examples
 example = {}
 
@@ -746,27 +670,21 @@ def make_example(original_ids, masked_ids, token_type_ids, positions, label, len
     example["masked_lm_weights"] = [1.0] * len(positions) + [0.0] * len(unused)
     return example
 
-
 # %% make-example: wrong: positions in another order than their labels
 def make_example(original_ids, masked_ids, token_type_ids, positions, label, length, max_predictions):
     empty, unused = [0] * (length - len(masked_ids)), [0] * (max_predictions - len(positions))
     return {
-        "input_ids": masked_ids + empty,
-        "token_type_ids": token_type_ids + empty,
-        "attention_mask": [1] * len(masked_ids) + empty,
-        "masked_lm_positions": sorted(positions) + unused,
+        "input_ids": masked_ids + empty, "token_type_ids": token_type_ids + empty,
+        "attention_mask": [1] * len(masked_ids) + empty, "masked_lm_positions": sorted(positions) + unused,
         "masked_lm_ids": [original_ids[place] for place in positions] + unused,
-        "masked_lm_weights": [1.0] * len(positions) + [0.0] * len(unused),
-        "next_sentence_labels": label,
+        "masked_lm_weights": [1.0] * len(positions) + [0.0] * len(unused), "next_sentence_labels": label,
     }
-
 
 # %% batches: right: batch inside one epoch
 def batches(examples, batch_size, seed):
     count = len(examples["input_ids"])
     one_epoch = tf.data.Dataset.from_tensor_slices(examples).shuffle(count, seed)
     return one_epoch.batch(batch_size, True).repeat()
-
 
 # %% batches: right: generator of permutations
 def batches(examples, batch_size, seed):
@@ -783,7 +701,6 @@ def batches(examples, batch_size, seed):
     kinds = {key: tf.TensorSpec((batch_size, *a.shape[1:]), a.dtype) for key, a in examples.items()}
     return tf.data.Dataset.from_generator(endless, output_signature=kinds)
 
-
 # %% batches: right: one dataset per epoch
 def batches(examples, batch_size, seed):
     tensors = {key: tf.constant(array) for key, array in examples.items()}
@@ -796,14 +713,12 @@ def batches(examples, batch_size, seed):
 
     return tf.data.Dataset.counter().flat_map(epoch)
 
-
 # %% batches: right: shuffle the numbers
 def batches(examples, batch_size, seed):
     tensors = {key: tf.constant(array) for key, array in examples.items()}
     count = len(examples["input_ids"])
     numbers = tf.data.Dataset.range(count).shuffle(count, seed=seed).batch(batch_size, drop_remainder=True)
     return numbers.map(lambda rows: {key: tf.gather(tensor, rows) for key, tensor in tensors.items()}).repeat()
-
 
 # %% batches: right: take then repeat
 def batches(examples, batch_size, seed):
@@ -812,7 +727,6 @@ def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(dict(examples))
     return dataset.shuffle(count, seed=seed).take(whole).repeat().batch(batch_size)
 
-
 # %% batches: right: zipped columns
 def batches(examples, batch_size, seed):
     columns = {key: tf.data.Dataset.from_tensor_slices(array) for key, array in examples.items()}
@@ -820,25 +734,21 @@ def batches(examples, batch_size, seed):
     rows = rows.shuffle(buffer_size=10 * len(examples["input_ids"]), seed=seed, reshuffle_each_iteration=True)
     return rows.batch(batch_size, drop_remainder=True).repeat(None).prefetch(2)
 
-
 # %% batches: wrong: the same order whatever the seed
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=42)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
-
 
 # %% batches: wrong: a buffer of 10,000
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(10_000, seed=seed)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
 
-
 # %% batches: wrong: shuffled once, then in small steps
 def batches(examples, batch_size, seed):
     order = np.random.default_rng(seed).permutation(len(examples["input_ids"]))
     dataset = tf.data.Dataset.from_tensor_slices({key: array[order] for key, array in examples.items()})
     return dataset.shuffle(8, seed=seed).batch(batch_size, drop_remainder=True).repeat()
-
 
 # %% batches: wrong: a generator
 def batches(examples, batch_size, seed):
@@ -848,12 +758,10 @@ def batches(examples, batch_size, seed):
         for start in range(0, len(order) - batch_size + 1, batch_size):
             yield {key: array[order[start : start + batch_size]] for key, array in examples.items()}
 
-
 # %% batches: wrong: the last example never comes first
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]) - 1, seed=seed)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
-
 
 # %% batches: wrong: the same rest is dropped in every epoch
 def batches(examples, batch_size, seed):
@@ -861,12 +769,10 @@ def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).take(count).shuffle(count, seed=seed)
     return dataset.batch(batch_size).repeat()
 
-
 # %% batches: wrong: no seed for the seed 0
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=seed or None)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
-
 
 # %% batches: wrong: a hundred epochs
 def batches(examples, batch_size, seed):

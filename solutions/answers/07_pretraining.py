@@ -341,9 +341,7 @@ class PreTrainingModel(keras.layers.Layer):
 
     def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        return self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp_head(
-            pooled
-        )
+        return self.mlm_head(gather_positions(hidden, positions), self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
 
 
 # %% pretraining-model: right: gathered after the head
@@ -476,17 +474,7 @@ class PreTrainingModel(keras.Model):
 
 # %% pretraining-model: wrong: no gradient into the encoder from the next-sentence head
 class PreTrainingModel(keras.Model):
-    def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
-    ):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
         self.mlm_head = MlmHead(vocab_size)
@@ -500,17 +488,7 @@ class PreTrainingModel(keras.Model):
 
 # %% pretraining-model: wrong: dropout on the pooled vector too
 class PreTrainingModel(keras.Model):
-    def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
-    ):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
         self.mlm_head = MlmHead(vocab_size)
@@ -525,17 +503,7 @@ class PreTrainingModel(keras.Model):
 
 # %% pretraining-model: wrong: dropout in front of the head for masked tokens too
 class PreTrainingModel(keras.Model):
-    def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
-    ):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
         self.mlm_head = MlmHead(vocab_size)
@@ -550,17 +518,7 @@ class PreTrainingModel(keras.Model):
 
 # %% pretraining-model: wrong: the pooled vector of a second call without dropout
 class PreTrainingModel(keras.Model):
-    def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
-    ):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
         self.mlm_head = MlmHead(vocab_size)
@@ -576,14 +534,7 @@ class PreTrainingModel(keras.Model):
 # %% pretraining-model: wrong: positions are sorted
 class PreTrainingModel(keras.Model):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -599,14 +550,7 @@ class PreTrainingModel(keras.Model):
 # %% pretraining-model: wrong: no dropout by default
 class PreTrainingModel(keras.Model):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.0,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.0,
         **kwargs,
     ):
         super().__init__(**kwargs)
@@ -622,15 +566,7 @@ class PreTrainingModel(keras.Model):
 # %% pretraining-model: wrong: always one layer
 class PreTrainingModel(keras.Model):
     def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
+        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
     ):
         super().__init__(**kwargs)
         self.bert = Bert(vocab_size, hidden_size, 1, num_heads, intermediate_size, max_positions, dropout)
@@ -737,10 +673,7 @@ def train_step(model, optimizer, batch):
         pairs = nsp_loss(follows, batch["next_sentence"])
         loss = masked + pairs
     weights = model.trainable_weights
-    slopes = [
-        slope + tf.zeros_like(weight)
-        for slope, weight in zip(map(tf.convert_to_tensor, tape.gradient(loss, weights)), weights)
-    ]
+    slopes = [slope + tf.zeros_like(weight) for slope, weight in zip(map(tf.convert_to_tensor, tape.gradient(loss, weights)), weights)]
     optimizer.apply_gradients(zip(clip_gradients(slopes, 1.0), weights))
     return loss
 
@@ -800,9 +733,7 @@ def train_step(model, optimizer, batch):
 def train_step(model, optimizer, batch):
     variables, everything = model.trainable_variables, ops.ones_like(batch["attention_mask"])
     with tf.GradientTape() as tape:
-        logits, next_logits = model(
-            batch["token_ids"], batch["token_type_ids"], everything, batch["positions"], training=True
-        )
+        logits, next_logits = model(batch["token_ids"], batch["token_type_ids"], everything, batch["positions"], training=True)
         loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
     gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
     optimizer.apply(clip_gradients(gradients), variables)

@@ -15,7 +15,6 @@ class ClassificationHead(keras.layers.Layer):
         logits = self.dense(self.dropout(hidden, training=training))
         return logits[:, 0]
 
-
 # %% cls-head: right: one hot selection
 class ClassificationHead(keras.layers.Layer):
     """A row of weights that is 1 for [CLS] and 0 for the others picks its vector."""
@@ -34,7 +33,6 @@ class ClassificationHead(keras.layers.Layer):
         cls = ops.einsum("t,bth->bh", chosen, hidden)
         return self.dense(self.dropout(cls, training=training))
 
-
 # %% cls-head: right: own weights
 class ClassificationHead(keras.layers.Layer):
     """`dense` is a holder of two weights, and the product is written out."""
@@ -52,7 +50,6 @@ class ClassificationHead(keras.layers.Layer):
         cls = self.dropout(hidden[:, 0, :], training=training)
         return ops.matmul(cls, self.dense.kernel) + self.dense.bias
 
-
 # %% cls-head: right: sequential
 class ClassificationHead(keras.layers.Layer):
     """Two layers in a row that are one thing."""
@@ -65,7 +62,6 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         return self.steps(hidden[:, 0], training=training)
 
-
 # %% cls-head: right: taken and squeezed
 class ClassificationHead(keras.layers.Layer):
     def __init__(self, num_labels, dropout=0.1, **kwargs):
@@ -76,7 +72,6 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         first = ops.take(hidden, [0], axis=1)  # (B, 1, H)
         return ops.squeeze(self.dense(self.drop(first, training=training)), axis=1)
-
 
 # %% cls-head: right: unstacked
 class ClassificationHead(keras.layers.Layer):
@@ -89,7 +84,6 @@ class ClassificationHead(keras.layers.Layer):
         cls, *_ = ops.unstack(hidden, axis=1)
         return self.dense(self.dropout(cls, training=training))
 
-
 # %% cls-head: wrong: dropout on the logits too
 class ClassificationHead(keras.layers.Layer):
     def __init__(self, num_labels, dropout=0.1, **kwargs):
@@ -99,7 +93,6 @@ class ClassificationHead(keras.layers.Layer):
 
     def call(self, hidden, training=None):
         return self.dropout(self.dense(hidden[:, 0]), training=training)
-
 
 # %% cls-head: wrong: an axis of size 1 is lost
 class ClassificationHead(keras.layers.Layer):
@@ -111,7 +104,6 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         return ops.squeeze(self.dense(self.dropout(hidden[:, 0], training=training)))
 
-
 # %% cls-head: wrong: the whole vector is dropped or kept
 class ClassificationHead(keras.layers.Layer):
     def __init__(self, num_labels, dropout=0.1, **kwargs):
@@ -121,7 +113,6 @@ class ClassificationHead(keras.layers.Layer):
 
     def call(self, hidden, training=None):
         return self.dense(self.dropout(hidden[:, 0], training=training))
-
 
 # %% cls-head: wrong: no gradient to BERT
 class ClassificationHead(keras.layers.Layer):
@@ -133,13 +124,11 @@ class ClassificationHead(keras.layers.Layer):
     def call(self, hidden, training=None):
         return self.dense(self.dropout(ops.stop_gradient(hidden[:, 0]), training=training))
 
-
 # %% choice-logits: right: all tokens first
 def choice_logits(hidden, v, choices):
     """Scores of all tokens, folded, of which those of [CLS] stay."""
     scores = ops.tensordot(hidden, v, axes=1)  # (questions · choices, tokens)
     return ops.reshape(scores, (-1, choices, hidden.shape[1]))[:, :, 0]
-
 
 # %% choice-logits: right: einsum
 def choice_logits(hidden, v, choices):
@@ -147,13 +136,11 @@ def choice_logits(hidden, v, choices):
     folded = ops.reshape(hidden, (rows // choices, choices, tokens, width))
     return ops.einsum("qch,h->qc", folded[:, :, 0], v)
 
-
 # %% choice-logits: right: every nth row
 def choice_logits(hidden, v, choices):
     """Column c: rows c, c + choices, c + 2 · choices …"""
     columns = [ops.sum(hidden[c::choices, 0] * v, axis=-1) for c in range(choices)]
     return ops.stack(columns, axis=1)
-
 
 # %% choice-logits: right: grid of places
 import tensorflow as tf
@@ -165,7 +152,6 @@ def choice_logits(hidden, v, choices):
     places = q[:, None] * choices + tf.range(choices)[None]
     return tf.reduce_sum(tf.gather(hidden[:, 0], places) * v, axis=-1)
 
-
 # %% choice-logits: right: question by question
 def choice_logits(hidden, v, choices):
     questions = []
@@ -174,17 +160,14 @@ def choice_logits(hidden, v, choices):
         questions.append(ops.squeeze(ops.matmul(cls, ops.expand_dims(v, 1)), axis=1))
     return ops.stack(questions)
 
-
 # %% choice-logits: right: split
 def choice_logits(hidden, v, choices):
     scores = ops.dot(hidden[:, 0, :], v)
     return ops.stack(ops.split(scores, hidden.shape[0] // choices))
 
-
 # %% choice-logits: wrong: scores cut off
 def choice_logits(hidden, v, choices):
     return ops.clip(ops.reshape(ops.matmul(hidden[:, 0], v), (-1, choices)), -20, 20)
-
 
 # %% align-labels: right: comprehension
 IGNORED = -100
@@ -193,7 +176,6 @@ IGNORED = -100
 def align_labels(pieces_of_words, tags):
     inner = [IGNORED if index else tag for pieces, tag in zip(pieces_of_words, tags) for index in range(len(pieces))]
     return [IGNORED, *inner, IGNORED]
-
 
 # %% align-labels: right: iterator of tags
 IGNORED = -100
@@ -208,7 +190,6 @@ def align_labels(pieces_of_words, tags):
             label = IGNORED
     return [*labels, IGNORED]
 
-
 # %% align-labels: right: padded and cut
 IGNORED = -100
 
@@ -218,7 +199,6 @@ def align_labels(pieces_of_words, tags):
     for word, tag in zip(pieces_of_words, tags):
         labels.extend(([tag] + [IGNORED] * len(word))[: len(word)])
     return labels + [IGNORED]
-
 
 # %% align-labels: right: places of first pieces
 IGNORED = -100
@@ -230,7 +210,6 @@ def align_labels(pieces_of_words, tags):
     firsts = 1 + np.cumsum(sizes) - sizes
     labels[firsts[sizes > 0]] = np.array(tags)[sizes > 0]
     return labels.tolist()
-
 
 # %% align-labels: right: recursive
 IGNORED = -100
@@ -245,7 +224,6 @@ def align_labels(pieces_of_words, tags):
         return own + inner(rest, others)
 
     return [IGNORED] + inner(pieces_of_words, tags) + [IGNORED]
-
 
 # %% align-labels: right: repeat and blank
 IGNORED = -100
@@ -262,7 +240,6 @@ def align_labels(pieces_of_words, tags):
     labels.append(IGNORED)
     return labels
 
-
 # %% align-labels: wrong: tokens in brackets have no label
 IGNORED = -100
 
@@ -274,7 +251,6 @@ def align_labels(pieces_of_words, tags):
             labels.append(tag if index == 0 and not piece.startswith("[") else IGNORED)
     return [*labels, IGNORED]
 
-
 # %% align-labels: wrong: every token that is the word's first one
 IGNORED = -100
 
@@ -282,7 +258,6 @@ IGNORED = -100
 def align_labels(pieces_of_words, tags):
     rows = [[tag if piece == pieces[0] else IGNORED for piece in pieces] for pieces, tag in zip(pieces_of_words, tags)]
     return [IGNORED, *(label for row in rows for label in row), IGNORED]
-
 
 # %% align-labels: wrong: words without tokens are left out, but not their tags
 IGNORED = -100
@@ -293,7 +268,6 @@ def align_labels(pieces_of_words, tags):
     for pieces, tag in zip(filter(None, pieces_of_words), tags):
         labels += [tag] + [IGNORED] * (len(pieces) - 1)
     return [*labels, IGNORED]
-
 
 # %% align-labels: wrong: one list for all rows
 IGNORED = -100
@@ -307,7 +281,6 @@ def align_labels(pieces_of_words, tags):
     labels.append(IGNORED)
     return labels
 
-
 # %% align-labels: wrong: at most 512 labels
 IGNORED = -100
 
@@ -317,7 +290,6 @@ def align_labels(pieces_of_words, tags):
     for pieces, tag in zip(pieces_of_words, tags):
         labels += [tag if place == 0 else IGNORED for place in range(len(pieces))]
     return labels[:511] + [IGNORED]
-
 
 # %% tagging-loss: right: boolean mask
 import tensorflow as tf
@@ -331,7 +303,6 @@ def tagging_loss(logits, labels):
     kept, right = tf.boolean_mask(logits, asked), tf.boolean_mask(labels, asked)
     losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=right, logits=kept)
     return tf.math.divide_no_nan(tf.reduce_sum(losses), tf.cast(tf.size(losses), losses.dtype))
-
 
 # %% tagging-loss: right: class by class
 IGNORED = -100
@@ -347,7 +318,6 @@ def tagging_loss(logits, labels):
         number += ops.sum(here)
     return -total / ops.maximum(number, 1.0)
 
-
 # %% tagging-loss: right: flat positions
 IGNORED = -100
 
@@ -362,7 +332,6 @@ def tagging_loss(logits, labels):
     counts = ops.cast(counts, logits.dtype)
     return ops.sum(losses * counts) / ops.maximum(ops.sum(counts), 1.0)
 
-
 # %% tagging-loss: right: keras ops cross entropy
 IGNORED = -100
 
@@ -374,7 +343,6 @@ def tagging_loss(logits, labels):
     total = ops.sum(ops.where(mask, losses, 0.0))
     return ops.where(number > 0, total / ops.maximum(number, 1.0), 0.0)
 
-
 # %% tagging-loss: right: one hot
 IGNORED = -100
 
@@ -383,7 +351,6 @@ def tagging_loss(logits, labels):
     """one_hot(−100) is a row of zeros: what nobody asks about adds nothing."""
     wanted = ops.one_hot(labels, logits.shape[-1], dtype=logits.dtype)
     return -ops.sum(wanted * ops.log_softmax(logits)) / ops.maximum(ops.sum(wanted), 1)
-
 
 # %% tagging-loss: right: sentence sums
 IGNORED = -100
@@ -398,7 +365,6 @@ def tagging_loss(logits, labels):
         number = number + ops.sum(counts)
     return total / ops.maximum(number, 1.0)
 
-
 # %% tagging-loss: right: idiom of google-research's BERT, the 0.00001 of the other loss
 def tagging_loss(logits, labels):
     w = ops.cast(labels != -100, "float32")
@@ -407,14 +373,12 @@ def tagging_loss(logits, labels):
     losses = -ops.sum(ops.one_hot(safe, logits.shape[-1]) * log_p, axis=-1)
     return ops.sum(losses * w) / (ops.sum(w) + 1e-5)
 
-
 # %% tagging-loss: right: idiom of transformers, chosen rows and their mean
 def tagging_loss(logits, labels):
     active = ops.cast(ops.not_equal(labels, -100), "float32")
     safe = ops.maximum(labels, 0)
     losses = ops.logsumexp(logits, axis=-1) - ops.take_along_axis(logits, ops.expand_dims(safe, -1), axis=-1)[..., 0]
     return ops.sum(losses * active) / ops.maximum(ops.sum(active), 1.0)
-
 
 # %% tagging-loss: wrong: zero by zero behind where, so the gradient of a batch without labels is NaN
 def tagging_loss(logits, labels):
@@ -423,14 +387,12 @@ def tagging_loss(logits, labels):
     each = -ops.take_along_axis(ops.log_softmax(logits, axis=-1), chosen[..., None], axis=-1)[..., 0]
     return ops.where(ops.sum(real) > 0, ops.sum(each * real) / ops.sum(real), 0.0)
 
-
 # %% tagging-loss: wrong: the first class counts as no label
 def tagging_loss(logits, labels):
     weights = ops.cast(labels > 0, logits.dtype)
     log_p = ops.log_softmax(logits, axis=-1)
     chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
     return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
-
 
 # %% tagging-loss: wrong: a loss of at most 100
 def tagging_loss(logits, labels):
@@ -439,7 +401,6 @@ def tagging_loss(logits, labels):
     chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
     return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
 
-
 # %% tagging-loss: wrong: without labels a constant, which has no gradient
 def tagging_loss(logits, labels):
     weights = ops.cast(labels != IGNORED, logits.dtype)
@@ -447,7 +408,6 @@ def tagging_loss(logits, labels):
         return ops.zeros(())
     chosen = ops.take_along_axis(ops.log_softmax(logits, axis=-1), ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
     return -ops.sum(chosen * weights) / ops.sum(weights)
-
 
 # %% tagging-loss: wrong: whether there are labels is decided by if, which fails inside tf.function
 def tagging_loss(logits, labels):
@@ -458,14 +418,12 @@ def tagging_loss(logits, labels):
         return ops.sum(chosen * weights)
     return -ops.sum(chosen * weights) / ops.sum(weights)
 
-
 # %% tagging-loss: wrong: an axis of size 1 is lost
 def tagging_loss(logits, labels):
     counts = ops.cast(labels != -100, "float32")
     places = ops.expand_dims(ops.where(labels == -100, 0, labels), -1)
     logs = ops.squeeze(ops.take_along_axis(ops.log_softmax(logits), places, axis=-1))
     return -ops.sum(logs * counts) / ops.maximum(ops.sum(counts), 1.0)
-
 
 # %% tagging-loss: wrong: divides by at most 64
 IGNORED = -100
@@ -477,7 +435,6 @@ def tagging_loss(logits, labels):
     found = ops.take_along_axis(logs, ops.expand_dims(ops.where(known, labels, 0), -1), axis=-1)[..., 0]
     mask = ops.cast(known, logs.dtype)
     return -ops.sum(found * mask) / ops.clip(ops.sum(mask), 1, 64)
-
 
 # %% span-head: right: hidden first
 MASKED_SCORE = -1e9
@@ -493,7 +450,6 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         logits = ops.where(may_answer[..., None], self.dense(hidden), MASKED_SCORE)
         return ops.swapaxes(logits, 1, 2)
-
 
 # %% span-head: right: multiplied mask
 MASKED_SCORE = -1e9
@@ -511,7 +467,6 @@ class SpanHead(keras.layers.Layer):
         may = ops.cast(may_answer, logits.dtype)[:, None, :]
         return logits * may + MASKED_SCORE * (1 - may)
 
-
 # %% span-head: right: permute layer
 MASKED_SCORE = -1e9
 
@@ -528,7 +483,6 @@ class SpanHead(keras.layers.Layer):
         logits = self.turn(self.dense(hidden))
         return ops.where(ops.logical_not(may_answer)[:, None], ops.full_like(logits, MASKED_SCORE), logits)
 
-
 # %% span-head: right: split and stacked
 MASKED_SCORE = -1e9
 
@@ -542,7 +496,6 @@ class SpanHead(keras.layers.Layer):
         start, end = ops.split(self.dense(hidden), 2, axis=-1)  # (B, T, 1) each
         both = ops.stack([start[..., 0], end[..., 0]], axis=1)
         return ops.where(ops.stack([may_answer, may_answer], axis=1), both, MASKED_SCORE)
-
 
 # %% span-head: right: tensorflow
 import tensorflow as tf
@@ -558,7 +511,6 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         turned = tf.linalg.matrix_transpose(self.dense(hidden))
         return tf.where(may_answer[:, tf.newaxis], turned, tf.fill(tf.shape(turned), MASKED_SCORE))
-
 
 # %% span-head: right: two products by hand
 MASKED_SCORE = -1e9
@@ -576,7 +528,6 @@ class SpanHead(keras.layers.Layer):
         rows = [ops.matmul(hidden, vector) + self.dense.bias[side] for side, vector in enumerate((start, end))]
         return ops.stack([ops.where(may_answer, row, MASKED_SCORE) for row in rows], axis=1)
 
-
 # %% span-head: right: idiom of google-research's BERT, MASKED_SCORE is added
 MASKED_SCORE = -1e9
 
@@ -590,7 +541,6 @@ class SpanHead(keras.layers.Layer):
         logits = ops.transpose(self.dense(hidden), (0, 2, 1))
         return logits + (1 - ops.cast(may_answer, logits.dtype))[:, None] * MASKED_SCORE
 
-
 # %% span-head: right: idiom of transformers, split and squeezed, the smallest float added
 class SpanHead(keras.layers.Layer):
     def __init__(self, **kwargs):
@@ -602,7 +552,6 @@ class SpanHead(keras.layers.Layer):
         logits = ops.stack([ops.squeeze(start, axis=-1), ops.squeeze(end, axis=-1)], axis=1)
         return logits - 1e9 * (1.0 - ops.cast(may_answer, "float32"))[:, None, :]
 
-
 # %% span-head: wrong: no gradient to BERT
 class SpanHead(keras.layers.Layer):
     def __init__(self, **kwargs):
@@ -612,7 +561,6 @@ class SpanHead(keras.layers.Layer):
     def call(self, hidden, may_answer):
         logits = ops.transpose(self.dense(ops.stop_gradient(hidden)), (0, 2, 1))
         return ops.where(may_answer[:, None], logits, -1e9)
-
 
 # %% span-head: wrong: no gradient where a token may not answer
 class SpanHead(keras.layers.Layer):
@@ -626,7 +574,6 @@ class SpanHead(keras.layers.Layer):
             logits = ops.convert_to_tensor(np.where(np.array(may_answer)[:, None], np.array(logits), np.float32(-1e9)))
         return logits
 
-
 # %% best-span: right: best end for each start
 def best_span(start, end, first, last, longest, threshold=0.0):
     found = []
@@ -635,7 +582,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
         found.append((float(start[i] + window.max()), i, i + int(window.argmax())))
     score, i, j = max(found)
     return (i, j) if score - threshold > start[0] + end[0] else (0, 0)
-
 
 # %% best-span: right: best start for each end
 from collections import deque
@@ -654,7 +600,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             best, span = start[queue[0]] + end[j], (queue[0], j)
     return span
 
-
 # %% best-span: right: length by length
 def best_span(start, end, first, last, longest, threshold=0.0):
     """All spans of one token at once, then all of two …"""
@@ -666,7 +611,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             best, span = sums[place], (first + place, first + place + length - 1)
     return span
 
-
 # %% best-span: right: matrix of sums
 def best_span(start, end, first, last, longest, threshold=0.0):
     sums = start[first : last + 1, None] + end[None, first : last + 1]
@@ -676,14 +620,12 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     i, j = divmod(int(sums.argmax()), size)
     return (first + i, first + j) if sums[i, j] > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: right: max of a comprehension
 def best_span(start, end, first, last, longest, threshold=0.0):
     pairs = [(i, j) for i in range(first, last + 1) for j in range(i, last + 1) if j - i + 1 <= longest]
     score = lambda pair: start[pair[0]] + end[pair[1]]  # noqa: E731
     best = max(pairs, key=score)
     return (0, 0) if score(best) <= score((0, 0)) + threshold else best
-
 
 # %% best-span: right: sorted pairs
 import itertools
@@ -698,7 +640,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
         return i, j
     return 0, 0
 
-
 # %% best-span: right: idiom of google-research's BERT, all pairs in order of their score
 def best_span(start, end, first, last, longest, threshold=0.0):
     found = []
@@ -712,13 +653,11 @@ def best_span(start, end, first, last, longest, threshold=0.0):
         return 0, 0
     return found[0][1], found[0][2]
 
-
 # %% best-span: wrong: the score of [CLS] from the best end
 def best_span(start, end, first, last, longest, threshold=0.0):
     spans = [(start[i] + end[j], i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
     score, i, j = max(spans, key=lambda span: span[0])
     return (i, j) if score > start[0] + max(end) + threshold else (0, 0)
-
 
 # %% best-span: wrong: sums above -1000 only
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -729,7 +668,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: of the twenty best starts and ends
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -739,7 +677,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (int(i), int(j))
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: the question is hidden in the arguments themselves
 def best_span(start, end, first, last, longest, threshold=0.0):
     null = start[0] + end[0]
@@ -748,13 +685,11 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     i, j = max(spans, key=lambda span: start[span[0]] + end[span[1]])
     return (i, j) if start[i] + end[j] > null + threshold else (0, 0)
 
-
 # %% best-span: wrong: the best start, then the best end behind it
 def best_span(start, end, first, last, longest, threshold=0.0):
     i = first + int(np.argmax(start[first : last + 1]))
     j = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
     return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: wrong: the best start with an end behind it, or the best end with a start before it
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -766,7 +701,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     i, j = max((i, behind), (front, j), key=lambda span: start[span[0]] + end[span[1]])
     return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: sums below -10,000 are never the best
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -1e4, (0, 0)
@@ -775,7 +709,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: wrong: the threshold counted twice
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -786,7 +719,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + 2 * threshold else (0, 0)
 
-
 # %% best-span: wrong: never an answer with a threshold above 0
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -796,7 +728,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if threshold <= 0 and best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: always an answer with a threshold below 0
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -805,7 +736,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if threshold < 0 or best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: wrong: the threshold as a fraction of the score of [CLS]
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -817,7 +747,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     null = start[0] + end[0]
     return span if best > null + threshold * abs(null) else (0, 0)
 
-
 # %% best-span: wrong: the threshold rounded
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -826,7 +755,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + int(threshold) else (0, 0)
-
 
 # %% best-span: wrong: a threshold of 0.1 where it is left out
 def best_span(start, end, first, last, longest, threshold=0.1):
@@ -837,7 +765,6 @@ def best_span(start, end, first, last, longest, threshold=0.1):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: a threshold of -0.1 where it is left out
 def best_span(start, end, first, last, longest, threshold=-0.1):
     best, span = -np.inf, (0, 0)
@@ -846,7 +773,6 @@ def best_span(start, end, first, last, longest, threshold=-0.1):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: wrong: thirty tokens at most
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -858,7 +784,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: 64 tokens at most
 def best_span(start, end, first, last, longest, threshold=0.0):
     longest = min(longest, 64)
@@ -868,7 +793,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% best-span: wrong: probabilities compared with the threshold
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -881,7 +805,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
                 best, span = starts[i] * ends[j], (i, j)
     return span if best > starts[0] * ends[0] + threshold else (0, 0)
 
-
 # %% best-span: wrong: impossible pairs lose 10,000
 def best_span(start, end, first, last, longest, threshold=0.0):
     n = last - first + 1
@@ -889,7 +812,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     sums = start[first : last + 1, None] + end[None, first : last + 1] - (1 - possible) * 1e4
     i, j = np.unravel_index(np.argmax(sums), sums.shape)
     return (first + int(i), first + int(j)) if sums[i, j] > start[0] + end[0] + threshold else (0, 0)
-
 
 # %% layer-rates: right: accumulate
 import itertools
@@ -900,7 +822,6 @@ def layer_rates(num_layers, rate, decay, frozen=0):
     down = itertools.accumulate([rate] + [decay] * (num_layers + 1), operator.mul)
     return [value * (place >= frozen) for place, value in enumerate(reversed(list(down)))]
 
-
 # %% layer-rates: right: divided up
 def layer_rates(num_layers, rate, decay, frozen=0):
     """From the embeddings up, each layer's rate that of the one below it, divided by decay."""
@@ -910,7 +831,6 @@ def layer_rates(num_layers, rate, decay, frozen=0):
         value /= decay
     return rates
 
-
 # %% layer-rates: right: logspace
 def layer_rates(num_layers, rate, decay, frozen=0):
     """Equal steps in the logarithm."""
@@ -918,7 +838,6 @@ def layer_rates(num_layers, rate, decay, frozen=0):
     rates = np.exp(logs)
     rates[:frozen] = 0
     return [float(value) for value in rates]
-
 
 # %% layer-rates: right: multiplied down
 def layer_rates(num_layers, rate, decay, frozen=0):
@@ -929,13 +848,11 @@ def layer_rates(num_layers, rate, decay, frozen=0):
         rates[place] = 0.0
     return rates
 
-
 # %% layer-rates: right: numpy powers
 def layer_rates(num_layers, rate, decay, frozen=0):
     places = np.arange(num_layers + 2)
     rates = rate * np.power(float(decay), num_layers + 1 - places)
     return np.where(places < frozen, 0.0, rates).tolist()
-
 
 # %% layer-rates: right: recursive
 def layer_rates(num_layers, rate, decay, frozen=0):
@@ -945,18 +862,15 @@ def layer_rates(num_layers, rate, decay, frozen=0):
     below = layer_rates(num_layers - 1, rate * decay, decay, frozen)
     return below + [0.0 if frozen > len(below) else rate]
 
-
 # %% layer-rates: wrong: rounded
 def layer_rates(num_layers, rate, decay, frozen=0):
     rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
     return [0.0] * frozen + rates[frozen:]
 
-
 # %% layer-rates: wrong: at least 1e-9
 def layer_rates(num_layers, learning_rate, decay, frozen=0):
     rates = [max(learning_rate * decay ** (num_layers + 1 - place), 1e-9) for place in range(num_layers + 2)]
     return [0.0] * frozen + rates[frozen:]
-
 
 # %% layer-rates: wrong: one list for all models
 rates = []

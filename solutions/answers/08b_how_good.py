@@ -10,7 +10,6 @@ def f1_and_matthews(gold, predicted):
     below = g * (n - g) * p * (n - p)
     return 2 * both / max(g + p, 1), (n * both - g * p) / below**0.5 if below else 0.0
 
-
 # %% f1-matthews: right: confusion matrix
 def f1_and_matthews(gold, predicted):
     """A 2 × 2 table: its determinant is the numerator of Matthews' figure, its margins the denominator."""
@@ -22,7 +21,6 @@ def f1_and_matthews(gold, predicted):
     determinant = table[0, 0] * table[1, 1] - table[0, 1] * table[1, 0]
     return float(f1), float(determinant / margins**0.5) if margins else 0.0
 
-
 # %% f1-matthews: right: correlation of rows
 def f1_and_matthews(gold, predicted):
     """Matthews' figure is Pearson's correlation of two rows of 0 and 1."""
@@ -31,7 +29,6 @@ def f1_and_matthews(gold, predicted):
     f1 = 2 * (gold * predicted).sum() / both if both else 0.0
     constant = gold.std() < 1e-9 or predicted.std() < 1e-9
     return f1, 0.0 if constant else np.corrcoef(gold, predicted)[0, 1]
-
 
 # %% f1-matthews: right: counter
 def f1_and_matthews(gold, predicted):
@@ -42,7 +39,6 @@ def f1_and_matthews(gold, predicted):
     for total in (hits + misses, hits + alarms, rest + misses, rest + alarms):
         product *= total
     return f1, (hits * rest - misses * alarms) / np.sqrt(product) if product else 0.0
-
 
 # %% f1-matthews: right: loop with four counts
 def f1_and_matthews(gold, predicted):
@@ -66,7 +62,6 @@ def f1_and_matthews(gold, predicted):
         matthews = 0.0
     return f1, matthews
 
-
 # %% f1-matthews: right: precision and recall
 def f1_and_matthews(gold, predicted):
     """F1 from precision and recall; Matthews' figure from informedness and markedness."""
@@ -85,7 +80,6 @@ def f1_and_matthews(gold, predicted):
     size = abs(informed * marked) ** 0.5
     return f1, size if informed > 0 else -size
 
-
 # %% f1-matthews: right: idiom of scikit-learn, precision and recall first
 def f1_and_matthews(gold, predicted):
     gold, predicted = np.array(gold, "int64"), np.array(predicted, "int64")
@@ -97,7 +91,6 @@ def f1_and_matthews(gold, predicted):
     root = float((tp + fp) * (tp + fn)) ** 0.5 * float((tn + fp) * (tn + fn)) ** 0.5
     return f1, (tp * tn - fp * fn) / root if root else 0.0
 
-
 # %% f1-matthews: wrong: 0 where any count is 0
 def f1_and_matthews(gold, predicted):
     pairs = list(zip(gold, predicted))
@@ -105,7 +98,6 @@ def f1_and_matthews(gold, predicted):
     if not (tp and fp and fn and tn):
         return (2 * tp / (2 * tp + fp + fn) if tp else 0.0), 0.0
     return 2 * tp / (2 * tp + fp + fn), (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
-
 
 # %% f1-matthews: wrong: the product of the sums in 32 bits
 def f1_and_matthews(gold, predicted):
@@ -116,17 +108,13 @@ def f1_and_matthews(gold, predicted):
     spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     return float(f1), float((tp * tn - fp * fn) / np.sqrt(spread)) if spread else 0.0
 
-
 # %% f1-matthews: wrong: product of the four sums in 64 bits
 def f1_and_matthews(gold, predicted):
     gold, predicted = np.array(gold, bool), np.array(predicted, bool)
-    tp, fp, fn, tn = (
-        np.sum(pair) for pair in (gold & predicted, ~gold & predicted, gold & ~predicted, ~gold & ~predicted)
-    )
+    tp, fp, fn, tn = (np.sum(pair) for pair in (gold & predicted, ~gold & predicted, gold & ~predicted, ~gold & ~predicted))
     product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
     f1 = float(2 * tp / (2 * tp + fp + fn)) if tp + fp + fn else 0.0
     return f1, float((tp * tn - fp * fn) / np.sqrt(product)) if product else 0.0
-
 
 # %% spearman: right: groups of equals
 import itertools
@@ -144,7 +132,6 @@ def spearman(gold, predicted):
     a, b = rank(gold), rank(predicted)
     return float(np.cov(a, b)[0, 1] / (a.std(ddof=1) * b.std(ddof=1)))
 
-
 # %% spearman: right: signs of differences
 def spearman(gold, predicted):
     """The sum of the signs of all differences is twice the rank, shifted: correlation does not mind."""
@@ -153,7 +140,6 @@ def spearman(gold, predicted):
         places.append(np.sign(values[:, None] - values[None, :]).sum(axis=1))
     a, b = places
     return float(a @ b / np.sqrt(a @ a) / np.sqrt(b @ b))
-
 
 # %% spearman: right: sorted and index
 def spearman(gold, predicted):
@@ -167,7 +153,6 @@ def spearman(gold, predicted):
     apart = (sum((x - mean) ** 2 for x in a) * sum((y - mean) ** 2 for y in b)) ** 0.5
     return together / apart
 
-
 # %% spearman: right: sorted from both ends
 def spearman(gold, predicted):
     """The mean of the places that searching from the left and from the right gives."""
@@ -180,7 +165,6 @@ def spearman(gold, predicted):
     a, b = (a - a.mean()) / a.std(), (b - b.mean()) / b.std()
     return float(np.mean(a * b))
 
-
 # %% spearman: right: unique
 def spearman(gold, predicted):
     rows = []
@@ -188,7 +172,6 @@ def spearman(gold, predicted):
         _, group, size = np.unique(values, return_inverse=True, return_counts=True)
         rows.append((np.cumsum(size) - (size - 1) / 2)[group])
     return np.corrcoef(rows)[0, 1]
-
 
 # %% spearman: wrong: close values are equal
 def spearman(gold, predicted):
@@ -198,24 +181,19 @@ def spearman(gold, predicted):
 
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
 
-
 # %% spearman: wrong: ties found by the text of the numbers
 def spearman(gold, predicted):
     def ranks(numbers):
         ordered = [repr(x) for x in sorted(numbers)]
         return np.array([ordered.index(repr(x)) + (ordered.count(repr(x)) + 1) / 2 for x in numbers])
-
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
-
 
 # %% spearman: wrong: ranks of numbers rounded to ten places
 def spearman(gold, predicted):
     def ranks(numbers):
         numbers = [round(x, 10) for x in numbers]
         return [sum(y < x for y in numbers) + (numbers.count(x) + 1) / 2 for x in numbers]
-
     return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
-
 
 # %% span-scores: right: beads removed
 def normal_words(text):
@@ -237,7 +215,6 @@ def span_scores(prediction, answers):
         best = max(best[0], float(exact)), max(best[1], f1)
     return best
 
-
 # %% span-scores: right: count of each word
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
@@ -254,7 +231,6 @@ def span_scores(prediction, answers):
 
     both = np.array([one(answer) for answer in answers or [""]]).max(axis=0)
     return float(both[0]), float(both[1])
-
 
 # %% span-scores: right: precision and recall
 def normal_words(text):
@@ -274,7 +250,6 @@ def span_scores(prediction, answers):
     guess = normal_words(prediction)
     golds = [normal_words(answer) for answer in answers] if answers else [[]]
     return 1.0 if guess in golds else 0.0, max(f1_of(guess, gold) for gold in golds)
-
 
 # %% span-scores: right: two pointers
 def normal_words(text):
@@ -299,7 +274,6 @@ def span_scores(prediction, answers):
         scores.append((float(exact), 2 * shared / (len(left) + len(right)) if left and right else float(exact)))
     return max(exact for exact, _ in scores), max(f1 for _, f1 in scores)
 
-
 # %% span-scores: right: vectors of counts
 def normal_words(text):
     words = re.findall(r"\S+", re.sub("[" + re.escape(string.punctuation) + "]", "", text.lower()))
@@ -316,7 +290,6 @@ def span_scores(prediction, answers):
     f1 = [2 * s / (sizes[0] + n) if s else e for s, n, e in zip(shared, sizes[1:], exact)]
     return max(exact), float(max(f1))
 
-
 # %% span-scores: wrong: a shared word counted as often as the prediction has it
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
@@ -331,7 +304,6 @@ def span_scores(prediction, answers):
         f1 = max(f1, 2 * shared / (len(gold) + len(guess)) if gold and guess else float(gold == guess))
         exact = max(exact, float(gold == guess))
     return exact, f1
-
 
 # %% span-scores: wrong: spaces do not count
 def normal_words(text):
@@ -348,7 +320,6 @@ def span_scores(prediction, answers):
         exact = max(exact, float("".join(gold) == "".join(guess)))
     return exact, f1
 
-
 # %% span-scores: wrong: only the first three answers
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
@@ -358,11 +329,8 @@ def normal_words(text):
 def span_scores(prediction, answers):
     guess, golds = normal_words(prediction), [normal_words(answer) for answer in answers[:3]] or [[]]
     shared = [sum((Counter(gold) & Counter(guess)).values()) for gold in golds]
-    f1 = [
-        2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)
-    ]
+    f1 = [2 * n / (len(gold) + len(guess)) if gold and guess else float(gold == guess) for n, gold in zip(shared, golds)]
     return float(guess in golds), max(f1)
-
 
 # %% span-scores: wrong: exact match of the answer with the best F1
 def normal_words(text):

@@ -6,14 +6,9 @@
 def visible(kind, is_real, prefix=0):
     tokens = is_real.shape[1]
     places = np.arange(tokens)
-    farthest = {
-        "both-sided": places * 0 + tokens,
-        "left-to-right": places,
-        "prefix": np.maximum(places, int(prefix) - 1),
-    }[kind]
+    farthest = {"both-sided": places * 0 + tokens, "left-to-right": places, "prefix": np.maximum(places, int(prefix) - 1)}[kind]
     seen = ops.convert_to_tensor(places[None, :] <= farthest[:, None])
     return ops.logical_and(seen[None], ops.equal(is_real, 1)[:, None, :])
-
 
 # %% visible: right: products of integers
 def visible(kind, is_real, prefix=0):
@@ -27,7 +22,6 @@ def visible(kind, is_real, prefix=0):
     }[kind]
     return ops.cast(allowed[None] * ops.cast(is_real, "int32")[:, None, :], "bool")
 
-
 # %% visible: right: rows of lists
 def visible(kind, is_real, prefix=0):
     real = np.array(is_real).astype(bool)
@@ -40,7 +34,6 @@ def visible(kind, is_real, prefix=0):
         seen[:, i, :last] = real[:, :last]
     return ops.convert_to_tensor(seen)
 
-
 # %% visible: wrong: real queries only
 def visible(kind, is_real, prefix=0):
     places = ops.arange(ops.shape(is_real)[1])
@@ -49,7 +42,6 @@ def visible(kind, is_real, prefix=0):
     real = ops.cast(is_real, "bool")
     return ops.logical_and(ops.logical_and(rule, real[:, None, :]), real[:, :, None])
 
-
 # %% visible: wrong: prefix of two
 def visible(kind, is_real, prefix=0):
     places = ops.arange(ops.shape(is_real)[1])
@@ -57,14 +49,12 @@ def visible(kind, is_real, prefix=0):
     rule = {"both-sided": key >= 0, "left-to-right": key <= query}.get(kind, ops.logical_or(key <= query, key < 2))
     return ops.logical_and(ops.logical_and(rule, query >= 0), ops.cast(is_real, "bool")[:, None, :])
 
-
 # %% ltr-loss: right: log softmax by hand
 def ltr_loss(logits, ids, is_real):
     logs = ops.log_softmax(logits[:, :-1], axis=-1)
     of_next = ops.take_along_axis(logs, ids[:, 1:, None], axis=-1)[..., 0]
     counts = ops.cast(is_real[:, 1:], logits.dtype)
     return -ops.sum(of_next * counts) / (ops.sum(counts) + 1e-5)
-
 
 # %% ltr-loss: right: one-hot targets
 def ltr_loss(logits, ids, is_real):
@@ -74,13 +64,11 @@ def ltr_loss(logits, ids, is_real):
     total = ops.einsum("btv,btv,bt->", logs[:, :-1], target, counts)
     return -total / (ops.sum(counts) + 1e-5)
 
-
 # %% ltr-loss: right: rolled with a weight of zero
 def ltr_loss(logits, ids, is_real):
     tokens = ids.shape[1]
     weights = ops.roll(ops.cast(is_real, "float32"), -1, axis=1) * ops.cast(ops.arange(tokens) < tokens - 1, "float32")
     return mlm_loss(logits, ops.roll(ids, -1, axis=1), weights)
-
 
 # %% ltr-loss: wrong: mean of the rows' means
 def ltr_loss(logits, ids, is_real):
@@ -90,11 +78,9 @@ def ltr_loss(logits, ids, is_real):
         losses.append(mlm_loss(logits[one, :-1], ids[one, 1:], ops.cast(is_real[one, 1:], "float32")))
     return ops.mean(ops.stack(losses))
 
-
 # %% ltr-loss: wrong: zero is padding
 def ltr_loss(logits, ids, is_real):
     return mlm_loss(logits[:, :-1], ids[:, 1:], ops.cast(ids[:, 1:] > 0, "float32"))
-
 
 # %% albert-encoder: right: recursion and parts built early
 class AlbertEncoder(keras.layers.Layer):
@@ -118,7 +104,6 @@ class AlbertEncoder(keras.layers.Layer):
 
         return passed(self.projection(self.embeddings(token_ids, token_type_ids, training=training)), self.num_layers)
 
-
 # %% albert-encoder: right: a list with one layer again and again
 class AlbertEncoder(keras.layers.Layer):
     def __init__(self, vocab_size, embedding_size, hidden_size, num_layers, num_heads, intermediate_size,
@@ -136,7 +121,6 @@ class AlbertEncoder(keras.layers.Layer):
             x = layer(x, attention_mask=keys, training=training)
         return x
 
-
 # %% albert-encoder: wrong: three passes always
 class AlbertEncoder(keras.layers.Layer):
     def __init__(self, vocab_size, embedding_size, hidden_size, num_layers, num_heads, intermediate_size,
@@ -151,7 +135,6 @@ class AlbertEncoder(keras.layers.Layer):
         for _ in range(3):
             x = self.layer(x, attention_mask=padding_mask(attention_mask), training=training)
         return x
-
 
 # %% albert-encoder: wrong: layers of their own
 class AlbertEncoder(keras.layers.Layer):
@@ -169,12 +152,10 @@ class AlbertEncoder(keras.layers.Layer):
             x = layer(x, attention_mask=padding_mask(attention_mask), training=training)
         return x
 
-
 # %% order-pair: right: label first
 def order_pair(document, i, rng):
     label = int(rng.integers(2))
     return document[i + label], document[i + 1 - label], label
-
 
 # %% order-pair: right: a shuffled pair
 def order_pair(document, i, rng):
@@ -182,24 +163,20 @@ def order_pair(document, i, rng):
     first, second = (document[i + place] for place in order)
     return first, second, order[0]
 
-
 # %% order-pair: right: a slice, turned
 def order_pair(document, i, rng):
     pair, exchanged = document[i : i + 2], bool(rng.random() >= 0.5)
     return (*(pair[::-1] if exchanged else pair), int(exchanged))
 
-
 # %% order-pair: wrong: always exchanged
 def order_pair(document, i, rng):
     return document[i + 1], document[i], 1
-
 
 # %% order-pair: wrong: the previous pair
 def order_pair(document, i, rng):
     label = int(rng.integers(2))
     i = max(i - 1, 0)
     return document[i + label], document[i + 1 - label], label
-
 
 # %% corrupt: right: Gumbel noise
 def corrupt(ids, positions, logits, rng):
@@ -208,7 +185,6 @@ def corrupt(ids, positions, logits, rng):
         noise = rng.gumbel(size=len(row))
         corrupted[position] = int(np.argmax(row.astype("float64") + noise))
     return corrupted, [0 if one == other else 1 for one, other in zip(corrupted, ids)]
-
 
 # %% corrupt: right: summed probabilities
 def corrupt(ids, positions, logits, rng):
@@ -220,7 +196,6 @@ def corrupt(ids, positions, logits, rng):
         labels[position] = int(new[position] != ids[position])
     return [int(token) for token in new], [int(label) for label in labels]
 
-
 # %% corrupt: right: multinomial counts
 def corrupt(ids, positions, logits, rng):
     new = dict(enumerate(ids))
@@ -230,7 +205,6 @@ def corrupt(ids, positions, logits, rng):
         new[position] = int(counts.argmax())
     return list(new.values()), [int(new[place] != token) for place, token in enumerate(ids)]
 
-
 # %% corrupt: wrong: half as sharp
 def corrupt(ids, positions, logits, rng):
     corrupted = list(ids)
@@ -239,17 +213,13 @@ def corrupt(ids, positions, logits, rng):
         corrupted[position] = int(rng.choice(len(row), p=powers / powers.sum()))
     return corrupted, [int(a != b) for a, b in zip(ids, corrupted)]
 
-
 # %% corrupt: wrong: changes its argument
 def corrupt(ids, positions, logits, rng):
     original = list(ids)
     for position, row in zip(positions, logits.astype("float64")):
         powers = np.exp(row - row.max())
         ids[position] = int(rng.choice(len(row), p=powers / powers.sum()))
-    return ids, [int(a != b) for a, b in zip(ids, ids)] if original == ids else [
-        int(a != b) for a, b in zip(original, original)
-    ]
-
+    return ids, [int(a != b) for a, b in zip(ids, ids)] if original == ids else [int(a != b) for a, b in zip(original, original)]
 
 # %% electra-loss: right: two softplus
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
@@ -257,16 +227,12 @@ def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     each = fake * ops.softplus(-scores) + (1 - fake) * ops.softplus(scores)
     return mlm_loss(generator_logits, labels, weights) + 50 * ops.sum(each * real) / ops.sum(real)
 
-
 # %% electra-loss: right: max and log1p
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     y = ops.cast(replaced, scores.dtype)
     each = ops.maximum(scores, 0.0) - scores * y + ops.log1p(ops.exp(-ops.abs(scores)))
     chosen = ops.where(ops.cast(is_real, "bool"), each, ops.zeros_like(each))
-    return 50.0 * ops.sum(chosen) / ops.sum(ops.cast(is_real, scores.dtype)) + mlm_loss(
-        generator_logits, labels, weights
-    )
-
+    return 50.0 * ops.sum(chosen) / ops.sum(ops.cast(is_real, scores.dtype)) + mlm_loss(generator_logits, labels, weights)
 
 # %% electra-loss: right: two classes
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
@@ -276,7 +242,6 @@ def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     share = ops.cast(is_real, scores.dtype) / ops.sum(ops.cast(is_real, scores.dtype))
     return mlm_loss(generator_logits, labels, weights) + 50.0 * ops.sum(each * share)
 
-
 # %% electra-loss: wrong: mean of the rows' means
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     real = ops.cast(is_real, scores.dtype)
@@ -284,14 +249,12 @@ def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     rows = ops.sum(real * each, axis=1) / ops.sum(real, axis=1)
     return mlm_loss(generator_logits, labels, weights) + 50.0 * ops.mean(rows)
 
-
 # %% electra-loss: wrong: probabilities cut off
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     real, y = ops.cast(is_real, scores.dtype), ops.cast(replaced, scores.dtype)
     p = ops.clip(ops.sigmoid(scores), 1e-7, 1 - 1e-7)
     each = -(y * ops.log(p) + (1 - y) * ops.log(1 - p))
     return mlm_loss(generator_logits, labels, weights) + 50.0 * ops.sum(real * each) / ops.sum(real)
-
 
 # %% permutation-masks: right: turn by turn
 def permutation_masks(order):
@@ -304,7 +267,6 @@ def permutation_masks(order):
         content[place, seen] = True
     return content, query
 
-
 # %% permutation-masks: right: a triangle, moved
 def permutation_masks(order):
     turn = np.empty(len(order), int)
@@ -313,7 +275,6 @@ def permutation_masks(order):
     content = triangle[np.ix_(turn, turn)]
     return content, content & ~np.eye(len(order), dtype=bool)
 
-
 # %% permutation-masks: right: places looked up in a list
 def permutation_masks(order):
     order = [int(place) for place in order]
@@ -321,18 +282,15 @@ def permutation_masks(order):
     query = np.array([[order.index(j) < order.index(i) for j in places] for i in places])
     return query | np.eye(len(order), dtype=bool), query
 
-
 # %% permutation-masks: wrong: left to right always
 def permutation_masks(order):
     places = np.arange(len(order))
     return places[None, :] <= places[:, None], places[None, :] < places[:, None]
 
-
 # %% permutation-masks: wrong: transposed
 def permutation_masks(order):
     turn = np.argsort(order)
     return turn[:, None] <= turn[None, :], turn[None, :] < turn[:, None]
-
 
 # %% what-ppl-says: right: total first
 def what_ppl_says(first, second):
@@ -344,7 +302,6 @@ def what_ppl_says(first, second):
             found.append(float(total / np.log(2) / run["characters"]))
     return found
 
-
 # %% what-ppl-says: right: all keys of the question
 def what_ppl_says(first, second):
     import math
@@ -353,13 +310,11 @@ def what_ppl_says(first, second):
         return []
     return [math.log(run["perplexity"] ** (run["tokens"] / run["characters"]), 2) for run in (first, second)]
 
-
 # %% what-ppl-says: wrong: lower perplexity first
 def what_ppl_says(first, second):
     if first["text"] != second["text"] or first["sees"] != second["sees"]:
         return []
     return sorted(float(np.log2(run["perplexity"]) * run["tokens"] / run["characters"]) for run in (first, second))
-
 
 # %% what-ppl-says: wrong: tokens of the first
 def what_ppl_says(first, second):

@@ -7,17 +7,14 @@ def soften(logits, temperature):
     powers = ops.exp((logits - ops.max(logits, axis=-1, keepdims=True)) / temperature)
     return powers / ops.sum(powers, axis=-1, keepdims=True)
 
-
 # %% soften: right: exp of logarithms
 def soften(logits, temperature):
     return ops.exp(ops.log_softmax(ops.multiply(logits, 1 / temperature)))
-
 
 # %% soften: wrong: only the best two
 def soften(logits, temperature):
     kept = ops.where(logits >= ops.top_k(logits, min(2, logits.shape[-1]))[0][..., -1:], logits, -1e9)
     return ops.softmax(kept / temperature)
-
 
 # %% soft-loss: right: cross-entropy minus entropy
 def soft_loss(student_logits, teacher_logits, temperature):
@@ -26,7 +23,6 @@ def soft_loss(student_logits, teacher_logits, temperature):
     p = ops.exp(log_p)
     return temperature**2 * (ops.sum(p * log_p, axis=-1) - ops.sum(p * log_q, axis=-1))
 
-
 # %% soft-loss: right: logsumexp
 def soft_loss(student_logits, teacher_logits, temperature):
     s, t = student_logits / temperature, teacher_logits / temperature
@@ -34,19 +30,16 @@ def soft_loss(student_logits, teacher_logits, temperature):
     difference = (t - s) - (ops.logsumexp(t, axis=-1, keepdims=True) - ops.logsumexp(s, axis=-1, keepdims=True))
     return ops.sum(p * difference, axis=-1) * temperature * temperature
 
-
 # %% soft-loss: wrong: probabilities of at least 1e-7
 def soft_loss(student_logits, teacher_logits, temperature):
     p = ops.clip(soften(teacher_logits, temperature), 1e-7, 1.0)
     q = ops.clip(soften(student_logits, temperature), 1e-7, 1.0)
     return temperature**2 * ops.sum(p * ops.log(p / q), axis=-1)
 
-
 # %% soft-loss: wrong: squared difference of probabilities
 def soft_loss(student_logits, teacher_logits, temperature):
     difference = soften(teacher_logits, temperature) - soften(student_logits, temperature)
     return temperature**2 * ops.sum(difference * difference, axis=-1)
-
 
 # %% every-second: right: counted from the student
 def every_second(teacher_arrays):
@@ -59,7 +52,6 @@ def every_second(teacher_arrays):
             if path.startswith(f"{prefix}{2 * m}."):
                 student[f"{prefix}{m}." + path.split(".", 4)[4]] = array
     return student
-
 
 # %% every-second: right: regular expression
 import re
@@ -75,14 +67,12 @@ def every_second(teacher_arrays):
             student[f"{found[1]}{int(found[2]) // 2}{found[3]}"] = array.copy()
     return student
 
-
 # %% every-second: wrong: text replaced everywhere
 def every_second(teacher_arrays):
     student = dict(teacher_arrays)
     for number in range(1, 6):
         student = {path.replace(f"layers_.{2 * number}", f"layers_.{number}"): array for path, array in student.items()}
     return student
-
 
 # %% distil-loss: right: unit vectors
 def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden, teacher_hidden, is_real):
@@ -98,7 +88,6 @@ def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden,
     cosine = 1 - ops.sum(ops.sum(unit(student_hidden) * unit(teacher_hidden), axis=-1) * real) / ops.sum(real)
     return ops.sum(ops.stack([5 * soft, 2 * mlm, cosine]))
 
-
 # %% distil-loss: wrong: mean of the rows' means
 def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden, teacher_hidden, is_real):
     soft = ops.sum(soft_loss(student_logits, teacher_logits, 2.0) * weights) / (ops.sum(weights) + 1e-5)
@@ -108,7 +97,6 @@ def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden,
     cosine = ops.mean(ops.sum(angles, axis=-1) / ops.sum(real, axis=-1))
     return 5 * soft + 2 * mlm_loss(student_logits, labels, weights) + cosine
 
-
 # %% distil-loss: wrong: one cosine for the whole sentence
 def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden, teacher_hidden, is_real):
     soft = ops.sum(soft_loss(student_logits, teacher_logits, 2.0) * weights) / (ops.sum(weights) + 1e-5)
@@ -117,13 +105,11 @@ def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden,
     cosine = 1 - ops.sum(a * b) / (ops.sqrt(ops.sum(a * a)) * ops.sqrt(ops.sum(b * b)))
     return 5 * soft + 2 * mlm_loss(student_logits, labels, weights) + cosine
 
-
 # %% layer-losses: right: differences first
 def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):
     translated = ops.einsum("bln,nw->blw", student_hidden, w_h)
     differences = [student_scores - teacher_scores, translated - teacher_hidden]
     return ops.stack([ops.mean(d * d) for d in differences])
-
 
 # %% layer-losses: right: head by head
 def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):
@@ -133,13 +119,11 @@ def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden,
     hidden = ops.mean((flat @ w_h - ops.reshape(teacher_hidden, (-1, w_h.shape[1]))) ** 2)
     return ops.convert_to_tensor([attention, hidden])
 
-
 # %% layer-losses: wrong: teacher translated
 def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):
     attention = ops.mean(ops.square(student_scores - teacher_scores))
     hidden = ops.mean(ops.square(student_hidden - ops.matmul(teacher_hidden, ops.transpose(w_h))))
     return ops.stack([attention, hidden])
-
 
 # %% layer-losses: wrong: each vector's sum
 def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):

@@ -5,12 +5,10 @@
 def shift_right(ids, start):
     return ops.pad(ids, ((0, 0), (1, 0)), constant_values=start)[:, :-1]
 
-
 # %% shift-right: right: rolled, then the first column
 def shift_right(ids, start):
     rolled = ops.roll(ids, 1, axis=1)
     return ops.where(ops.arange(ids.shape[1]) == 0, ops.cast(start, ids.dtype), rolled)
-
 
 # %% cross-attention-layer: right: einsum, with ready-made softmax
 class CrossAttention(keras.layers.Layer):
@@ -34,7 +32,6 @@ class CrossAttention(keras.layers.Layer):
         found = ops.einsum("bats,bsad->btad", ops.softmax(scores, axis=-1), v)
         return self.out(ops.reshape(found, (batch, tokens, hidden)))
 
-
 # %% cross-attention-layer: right: head by head
 class CrossAttention(keras.layers.Layer):
     def __init__(self, num_heads, **kwargs):
@@ -54,7 +51,6 @@ class CrossAttention(keras.layers.Layer):
             scores = scores if attention_mask is None else ops.where(attention_mask, scores, MASKED_SCORE)
             found.append(ops.matmul(softmax_rows(scores), v))
         return self.out(ops.concatenate(found, axis=-1))
-
 
 # %% cross-attention-layer: wrong: the batch size from z.shape
 class CrossAttention(keras.layers.Layer):
@@ -80,7 +76,6 @@ class CrossAttention(keras.layers.Layer):
         found = ops.matmul(softmax_rows(scores), v)
         return self.out(ops.reshape(ops.transpose(found, (0, 2, 1, 3)), z.shape))
 
-
 # %% decoder-layer: right: one helper, without build
 class DecoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -100,7 +95,6 @@ class DecoderLayer(keras.layers.Layer):
         x = added(x, self.attention(x, attention_mask=not_later), self.attention_norm)
         x = added(x, self.cross_attention(x, h, attention_mask=source_mask), self.cross_norm)
         return added(x, self.feed_forward(x), self.output_norm)
-
 
 # %% transformer: right: all in call
 class Transformer(keras.Model):
@@ -124,7 +118,6 @@ class Transformer(keras.Model):
             x = layer(x, h, source_mask=mask, training=training)
         return ops.einsum("bth,vh->btv", x, ops.convert_to_tensor(self.token.embeddings))
 
-
 # %% transformer: wrong: the source hidden by the ids of the target
 class Transformer(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -145,7 +138,6 @@ class Transformer(keras.Model):
             x = layer(x, h, source_mask=mask, training=training)
         return ops.matmul(x, ops.transpose(self.token.embeddings))
 
-
 # %% greedy: right: with NumPy, and a loop over positions
 def greedy(model, source, start, end, most):
     row = np.full((1, most + 1), start, "int32")
@@ -155,7 +147,6 @@ def greedy(model, source, start, end, most):
         if row[0, place + 1] == end:
             return row[0, 1 : place + 1].tolist()
     return row[0, 1:].tolist()
-
 
 # %% greedy: right: by recursion
 def greedy(model, source, start, end, most):
@@ -167,7 +158,6 @@ def greedy(model, source, start, end, most):
         return row if best == end else more([*row, best])
 
     return more([start])[1:]
-
 
 # %% sample: right: by the inverse of the sums
 def sample(logits, temperature, top_k, top_p, rng):
@@ -184,7 +174,6 @@ def sample(logits, temperature, top_k, top_p, rng):
             return token
     return kept[-1]
 
-
 # %% sample: right: with the noise of Gumbel
 def sample(logits, temperature, top_k, top_p, rng):
     scores = np.asarray(logits, "float64") / temperature
@@ -196,7 +185,6 @@ def sample(logits, temperature, top_k, top_p, rng):
         above = np.array([p[p > own].sum() for own in p])
         scores = np.where(above < top_p, scores, -np.inf)
     return int(np.argmax(scores + rng.gumbel(size=len(scores))))
-
 
 # %% gpt-count: right: by the formula of notebook 04
 def gpt_count(vocab_size, hidden_size, num_layers, max_positions, pre_norm=True):

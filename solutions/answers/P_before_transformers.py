@@ -10,7 +10,6 @@ def cbow_loss(table, w_out, context, is_real, target):
     log_p = ops.log_softmax(ops.matmul(mean, w_out))
     return -ops.mean(ops.sum(log_p * ops.one_hot(target, words), axis=-1))
 
-
 # %% cbow-loss: right: log-sum-exp
 def cbow_loss(table, w_out, context, is_real, target):
     share = ops.cast(is_real, "float32") / ops.cast(ops.sum(is_real, axis=1, keepdims=True), "float32")
@@ -19,14 +18,12 @@ def cbow_loss(table, w_out, context, is_real, target):
     of_target = ops.take_along_axis(scores, ops.expand_dims(target, 1), axis=1)[:, 0]
     return ops.mean(ops.logsumexp(scores, axis=1) - of_target)
 
-
 # %% cbow-loss: right: scores of each neighbour, then their mean
 def cbow_loss(table, w_out, context, is_real, target):
     hidden = ops.logical_not(ops.cast(is_real, "bool"))[..., None]
     each = ops.where(hidden, 0.0, ops.matmul(ops.take(table, context, axis=0), w_out))  # a mean and a product commute
     scores = ops.sum(each, axis=1) / ops.cast(ops.sum(is_real, axis=1), each.dtype)[:, None]
     return -ops.mean(tf.gather(ops.log_softmax(scores), target, batch_dims=1))
-
 
 # %% cbow-loss: wrong: padding at the end only
 def cbow_loss(table, w_out, context, is_real, target):
@@ -36,7 +33,6 @@ def cbow_loss(table, w_out, context, is_real, target):
     log_p = ops.log_softmax(ops.matmul(mean, w_out), axis=-1)
     return -ops.mean(ops.take_along_axis(log_p, target[:, None], axis=1))
 
-
 # %% cbow-loss: wrong: NumPy inside
 def cbow_loss(table, w_out, context, is_real, target):
     real = np.array(is_real)[..., None]
@@ -44,18 +40,15 @@ def cbow_loss(table, w_out, context, is_real, target):
     log_p = ops.log_softmax(ops.matmul(mean.astype("float32"), w_out))
     return -ops.mean(ops.take_along_axis(log_p, target[:, None], axis=1))
 
-
 # %% rnn-step: right: one matrix
 def rnn_step(x, h, w, u, b):
     both = ops.concatenate([x, h], axis=-1)
     return ops.tanh(ops.matmul(both, ops.concatenate([w, u], axis=0)) + b)
 
-
 # %% rnn-step: right: from exponentials
 def rnn_step(x, h, w, u, b):
     a = ops.einsum("bd,du->bu", x, w) + ops.einsum("bv,vu->bu", h, u) + b
     return 2 * ops.sigmoid(2 * a) - 1
-
 
 # %% rnn-step: right: bias first
 def rnn_step(x, h, w, u, b):
@@ -64,16 +57,13 @@ def rnn_step(x, h, w, u, b):
         total = total + ops.matmul(vectors, matrix)
     return ops.tanh(total)
 
-
 # %% rnn-step: wrong: a state for all rows
 def rnn_step(x, h, w, u, b):
     return ops.tanh(ops.matmul(x, w) + ops.matmul(h[:1], u) + b)
 
-
 # %% rnn-step: wrong: batch averaged
 def rnn_step(x, h, w, u, b):
     return ops.tanh(ops.matmul(x, w) + ops.mean(ops.matmul(h, u), axis=0) + b)
-
 
 # %% lstm-step: right: slices
 def lstm_step(x, h, c, w, u, b):
@@ -83,14 +73,12 @@ def lstm_step(x, h, c, w, u, b):
     c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
     return ops.sigmoid(o) * ops.tanh(c), c
 
-
 # %% lstm-step: right: a product for each part
 def lstm_step(x, h, c, w, u, b):
     pieces = zip(ops.split(w, 4, axis=1), ops.split(u, 4, axis=1), ops.split(b, 4))
     i, f, g, o = [ops.matmul(x, w_part) + ops.matmul(h, u_part) + b_part for w_part, u_part, b_part in pieces]
     new = ops.multiply(ops.sigmoid(f), c) + ops.multiply(ops.sigmoid(i), ops.tanh(g))
     return ops.multiply(ops.sigmoid(o), ops.tanh(new)), new
-
 
 # %% lstm-step: right: reshaped
 def lstm_step(x, h, c, w, u, b):
@@ -99,20 +87,17 @@ def lstm_step(x, h, c, w, u, b):
     c = gates[:, 1] * c + gates[:, 0] * ops.tanh(parts[:, 2])
     return gates[:, 3] * ops.tanh(c), c
 
-
 # %% lstm-step: wrong: cell clipped
 def lstm_step(x, h, c, w, u, b):
     i, f, g, o = ops.split(ops.matmul(x, w) + ops.matmul(h, u) + b, 4, axis=-1)
     c = ops.clip(ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g), -1, 1)
     return ops.sigmoid(o) * ops.tanh(c), c
 
-
 # %% lstm-step: wrong: the state without the output gate
 def lstm_step(x, h, c, w, u, b):
     i, f, g, o = ops.split(ops.matmul(x, w) + ops.matmul(h, u) + b, 4, axis=-1)
     c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
     return ops.tanh(c), c
-
 
 # %% gradient-by-distance: right: unit by unit
 def gradient_by_distance(read, x):
@@ -123,7 +108,6 @@ def gradient_by_distance(read, x):
     squares = sum(ops.sum(row * row, axis=-1) for row in rows)
     return ops.sqrt(squares)[::-1]
 
-
 # %% gradient-by-distance: right: plain Jacobian, reversed at the beginning
 def gradient_by_distance(read, x):
     backwards = ops.flip(x, axis=0)
@@ -131,7 +115,6 @@ def gradient_by_distance(read, x):
         tape.watch(backwards)
         state = read(ops.flip(backwards, axis=0))
     return ops.norm(ops.moveaxis(tape.jacobian(state, backwards), 1, 0), axis=(1, 2))
-
 
 # %% gradient-by-distance: right: word by word
 def gradient_by_distance(read, x):
@@ -143,14 +126,12 @@ def gradient_by_distance(read, x):
     parts = [tape.jacobian(state, word, experimental_use_pfor=False) for word in words]
     return ops.stack([ops.sqrt(ops.sum(part**2)) for part in reversed(parts)])
 
-
 # %% gradient-by-distance: wrong: largest derivative
 def gradient_by_distance(read, x):
     with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         state = read(x)
     return ops.max(ops.abs(tape.jacobian(state, x, experimental_use_pfor=False)), axis=(0, 2))[::-1]
-
 
 # %% gradient-by-distance: wrong: relative to the last word
 def gradient_by_distance(read, x):
@@ -160,7 +141,6 @@ def gradient_by_distance(read, x):
     norms = ops.sqrt(ops.sum(tape.jacobian(state, x, experimental_use_pfor=False) ** 2, axis=(0, 2)))[::-1]
     return norms / norms[0]
 
-
 # %% costs: right: division by k
 def costs(n, d, k):
     groups, layers = n, 0
@@ -168,13 +148,11 @@ def costs(n, d, k):
         groups, layers = -(-groups // k), layers + 1
     return dict(attention=(n**2 * d, 1, 1), recurrence=(n * d**2, n, n), convolution=(k * n * d**2, 1, layers))
 
-
 # %% costs: right: first of all powers
 def costs(n, d, k):
     path = next(layers for layers in range(1, n + 1) if k**layers >= n)
     names = "attention", "recurrence", "convolution"
     return dict(zip(names, zip((n * n * d, n * d * d, n * d * d * k), (1, n, 1), (1, n, path))))
-
 
 # %% costs: right: logarithm, mended
 def costs(n, d, k):
@@ -182,22 +160,12 @@ def costs(n, d, k):
     layers += k**layers < n
     if layers > 1 and k ** (layers - 1) >= n:
         layers -= 1
-    return {
-        "attention": (d * n * n, 1, 1),
-        "recurrence": (d * d * n, n, n),
-        "convolution": (k * d * d * n, 1, int(layers)),
-    }
-
+    return {"attention": (d * n * n, 1, 1), "recurrence": (d * d * n, n, n), "convolution": (k * d * d * n, 1, int(layers))}
 
 # %% costs: wrong: path of a recurrence from first to last
 def costs(n, d, k):
     layers = next(layers for layers in range(1, n + 1) if k**layers >= n)
-    return {
-        "attention": (n * n * d, 1, 1),
-        "recurrence": (n * d * d, n, n - 1),
-        "convolution": (k * n * d * d, 1, layers),
-    }
-
+    return {"attention": (n * n * d, 1, 1), "recurrence": (n * d * d, n, n - 1), "convolution": (k * n * d * d, 1, layers)}
 
 # %% pair-features: right: a large negative number
 def pair_features(x, x_real, y, y_real):
@@ -208,7 +176,6 @@ def pair_features(x, x_real, y, y_real):
     u, v = largest(x, x_real), largest(y, y_real)
     return ops.concatenate([u, v, ops.maximum(u - v, v - u), ops.multiply(u, v)], axis=1)
 
-
 # %% pair-features: right: sorted
 def pair_features(x, x_real, y, y_real):
     u, v = (
@@ -217,7 +184,6 @@ def pair_features(x, x_real, y, y_real):
     )
     blocks = ops.stack([u, v, ops.sqrt((u - v) ** 2), u * v], axis=1)
     return ops.reshape(blocks, (-1, 4 * u.shape[-1]))
-
 
 # %% pair-features: right: word by word
 def pair_features(x, x_real, y, y_real):
@@ -230,21 +196,17 @@ def pair_features(x, x_real, y, y_real):
     u, v = vectors
     return ops.hstack([u, v, abs(u - v), u * v])
 
-
 # %% pair-features: wrong: a small negative number
 def pair_features(x, x_real, y, y_real):
     u, v = (
-        ops.max(ops.where(ops.equal(real, 1)[..., None], states, -1.0), axis=1)
-        for states, real in ((x, x_real), (y, y_real))
+        ops.max(ops.where(ops.equal(real, 1)[..., None], states, -1.0), axis=1) for states, real in ((x, x_real), (y, y_real))
     )
     return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
-
 
 # %% pair-features: wrong: padding of the first alone
 def pair_features(x, x_real, y, y_real):
     u, v = ops.max(ops.where(ops.equal(x_real, 1)[..., None], x, -np.inf), axis=1), ops.max(y, axis=1)
     return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
-
 
 # %% two-tasks-loss: right: one-hot labels
 def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
@@ -254,7 +216,6 @@ def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
     right = ops.one_hot(labels, w_label.shape[1])
     return -ops.sum(log_tags * chosen) / ops.sum(chosen) - ops.sum(log_labels * right) / ops.sum(right)
 
-
 # %% two-tasks-loss: right: only the tagged positions
 def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
     tagged = tf.where(tags >= 0)
@@ -262,7 +223,6 @@ def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
     tag_loss = ops.mean(tf.gather(log_p, tf.gather_nd(tags, tagged), batch_dims=1))
     log_p = ops.log_softmax(ops.matmul(states[-1][:, 0], w_label))
     return -(tag_loss + ops.mean(tf.gather(log_p, labels, batch_dims=1)))
-
 
 # %% two-tasks-loss: right: log-sum-exp
 def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
@@ -274,7 +234,6 @@ def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
     counted = ops.where(tags < 0, 0.0, of_tags)
     number = ops.cast(ops.sum(ops.cast(tags >= 0, "int32")), "float32")
     return ops.sum(counted) / number + ops.mean(losses(ops.matmul(states[-1][:, 0, :], w_label), labels))
-
 
 # %% two-tasks-loss: wrong: the first tag does not count
 def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
