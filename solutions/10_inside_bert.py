@@ -85,7 +85,7 @@ named_maps(reading.attention, {}, reading.pieces)
 # \;\xrightarrow{\text{mean of rows}}\; \begin{pmatrix} .5 & .5\\ .5 & .5 \end{pmatrix}$$
 #
 # So each row still sums to 1, if every token belongs to a word. [CLS] and [SEP] do not: their number is −1, and they are left
-# out, as rows and as columns. What a word gives to them is then missing in its row.
+# out, as rows and as columns. A word's attention to them is then missing in its row.
 
 # %% nbgrader={"grade": false, "grade_id": "word-attention", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def word_attention(attention: np.ndarray, words: list[int]) -> np.ndarray:
@@ -144,14 +144,14 @@ heat_maps(
 # Worked, with one sentence of four words and the edges (0, 1), (2, 1), (2, 3): the distances are +1, −1, +1, so the best
 # offset is +1 with ⅔. (In a tree a word has one head word; the function need not know that.)
 #
-# All edges count alike, in whatever sentence they are. A sentence may have no edge of the relation. Ties between weights
+# All edges count alike, in a long sentence or a short one. A sentence may have no edge of the relation. Ties between weights
 # do not occur.
 
 # %% nbgrader={"grade": false, "grade_id": "head-against-offset", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def head_against_offset(
     maps: list[np.ndarray], edges: list[list[tuple[int, int]]]
 ) -> tuple[float, int, float]:
-    """How often a head finds the head words of one relation, and how often the best fixed offset does.
+    """The fractions of one relation's head words that a head finds, and that the best fixed offset finds.
 
     maps: for each sentence the attention of one head between its words, (words, words)
     edges: for each sentence the pairs (dependent, head word) of the relation, as positions of words; in all at least one
@@ -190,7 +190,7 @@ of_world = [one.attention.astype("float64") for one in read_words(encoder, token
 
 
 def edges_of(sentences, relation):
-    """For each sentence the pairs (dependent, head word) with this relation."""
+    """The pairs (dependent, head word) with this relation, a list for each sentence."""
     return [
         [(word, head) for word, (head, name) in enumerate(zip(one.heads, one.relations)) if name == relation]
         for one in sentences
@@ -262,9 +262,9 @@ print(f"{'aux:pass, bertlab-mini on the web treebank':44}{passive['score']:8.1%}
 print(f"best offset: {passive['offset']:+d}; it is wrong for {passive['count_elsewhere']} of {passive['count']} edges (was not eaten, was she seen)")
 
 # %% [markdown]
-# English puts the verb right behind its auxiliary, whatever the treebank: "always the next word" lies above 80 % in both, and nowhere
-# near 40 %. So the sensation of the printed row is a distance. The head may still know more, by a few points; to see it, one has to
-# look where the offset is wrong, and there are few such edges.
+# In English the verb mostly comes right behind its auxiliary: "always the next word" finds about four of five in this treebank as in
+# theirs, and nowhere near 40 %. So the printed row is a distance. The head may still know more, by a few points; to see it, one has to
+# look where the offset is wrong.
 
 # %% [markdown]
 # ## 10.3 A head's pattern · 4 points · ~10 minutes · Kovaleva et al. 2019, section 4.1
@@ -334,7 +334,7 @@ named_maps(reading.attention, names, reading.pieces)
 
 # %% [markdown]
 # The heads that look at a neighbour are lower down, and the last layer gives much to [SEP]. Kovaleva et al. and Clark et al. saw both in
-# BERT-Base. What does a head want from [SEP], which says nothing? Clark et al. think: nothing. A softmax has to give its 1 away, and [SEP]
+# BERT-Base. What does a head want from [SEP], a token without a meaning? Clark et al. think: nothing. A softmax has to give its 1 away, and [SEP]
 # is the place for it if a head finds nothing to do. And they remind us: much attention is not much influence, since a value vector
 # may be small.
 #
@@ -361,7 +361,7 @@ named_maps(reading.attention, names, reading.pieces)
 
 # %% nbgrader={"grade": false, "grade_id": "sense-of", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sense_of(vectors: np.ndarray, senses: list[str]) -> list[str]:
-    """For each example of a word the sense of its nearest other example, by the cosine of centred vectors.
+    """The sense of the nearest other example of each example of a word, by the cosine of centred vectors.
 
     vectors: (examples, hidden) float64, at least two examples    senses: the true sense of each
     returns a list of senses, one for each example
@@ -393,7 +393,7 @@ from bertlab.analysis.senses import SenseExample, plane, sense_vectors
 SENSES = {
     "light": {
         "lamp": "we saw the *light* of the fire.|there was a *light* in the window.|i saw a *light* behind the trees.|"
-        "in the red *light* his face was pale.|then a bright *light* fell upon the wall.|put out the *light* before you go to bed.|"
+        "in the red *light* his face was pale.|then a bright *light* fell upon the door.|put out the *light* before you go to bed.|"
         "in the morning *light* the hills were blue.|by the dim *light* he read the letter.",
         "not heavy": "it was a *light* load for the horse.|she carried a *light* basket on her arm.|the boat was *light* and very fast.|"
         "her step was *light* and quick.|he wore a *light* coat that day.|it is as *light* as a feather.|"
@@ -404,7 +404,7 @@ SENSES = {
         "he owed the *bank* a large sum of money.|she trusted the *bank* with all her savings.|it was the *bank* that lent him the money.|"
         "he joined the *bank* as a young clerk.|we paid the *bank* every month.",
         "river": "we reached the *bank* of the river.|he climbed the *bank* and looked across the water.|along the muddy *bank* the reeds grew high.|"
-        "on the other *bank* stood a line of trees.|she left the *bank* and swam into the stream.|they followed the *bank* until they came to a bridge.|"
+        "on the other *bank* grew a line of trees.|she left the *bank* and swam into the stream.|they followed the *bank* until they came to a bridge.|"
         "from the grassy *bank* he watched the boats.|below the steep *bank* the water was deep.",
     },
     "die": {
@@ -424,7 +424,7 @@ def examples_of(word, before=""):
 
 
 def right_by_layer(examples, layers):
-    """How often the sense of the nearest example is the right one, in percent, after each of these layers."""
+    """The percentage of examples whose nearest one has the right sense, after each of these layers."""
     vectors, senses = sense_vectors(encoder, tokenizer, examples).astype("float64"), [one.sense for one in examples]
     return [100 * np.mean([guess == sense for guess, sense in zip(sense_of(vectors[layer], senses), senses)]) for layer in layers]
 
@@ -443,7 +443,7 @@ print(f"light with other positions, in the embeddings: {leaked:.0f} %")
 
 # %% [markdown]
 # The senses come apart in the layers: one word, several vectors. That is what a static table (02, P) cannot do. And the last line is a
-# warning: if one sense stands at other positions, the *embeddings* already tell it, without a glance at the neighbours. An experiment with
+# warning: if one sense has other positions, the *embeddings* already tell it, without a glance at the neighbours. An experiment with
 # senses needs equal positions, or it measures positions. (In the demonstration by Coenen et al. 2019, *die* falls into three clusters:
 # the verb, the one of two dice, and the German article.)
 
@@ -451,15 +451,15 @@ print(f"light with other positions, in the embeddings: {leaked:.0f} %")
 # ## 10.5 A control task · 3 points · ~9 minutes · Hewitt & Liang 2019, section 2
 #
 # A *probe* is a small classifier on frozen vectors: can it read off a word's part of speech? If it can, does the *vector* know
-# it, or did the probe learn it by heart, word by word? *the* is always an article, and a probe of 256 numbers for each class has room
+# it, or did the probe learn it by heart, word by word? *the* is always an article, and a probe of 256 numbers for each class has enough of them
 # to remember that.
 #
 # So let the same probe learn a task that can *only* be learned by heart. Each word **type** gets a random label, which it
-# keeps wherever it occurs, in the training sentences and in the held-out ones. What the probe is better on the real task,
+# keeps wherever it occurs, in the training sentences and in the held-out ones. The difference between its accuracy on the real task and on this one
 #
 # $$\text{selectivity} = \text{accuracy} - \text{accuracy on the control task},$$
 #
-# it owes to the vectors. To be as easy to guess as the real task, the control task has the real tags in the real numbers: for each
+# is what it owes to the vectors. To be as easy to guess as the real task, the control task has the real tags in the real numbers: for each
 # type draw one of the tokens' tags, each token's equally likely, and each type's by itself.
 
 # %% nbgrader={"grade": false, "grade_id": "selectivity", "locked": false, "schema_version": 3, "solution": true, "task": false}
@@ -518,19 +518,19 @@ for layer, (one, other) in enumerate(zip(real, by_heart)):
 show_guess(my_guess, "yes" if real[0] > by_heart[0] else "no", what="better on the real task in the embeddings")
 
 # %% [markdown]
-# In the embeddings the probe is *better on the random task*: they say which word it is, and by heart that is enough. What it gets right of
-# the real task there is what words and positions give away. With each layer the relation becomes easier to read, and the word itself
+# In the embeddings the probe is *better on the random task*: they say which word it is, and by heart that is enough. Its right answers on
+# the real task come from words and positions. With each layer the relation becomes easier to read, and the word itself
 # harder. An accuracy alone would have shown only half of it. (A probe finds what is *there*. Whether the model *uses* it is
 # another question: see the lens, and patching below.)
 
 # %% [markdown]
 # ---
-# # What does the model say?
+# # What does the model predict?
 #
 # ## 10.6 The logit lens · 3 points · ~6 minutes · nostalgebraist 2020
 #
 # The MLM head turns the last layer's vector at a blank into logits. All layers have vectors of the same size, and each layer only
-# *adds* to what came before (notebook 04). So one may ask the head early: what would the model say if it ended after this
+# *adds* to what came before (notebook 04). So one may ask the head early: what would the model predict if it ended after this
 # layer? That is one call of the head and a softmax over the vocabulary, for each layer, at one position.
 #
 # State 0 are the embeddings, state $l$ is the output of layer $l$. The first argument is the head, as a function: vectors
@@ -562,7 +562,7 @@ def lens(head, states: Tensor, position: int) -> Tensor:
 check(lens)
 
 # %% [markdown]
-# **See it.** Three blanks, and what the packaged model's own head would say after each layer.
+# **See it.** Three blanks, and the predictions of the packaged model's own head after each layer.
 
 # %%
 head_layer, table = model.masked_lm_head, encoder.embeddings.token.embeddings
@@ -574,7 +574,7 @@ def packaged_head(x):
 
 
 def most_likely(text, count=3):
-    """For each layer the most likely tokens at the blank of a text, with their probabilities."""
+    """The most likely tokens at the blank of a text after each layer, with their probabilities."""
     reading = read_text(encoder, tokenizer, text)
     chances = np.array(lens(packaged_head, ops.convert_to_tensor(reading.states), reading.pieces.index("[MASK]")))
     return [[(pieces[i], float(row[i])) for i in np.argsort(-row)[:count]] for row in chances]
@@ -584,9 +584,9 @@ asked = ["how are [MASK] doing today", "he shook his [MASK].", "there [MASK] two
 words_by_layer({text: most_likely(text) for text in asked})
 
 # %% [markdown]
-# The answer is not "in" a layer. It comes together: first something that often stands beside these words, then something of the right
-# kind, at last the word. The head was trained for the last layer alone, so what it says of an earlier one is a view through a
-# glass made for another eye: it can miss what is there already. (Belrose et al. 2023 train a small map for each layer, the *tuned lens*.)
+# The answer is not "in" a layer. It comes together: first something that is often beside these words, then something of the right
+# kind, at last the word. The head was trained for the last layer alone, so its view of an earlier one
+# can miss what is there already. (Belrose et al. 2023 train a small map for each layer, the *tuned lens*.)
 
 # %% [markdown]
 # ## 10.7 A score for a whole text · 4 points · ~12 minutes · Salazar et al. 2020, section 2
@@ -776,7 +776,7 @@ for what, guess, parts in zip(items, (guess_truth, guess_form), measured.values(
 
 # %% [markdown]
 # It hears the *not* very well where the form of the next word depends on it, and does not use it where the truth does. A word that fits
-# *sugar* fits *sugar is not*, too: the text that it has read says such things about sugar. The third group are those of Ettinger's own
+# *sugar* fits *sugar is not*, too: the text that it has read has such words beside sugar. The third group are those of Ettinger's own
 # items whose words are single tokens of our model (recorded, `python -m benchmarks.training.inside_bert --negation FILE`). Beside it
 # what she measured with BERT itself:
 #
@@ -786,8 +786,7 @@ for what, guess, parts in zip(items, (guess_truth, guess_form), measured.values(
 # | BERT-Large | 44.4 % | 100 % | 100 % | 0.0 % |
 #
 # A model of four layers and five minutes of training, and one of 24 layers and four days: they differ in knowledge, and *not* in this.
-# The affirmative column alone says that BERT knows what a robin is. The control says that it would also have said so of anything that
-# stands beside *robin*. (Her other two sets ask for the plot of two sentences, CPRAG, and for who does what to whom, ROLE.)
+# The affirmative column alone says that BERT knows what a robin is. The control says that it prefers such words beside *robin* in any case. (Her other two sets ask for the plot of two sentences, CPRAG, and for who does what to whom, ROLE.)
 #
 # ★ **Is it biased?** The same instrument: put *he* and *she* into a blank before an occupation. Kurita et al. (2019) divide each by its
 # probability when the occupation is hidden, too, so that what remains is the occupation's part. `bertlab.analysis.bias` has it.
@@ -825,7 +824,7 @@ show_guess(my_guess, str(first), what="were is in front after layer")
 # phrase is still being put together. The number of the *subject* arrives in the last layer, and reaches over the trap both ways.
 #
 # ★ **Which way does the plural take?** Read *the boys …* and *the boy …*; then put one vector of the first, after one layer and at one token, into
-# the second (*patching*, Vig et al. 2020) and see how much of the difference between *were* and *was* it brings along. 1 means: everything.
+# the second (*patching*, Vig et al. 2020) and see how much of the difference between *were* and *was* it carries. 1 means: everything.
 # A probe asks what a vector contains; a patch asks what the model does with it.
 
 # %%
@@ -846,7 +845,7 @@ heat_maps(
 
 # %% [markdown]
 # ---
-# # What each layer knows
+# # The layers and their knowledge: a table
 #
 # The last table of this notebook, with a control for each row. Three rows are read off by linear probes; *agreement* is the head's own choice on
 # every layer (the logit lens, no training) at verbs that follow a noun of the other number. The control task has random labels by word
@@ -876,7 +875,7 @@ layer_table({
 WHAT = {"part of speech": "part of speech, selectivity", "relation of a noun": "relation of a noun, selectivity"}
 curves(
     range(5),
-    {"What each layer knows": {
+    {"Knowledge by layer": {
         **{said: np.mean(by_seed(name, lambda row: row["score"] - row["control"]), axis=1) for name, said in WHAT.items()},
         "sense, above a guess": np.mean(by_seed("sense", lambda row: row["score"]), axis=1) - 50,
         "agreement, above a guess": np.mean(by_seed("agreement over a noun", lambda row: row["score"]), axis=1) - 50,

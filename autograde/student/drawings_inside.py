@@ -35,7 +35,7 @@ def named_maps(attention, names: dict, tokens: list[str]) -> None:
 
 
 def words_by_layer(tables: dict, shown: int = 3) -> None:
-    """For each text the most likely tokens after each layer; the darker, the more likely.
+    """The most likely tokens of each text after each layer; the darker, the more likely.
 
     tables: text → a list for each layer, from the embeddings on, of pairs (token, probability), the likeliest first.
     """
@@ -56,7 +56,7 @@ def words_by_layer(tables: dict, shown: int = 3) -> None:
 
 
 def gain_bars(rows: list[dict]) -> None:
-    """For each relation the fraction that a head finds, and that of the best fixed offset, in the order given.
+    """The fraction of each relation that a head finds, and that of the best fixed offset, in the order given.
 
     rows: with name, head, score, offset, control (the offset's fraction) and count.
     """
@@ -70,7 +70,7 @@ def gain_bars(rows: list[dict]) -> None:
     axis.grid(alpha=0.3, axis="x")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     told = ", ".join(f"{row['name']} {row['score']:.0%} against {row['control']:.0%}" for row in rows)
-    _show(figure, f"What the best head finds against the best fixed offset: {told}")
+    _show(figure, f"Edges that the best head finds, against the best fixed offset: {told}")
 
 
 def planes_by_layer(points: list, senses: list[str], titles: list[str]) -> None:

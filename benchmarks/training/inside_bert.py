@@ -1,13 +1,15 @@
-"""What bertlab-mini knows, head by head and layer by layer: `python -m benchmarks.training.inside_bert`.
+"""Heads and layers of bertlab-mini, and the knowledge in them: `python -m benchmarks.training.inside_bert`.
 
-Nothing is trained but linear probes. On the small world, for each seed: which relation a noun has, and in which sense
-"bank" or "plant" is meant (probes on new sentences), and whether the verb agrees with its subject over a noun of the
-other number (the head on every layer, no training). With --treebank, a folder with Universal Dependencies English EWT:
-parts of speech; and every relation, found by the head that is best on the development sentences, measured on the test
-sentences, beside the best fixed distance. With --negation, Ettinger's NEG-136-SIMP.tsv: her two measures on items
-whose words are single tokens. Both data sets are others' and not part of the project. Writes inside_bert.csv.
+Nothing is trained but linear probes. On the small world, for each seed: the relation of a noun, and the sense of "bank"
+or "plant" (probes on new sentences), and whether the verb agrees with its subject over a noun of the other number (the
+head on every layer, no training).
 
-Supports: solutions/10_inside_bert.py, "English Web Treebank"; solutions/10_inside_bert.py, "What each layer knows".
+With --treebank, a folder with Universal Dependencies English EWT: parts of speech; the best fixed distance of every
+relation; and the head that is best on some training sentences, measured on the development and test sentences. With
+--negation, Ettinger's NEG-136-SIMP.tsv: her measures on items whose words are single tokens. Both data sets are others'
+and not part of the project. Writes inside_bert.csv.
+
+Supports: solutions/10_inside_bert.py, "Real sentences, recorded"; solutions/10_inside_bert.py, "The layers and their knowledge".
 """
 
 import csv
@@ -28,7 +30,8 @@ COLUMNS = (
 )  # fmt: skip
 SENTENCES, TRAINED = 900, 600  # of the small world, and those of them that a probe learns from
 AGREEMENTS = 300  # sentences with a noun of the other number between subject and verb
-LONGEST, LEAST, TAGGED = 40, 100, 600  # words of a treebank's sentence, edges of a relation, sentences for tags
+LONGEST, LEAST, TAGGED = 40, 150, 600  # words of a treebank's sentence, edges of a relation, sentences for tags
+CHOSEN_ON = 2000  # training sentences on which the best head is chosen
 
 
 def world_layers(model, tokenizer, seed: int) -> list[dict]:
@@ -59,7 +62,7 @@ def world_layers(model, tokenizer, seed: int) -> list[dict]:
 
 
 def agreement(model, tokenizer, seed: int) -> list[float]:
-    """By layer, how often the right form of "is", "does" or a verb is likelier than the other one at its place."""
+    """The fraction, for each layer, in which the right form of "is", "does" or a verb is likelier than the other."""
     from bertlab.analysis.diagnostics import token_ids
     from bertlab.analysis.lens import lens_probabilities
     from bertlab.analysis.readings import read_text
@@ -74,7 +77,7 @@ def agreement(model, tokenizer, seed: int) -> list[float]:
 
 
 def attracted(seed: int, count: int) -> list[tuple]:
-    """Words, the place of the verb, its right and its wrong form; the noun before the verb has the other number."""
+    """Words, the position of the verb, its right and its wrong form; the noun before it has the other number."""
     found = []
     for one in small_world.sample(500 + seed, 40 * count):
         nouns = [at for at, tag in enumerate(one.tags) if tag == "NOUN"]
@@ -104,13 +107,18 @@ def read(encoder, tokenizer, sentences: Sequence) -> tuple[list[np.ndarray], np.
 
 def treebank_rows(model, tokenizer, folder: Path, seeds: Sequence[int]) -> list[dict]:
     from bertlab.analysis.probing import probe_scores
+    from bertlab.analysis.readings import word_rows
     from bertlab.data.treebanks import read_conllu
 
-    parts = {}
+    parts, whole = {}, []
     for part in ("train", "dev", "test"):
         (file,) = folder.glob(f"*-{part}.conllu")
-        parts[part] = [one for one in read_conllu(file) if len(one.words) <= LONGEST]
-    rows = relations(model, tokenizer, parts["dev"], parts["test"])
+        whole += read_conllu(file)
+        some = [one for one in read_conllu(file) if len(one.words) <= LONGEST]
+        rows = word_rows(tokenizer, [one.words for one in some])
+        parts[part] = [one for one, (ids, _) in zip(some, rows) if len(ids) <= model.config.max_tokens]
+    measured = [*parts["dev"], *parts["test"]]
+    rows = [*offsets(whole), *relations(model, tokenizer, parts["train"][:CHOSEN_ON], measured)]
     held_out = read(model.backbone, tokenizer, parts["dev"][:TAGGED])[1]
     tested = [[part for one in parts["dev"][:TAGGED] for part in getattr(one, name)] for name in ("words", "tags")]
     for seed in seeds:
@@ -124,17 +132,33 @@ def treebank_rows(model, tokenizer, folder: Path, seeds: Sequence[int]) -> list[
     return rows
 
 
-def relations(model, tokenizer, dev: Sequence, test: Sequence) -> list[dict]:
-    """Each relation by the head that is best on `dev`, measured on `test`, and by the distance that is best there."""
+def offsets(sentences: Sequence) -> list[dict]:
+    """The best distance of each relation among all sentences of the treebank, without a model."""
+    from bertlab.analysis.heads import best_offset
+
+    edges: dict[str, list] = {}
+    for one in sentences:
+        for word, (head, relation) in enumerate(zip(one.heads, one.relations)):
+            edges.setdefault(relation, []).append((word, head))
+    rows = []
+    for relation, pairs in edges.items():
+        if len(pairs) >= LEAST and relation != "root":
+            offset, share = best_offset(*zip(*pairs))
+            rows.append(dict(kind="offset", name=relation, count=len(pairs), offset=offset, control=round(share, 4)))
+    return rows
+
+
+def relations(model, tokenizer, some: Sequence, others: Sequence) -> list[dict]:
+    """Each relation by the head that is best on some sentences, measured on others, and by the best distance there."""
     from bertlab.analysis.heads import predicted_heads, relation_scores
 
-    chosen = {one.relation: one for one in relation_scores(dev, read(model.backbone, tokenizer, dev)[0])}
-    maps = read(model.backbone, tokenizer, test)[0]
+    chosen = {one.relation: one for one in relation_scores(some, read(model.backbone, tokenizer, some)[0])}
+    maps = read(model.backbone, tokenizer, others)[0]
     rows = []
-    for scores in relation_scores(test, maps, LEAST):
+    for scores in relation_scores(others, maps, LEAST):
         direction, layer, head = chosen[scores.relation].best
         elsewhere = []  # where the distance is wrong: is the head right?
-        for one, weights in zip(test, maps):
+        for one, weights in zip(others, maps):
             guesses = predicted_heads(weights[layer, head], direction)
             elsewhere += [
                 guesses[word] == above

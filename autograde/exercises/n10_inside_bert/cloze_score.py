@@ -70,7 +70,7 @@ EXERCISE = Exercise(
             hint="You also hide what comes behind. That is a reader from left to right; BERT sees both sides, only "
                  "not this token."),
         mistake("masks-stay", "copies[n, place] = mask", "copies[n, 1 : place + 1] = mask",
-            hint="What was asked before stays hidden in your copies. Each copy begins with the whole text."),
+            hint="Tokens that were asked before stay hidden in your copies. Each copy begins with the whole text."),
         mistake("specials-asked", "range(1, len(ids) - 1)", "range(len(ids))",
             hint="You ask for [CLS] and [SEP], too. They are in every text and say nothing about it."),
         mistake("mean", "return total", "return total / (len(ids) - 2)",

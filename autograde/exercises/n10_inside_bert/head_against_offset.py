@@ -1,4 +1,4 @@
-"""How often a head finds the head words of a relation, beside the best fixed offset."""
+"""The head words of a relation that a head finds, and those that the best fixed offset finds."""
 
 from collections import Counter
 from fractions import Fraction
@@ -66,7 +66,7 @@ def looks_at_itself(rng: Random) -> list[Case]:
 
 
 def equally_frequent(rng: Random) -> list[Case]:
-    """Of +3 and −2 the shorter; of −2 and +2 the one to the right; of three."""
+    """The shorter one of +3 and −2; of −2 and +2 the one to the right; of three."""
     one = bundle(sentence(rng, 7, [(0, 3), (4, 2)], 1))
     two = bundle(sentence(rng, 6, [(4, 2), (5, 3)], 1), sentence(rng, 7, [(0, 2), (3, 5), (1, 2)], 2))
     three = bundle(sentence(rng, 8, [(6, 2), (1, 4), (5, 2), (0, 4)], 3), sentence(rng, 7, [(0, 3), (6, 3)], 1))

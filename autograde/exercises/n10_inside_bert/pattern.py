@@ -85,7 +85,7 @@ EXERCISE = Exercise(
             "attention[..., is_separator == 1].mean(axis=-1).mean(axis=-1)",
             hint="Right for one [SEP]. A pair of texts has two: add what goes to both."),
         mistake("from-cls", "attention[..., 0].mean(axis=-1)", "attention[..., 0, :].mean(axis=-1)",
-            hint="You take the row of [CLS], what it looks at. What goes to [CLS] is the first *column*."),
+            hint="You take the row of [CLS], what it looks at. Attention *to* [CLS] is the first *column*."),
         mistake("bits", "np.log(", "np.log2(",
             hint="Your entropy is in bits. Here it is in nats: the natural logarithm."),
         mistake("entropy-of-the-mean", "(-(attention * logs).sum(axis=-1)).mean(axis=-1)",

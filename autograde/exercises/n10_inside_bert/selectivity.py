@@ -75,7 +75,8 @@ EXERCISE = Exercise(
             hint="These are the real tags. A control task has random ones: what is right there has nothing to do with "
                  "grammar."),
         mistake("drawn-without-return", "of_type = {word: str(rng.choice(tags)) for word in sorted(set(words))}",
-            "dealt = zip(sorted(set(words)), rng.permutation(tags))\n    of_type = {word: str(tag) for word, tag in dealt}",
+            "dealt = zip(sorted(set(words)), rng.permutation(tags))\n"
+            "    of_type = {word: str(tag) for word, tag in dealt}",
             hint="You deal the tags out, so that what one type gets, another cannot have. Draw each type's tag by "
                  "itself."),
     ),

@@ -51,8 +51,8 @@ EXERCISE = Exercise(
     parts=(
         Part("values", 2, whole_rows,
             hidden=lambda rng: [Trial((cut_words(rng, tuple(map(int, rng.integers(1, 5, size=6))), 2),))]),
-        cases("[CLS] and [SEP]", 1, with_specials, "with [CLS] and [SEP] the result is wrong: they are no words, and "
-            "what goes to them belongs to no word",
+        cases("[CLS] and [SEP]", 1, with_specials, "with [CLS] and [SEP] the result is wrong: neither is a word, and "
+            "attention to them belongs to no word",
             lambda rng: [Case((attention_rows(rng, 2, 3, 6, 6), [-1, 0, 1, 1, 2, -1]))]),
     ),
     forbidden=LIBRARY,
@@ -81,7 +81,7 @@ EXERCISE = Exercise(
             hint="The number −1 became the last word: from the end, as Python counts. Leave these tokens out."),
         mistake("rows-made-whole", "return means.T @ to_words",
             "result = means.T @ to_words\n    return result / result.sum(axis=-1, keepdims=True)",
-            hint="You scale the rows to a sum of 1. What a word gives to [CLS] and [SEP] then seems to go to words; "
-                 "here it is just left out."),
+            hint="You scale the rows to a sum of 1. Attention to [CLS] and [SEP] then seems to go to words; it "
+                 "is just left out."),
     ),
 )  # fmt: skip
