@@ -40,14 +40,14 @@ def words_by_layer(tables: dict, shown: int = 3) -> None:
     tables: text → a list for each layer, from the embeddings on, of pairs (token, probability), the likeliest first.
     """
     layers = max(map(len, tables.values()))
-    figure, axes = _figure(max(7.0, 4.2 * len(tables)), 0.46 * layers + 1.0, 1, len(tables))
+    figure, axes = _figure(max(7.0, 4.4 * len(tables)), 0.46 * layers + 1.0, 1, len(tables))
     told = []
     for axis, (text, rows) in zip(axes.flat, tables.items()):
         chances = np.array([[chance for _, chance in row[:shown]] for row in rows])
         axis.imshow(chances, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
         for (layer, rank), chance in np.ndenumerate(chances):
             axis.text(rank, layer, f"{rows[layer][rank][0]} {chance:.2f}", ha="center", va="center", fontsize=10)
-        axis.set_title(textwrap.fill(text, 44))
+        axis.set_title(textwrap.fill(text, 34), fontsize=11)
         axis.set_xticks([])
         axis.set_yticks(range(len(rows)), ["embeddings", *(f"layer {number}" for number in range(1, len(rows)))])
         axis.tick_params(length=0)
@@ -60,12 +60,12 @@ def gain_bars(rows: list[dict]) -> None:
 
     rows: with name, head, score, offset, control (the offset's fraction) and count.
     """
-    figure, axes = _figure(8.6, 0.36 * len(rows) + 1.2, 1, 1)
+    figure, axes = _figure(8.6, 0.3 * len(rows) + 1.1, 1, 1)
     axis, places = axes.flat[0], np.arange(len(rows))
-    axis.barh(places + 0.2, [100 * row["score"] for row in rows], 0.38, color=_BLUE, label="best head")
-    axis.barh(places - 0.2, [100 * row["control"] for row in rows], 0.38, color=_GREY, label="best fixed offset")
+    axis.barh(places - 0.2, [100 * row["score"] for row in rows], 0.38, color=_BLUE, label="best head")
+    axis.barh(places + 0.2, [100 * row["control"] for row in rows], 0.38, color=_GREY, label="best fixed offset")
     axis.set_yticks(places, [f"{row['name']}  ({row['head']} | {row['offset']:+d})" for row in rows])
-    axis.invert_yaxis()
+    axis.set_ylim(len(rows) - 0.4, -0.6)
     axis.set(xlabel="edges found (%)", xlim=(0, 100))
     axis.grid(alpha=0.3, axis="x")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
@@ -89,9 +89,28 @@ def planes_by_layer(points: list, senses: list[str], titles: list[str]) -> None:
 
 def layer_table(rows: dict, layers: int) -> None:
     """Prints a line for each name with the mean and spread at each layer. rows: name → (layers + 1, seeds) in %."""
-    print(" " * 34 + "".join(f"{name:>13}" for name in ["embeddings", *(f"layer {n}" for n in range(1, layers + 1))]))
+    print(" " * 42 + "".join(f"{name:>13}" for name in ["embeddings", *(f"layer {n}" for n in range(1, layers + 1))]))
     for name, values in rows.items():
         cells = [
             f"{np.mean(row):.1f} ± {np.std(row, ddof=1):.1f}" if len(row) > 1 else f"{row[0]:.1f}" for row in values
         ]
-        print(f"{name:34}" + "".join(f"{cell:>13}" for cell in cells))
+        print(f"{name:42}" + "".join(f"{cell:>13}" for cell in cells))
+
+
+def layer_curves(rows: dict, title: str, y: str) -> None:
+    """Curves over the layers, the mean of the seeds with their spread as a band. rows: name → (layers + 1, seeds)."""
+    figure, axes = _figure(7.2, 4.4, 1, 1)
+    axis, told = axes.flat[0], []
+    styles = zip(("-", "--", ":", "-."), _MARKERS, (_BLUE, _ORANGE, "#3a7d34", "#444444"))
+    for (name, values), (dash, marker, colour) in zip(rows.items(), styles):
+        values = np.asarray(values)
+        mean, spread = values.mean(axis=1), values.std(axis=1, ddof=1 if values.shape[1] > 1 else 0)
+        axis.plot(range(len(mean)), mean, color=colour, linestyle=dash, marker=marker, linewidth=2, label=name)
+        axis.fill_between(range(len(mean)), mean - spread, mean + spread, color=colour, alpha=0.15)
+        told.append(f"{name} {', '.join(f'{one:.0f}' for one in mean)}")
+    axis.axhline(0, color="black", linewidth=0.8)
+    axis.set_xticks(range(len(mean)), ["embeddings", *(f"layer {number}" for number in range(1, len(mean)))])
+    axis.set(title=title, ylabel=y)
+    axis.grid(alpha=0.3)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False)
+    _show(figure, f"{title}, from the embeddings to the last layer: {'; '.join(told)}")

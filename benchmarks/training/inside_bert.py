@@ -9,7 +9,7 @@ relation; and the head that is best on some training sentences, measured on the 
 --negation, Ettinger's NEG-136-SIMP.tsv: her measures on items whose words are single tokens. Both data sets are others'
 and not part of the project. Writes inside_bert.csv.
 
-Supports: solutions/10_inside_bert.py, "Real sentences, recorded"; solutions/10_inside_bert.py, "The layers and their knowledge".
+Supports: solutions/10_inside_bert.py, "The layers and their knowledge".
 """
 
 import csv

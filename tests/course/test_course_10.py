@@ -94,3 +94,41 @@ def test_the_setups_head_is_that_of_notebook_05(names):
         weight.assign(values.get(weight.name) if weight.name in values else next(b for b in biases if b.shape == weight.shape))
     expected = head(x, ops.convert_to_tensor(table))
     assert np.allclose(names["mlm_head"](x, kernel, bias, gamma, beta, table, out), expected, atol=1e-5)
+
+
+# --- recorded runs: what the text says of them ---
+
+
+def test_a_passive_auxiliarys_baseline_is_about_four_of_five_and_not_near_forty():
+    (whole,) = (row for row in rows_of("offset") if row["name"] == "aux:pass")
+    (measured,) = (row for row in rows_of("relation") if row["name"] == "aux:pass")
+    assert whole["offset"] == measured["offset"] == 1 and whole["count"] == 1643
+    assert 0.78 < measured["control"] < 0.84 and 0.78 < whole["control"] < 0.84
+    assert abs(measured["score"] - measured["control"]) < 0.1
+
+
+def test_one_head_finds_nouns_beyond_any_offset_and_many_heads_gain_nothing():
+    rows = {row["name"]: row for row in rows_of("relation")}
+    for name in ("case", "det"):
+        assert rows[name]["head"] == "3-1" and rows[name]["score"] > rows[name]["control"] + 0.2
+        assert rows[name]["score_elsewhere"] > 0.75 and rows[name]["count_elsewhere"] > 1000
+    assert sum(row["score"] < row["control"] + 0.05 for row in rows.values()) > 5
+
+
+def test_the_table_of_layers_is_as_the_text_reads_it():
+    assert by_layer("sense").shape == (5, 3)
+    tags, tags_control = by_layer("part of speech").mean(1), by_layer("part of speech", "control").mean(1)
+    assert tags[0] > 0.8 and tags[1] > tags[0] + 0.03 and tags[4] < tags[3] - 0.03
+    assert np.all(np.diff((tags - tags_control)[:4]) > 0)
+    nouns, by_heart = by_layer("relation of a noun").mean(1), by_layer("relation of a noun", "control").mean(1)
+    assert by_heart[0] > nouns[0] + 0.1 and nouns[2] > 0.98 and by_heart[4] < by_heart[2] - 0.03
+    sense = by_layer("sense").mean(1)
+    assert abs(sense[0] - 0.5) < 0.1 and sense[1:].min() > 0.9
+    agreement = by_layer("agreement over a noun")
+    assert agreement[3].max() < 0.5 and agreement[4].min() > 0.6
+
+
+def test_negation_turns_hardly_any_of_ettingers_items():
+    (row,) = rows_of("negation")
+    assert row["score"] > 0.8 and row["negated"] < 0.2
+    assert row["count"] == 14

@@ -94,7 +94,8 @@ EXERCISE = Exercise(
             hint="You compare by the product, so long vectors win. A cosine needs vectors of length 1."),
         mistake("distance", "cosines = units @ units.T",
             "cosines = -np.linalg.norm(vectors[:, None] - vectors[None], axis=-1)",
-            hint="You take the smallest distance. Asked is the largest cosine: the direction, for vectors of any length."),
+            hint="You take the smallest distance. Asked is the largest cosine: the direction, for vectors of "
+                 "any length."),
         mistake("centred-after-scaling", "centred = vectors - vectors.mean(axis=0)",
             "units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)\n"
             "    centred = units - units.mean(axis=0)",

@@ -54,7 +54,11 @@ def _telling(affirmative, negated, first, second, k) -> bool:
     others = (~turned, ~plain, plain, lowered, turned & plain)
     of_second = (affirmative > affirmative[rows, second][:, None]).sum(axis=1) < k
     of_first = (affirmative > affirmative[rows, first][:, None]).sum(axis=1) < k
-    return all(other.sum() != turned.sum() for other in others) and of_second.sum() != of_first.sum()
+    in_negated = (negated > negated[rows, first][:, None]).sum(axis=1) < k
+    return all(other.sum() != turned.sum() for other in others) and of_first.sum() not in (
+        of_second.sum(),
+        in_negated.sum(),
+    )
 
 
 def several(rng: Random) -> list[Case]:
