@@ -836,7 +836,8 @@ show_guess(my_guess, str(first), what="were is in front after layer")
 # %%
 from bertlab.analysis.patching import logit_difference, patch_each
 
-metric = logit_difference(model, tokenizer, reading.pieces.index("were"), "were", "was")  # the blank is there
+blank = read_text(encoder, tokenizer, BOYS).pieces.index("[MASK]")
+metric = logit_difference(model, tokenizer, blank, "were", "was")
 plural, singular = BOYS, BOYS.replace("boys", "boy")
 patched = patch_each(encoder, tokenizer, plural, singular, metric).fractions
 heat_maps(

@@ -88,10 +88,9 @@ def test_the_setups_head_is_that_of_notebook_05(names):
     head = cells.namespace(catalogue.find("mlm-head"))["MlmHead"](6)
     x = ops.convert_to_tensor(rng.normal(size=(1, 3, 4)).astype("float32"))
     head(x, ops.convert_to_tensor(table))
-    values = {"kernel": kernel, "gamma": gamma, "beta": beta}
-    biases = iter((bias, out))
-    for weight in head.weights:
-        weight.assign(values.get(weight.name) if weight.name in values else next(b for b in biases if b.shape == weight.shape))
+    head.dense.set_weights([kernel, bias])
+    for variable, value in ((head.norm.gamma, gamma), (head.norm.beta, beta), (head.bias, out)):
+        variable.assign(value)
     expected = head(x, ops.convert_to_tensor(table))
     assert np.allclose(names["mlm_head"](x, kernel, bias, gamma, beta, table, out), expected, atol=1e-5)
 
