@@ -210,10 +210,10 @@ def chosen_and_measured(sentences, attention, relation, cut):
     return dict(name=relation, head=f"{best[0] + 1}-{best[1] + 1}", score=found, offset=offset, control=control, count=count)
 
 
-rows = [chosen_and_measured(world, of_world, name, 100) for name in ("det", "amod", "case", "nsubj", "cop", "obj", "nmod", "obl")]
-rows.sort(key=lambda row: row["control"] - row["score"])
-gain_bars(rows)
-worse = [row["name"] for row in rows if row["score"] <= row["control"]]
+in_the_world = [chosen_and_measured(world, of_world, name, 100) for name in ("det", "amod", "case", "nsubj", "cop", "obj", "nmod", "obl")]
+in_the_world.sort(key=lambda row: row["control"] - row["score"])
+gain_bars(in_the_world)
+worse = [row["name"] for row in in_the_world if row["score"] <= row["control"]]
 show_guess(my_guess, f"not for {', '.join(worse)}" if worse else "yes", what="better with every relation")
 
 # %% [markdown]
@@ -328,20 +328,21 @@ from autograde.student.small_tasks import small_task
 
 KINDS = ["itself", "previous", "next", "[CLS]", "[SEP]"]
 found = []
-for row in small_task("sentiment").train[:60]:
-    one = read_text(encoder, tokenizer, row.text)
-    found.append(pattern(one.attention.astype("float64"), np.array([piece == "[SEP]" for piece in one.pieces]).astype(int)))
+for example in small_task("sentiment").train[:60]:
+    reading = read_text(encoder, tokenizer, example.text)
+    is_separator = np.array([piece == "[SEP]" for piece in reading.pieces]).astype(int)
+    found.append(pattern(reading.attention.astype("float64"), is_separator))
 numbers = np.mean(found, axis=0)  # (layers, heads, 6)
 names = {}
 for layer, head in HEADS:
-    *parts, entropy = numbers[layer, head]
-    best = int(np.argmax(parts))
-    names[layer, head] = f"{KINDS[best]} {parts[best]:.2f}" if parts[best] >= 0.45 else f"spread over {np.exp(entropy):.1f}"
+    *fractions, entropy = numbers[layer, head]
+    best = int(np.argmax(fractions))
+    names[layer, head] = f"{KINDS[best]} {fractions[best]:.2f}" if fractions[best] >= 0.45 else f"spread over {np.exp(entropy):.1f}"
 reading = read_text(encoder, tokenizer, "the boys near the old house were sitting there .")
 named_maps(reading.attention, names, reading.pieces)
 verb = reading.pieces.index("were")
-seen = reading.attention[2, 3, verb]
-print(f"head 3-4, {names[2, 3]}; but the row of 'were' looks at {reading.pieces[int(seen.argmax())]!r} with {seen.max():.2f}")
+of_verb = reading.attention[2, 3, verb]
+print(f"head 3-4, {names[2, 3]}; but the row of 'were' looks at {reading.pieces[int(of_verb.argmax())]!r} with {of_verb.max():.2f}")
 
 # %% [markdown]
 # Heads that look at a neighbour are in all layers, and the last layer gives much to [SEP]. Kovaleva et al. and Clark et al. saw both in
@@ -517,8 +518,8 @@ def probe_accuracy(x, tags):
 real, by_heart = ([probe_accuracy(x[nouns], tags) for x in states] for tags in (labels, control))
 found = {"the real task": real, "the control task": by_heart, "selectivity": np.subtract(real, by_heart)}
 layer_curves({name: np.reshape(row, (5, 1)) for name, row in found.items()}, "Relation of a noun, linear probe", "right (%)")
-for layer, (one, other) in enumerate(zip(real, by_heart)):
-    print(f"layer {layer}: real {one:5.1f} %   control {other:5.1f} %   selectivity {one - other:+5.1f}")
+for depth, (one, other) in enumerate(zip(real, by_heart)):
+    print(f"layer {depth}: real {one:5.1f} %   control {other:5.1f} %   selectivity {one - other:+5.1f}")
 show_guess(my_guess, "yes" if real[0] > by_heart[0] else "no", what="better on the real task in the embeddings")
 
 # %% [markdown]
@@ -869,10 +870,10 @@ def by_seed(name, of_row):
 
 
 table_rows = {}
-for name in ("part of speech", "relation of a noun"):
-    table_rows[name] = by_seed(name, lambda row: 100 * row["score"])
-    table_rows[f"   its control task ({name})"] = by_seed(name, lambda row: 100 * row["control"])
-    table_rows[f"   selectivity ({name})"] = by_seed(name, lambda row: 100 * (row["score"] - row["control"]))
+for task in ("part of speech", "relation of a noun"):
+    table_rows[task] = by_seed(task, lambda row: 100 * row["score"])
+    table_rows[f"   its control task ({task})"] = by_seed(task, lambda row: 100 * row["control"])
+    table_rows[f"   selectivity ({task})"] = by_seed(task, lambda row: 100 * (row["score"] - row["control"]))
 table_rows["sense of bank, plant"] = by_seed("sense", lambda row: 100 * row["score"])
 table_rows["agreement over a noun"] = by_seed("agreement over a noun", lambda row: 100 * row["score"])
 layer_table(table_rows, 4)
