@@ -25,11 +25,13 @@ def head_against_offset(maps, edges):
 def sentence(rng: Random, words: int, pairs: list[tuple[int, int]], right: int, itself: float = 0.0) -> tuple:
     """The attention between words, in which the first `right` pairs get the most; itself: added to the diagonal.
 
-    No pair that is wrong gets the most in its row or in its column, so that neither is right by chance.
+    Of the other pairs the head word looks at the dependent, and not the other way round.
     """
     weights = attention_rows(rng, words, words, sharp=0.4)
-    for place, (word, head) in enumerate(pairs):
-        weights[word, head] = 1.2 if place < right else 0.0
+    for word, head in pairs[right:]:
+        weights[word, head], weights[head, word] = 0.0, 0.9 + 0.1 * rng.random()
+    for word, head in pairs[:right]:
+        weights[word, head] = 1.2
     weights += itself * np.eye(words)
     return weights / weights.sum(axis=1, keepdims=True), list(pairs)
 

@@ -29,29 +29,42 @@ def _nearest(scores) -> list[int]:
 
 
 def _as_mistaken(vectors) -> list[list[int]]:
-    """The nearest examples by the cosine, by the product, by the distance and by the cosine without centring."""
+    """The nearest examples by the cosine; by the product, by distances, by the cosine without centring or before it."""
     centred = vectors - vectors.mean(axis=0)
     units, raw = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (centred, vectors))
     distances = np.linalg.norm(vectors[:, None] - vectors, axis=-1)
     again = raw - raw.mean(axis=0)
     again = again / np.linalg.norm(again, axis=1, keepdims=True)
-    return [_nearest(x) for x in (units @ units.T, centred @ centred.T, -distances, raw @ raw.T, again @ again.T)]
+    blocks = centred / np.abs(centred).sum(axis=1, keepdims=True)  # of length 1 in another sense
+    alike = (units @ units.T, centred @ centred.T, -distances, blocks @ blocks.T, raw @ raw.T, again @ again.T)
+    return [_nearest(x) for x in alike]
+
+
+def _by_mean_cosine(vectors, senses) -> list[str]:
+    """The sense whose examples are nearest together; vectors: with a mean of 0."""
+    units = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = units @ units.T
+    np.fill_diagonal(cosines, np.nan)
+    named = {name: np.array([sense == name for sense in senses]) for name in dict.fromkeys(senses)}
+    return [max(named, key=lambda name: np.nanmean(row[named[name]])) for row in cosines]
 
 
 def examples(rng: Random, count: int, width: int, common: float, names: int) -> Case:
     """Vectors of different lengths, with a common part of this size; senses with that many names.
 
-    Each simpler way to find the nearest example (see `_as_mistaken`) finds another one for at least two examples.
+    Each simpler way to find the nearest example (see `_as_mistaken`) finds other senses.
     """
     while True:
         vectors = rng.normal(size=(count, width)) * rng.uniform(0.4, 3.0, size=(count, 1))
         vectors = vectors - vectors.mean(axis=0)
         shift = common * rng.normal(size=width)
-        right, product, distance, raw, again = _as_mistaken(vectors + shift)
-        others = [product, distance, again, *([raw] if common else [])]
+        right, product, distance, block, raw, again = _as_mistaken(vectors + shift)
+        others = [product, distance, block, again, *([raw] if common else [])]
         senses = [f"sense {'abcdefghijkl'[number % names]}" for number in range(count)]
         said = [[senses[place] for place in places] for places in (right, *others)]
-        if all(sum(one != mine for one, mine in zip(other, said[0])) >= 2 for other in said[1:]):
+        if names < count:
+            said.append(_by_mean_cosine(vectors, senses))
+        if all(other != said[0] for other in said[1:]):
             return Case((vectors + shift, senses))
 
 
