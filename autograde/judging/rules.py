@@ -250,6 +250,29 @@ def guessed(given, result):
     return [*events, *(f"{one} and {other}" for one, other in combinations(events, 2))]
 
 
+def control_tags(given, result):
+    """A tag for each token, one of those given, and the same for the same word. Events: each word's tag, and which two
+    words have the same."""
+    words, tags = given
+    if type(result) not in (list, tuple):
+        return Difference("type", f"expected a list of tags; yours is {shown(result)}")
+    drawn = list(map(_text, result))
+    if any(type(tag) is not str for tag in drawn):
+        return Difference("type", f"expected a list of strings; yours is {shown(result)}")
+    if len(drawn) != len(words):
+        return Difference("length", f"{len(words)} words went in, {len(drawn)} tags came out")
+    unknown = [tag for tag in drawn if tag not in tags]
+    if unknown:
+        return Difference("no tag", f"{shown(unknown[0])} is not among the tags")
+    of_type = dict(zip(words, drawn))
+    for word, tag in zip(words, drawn):
+        if of_type[word] != tag:
+            return Difference("two tags", f"{word!r} has two tags, {shown(tag)} and {shown(of_type[word])}")
+    pairs = combinations(of_type.items(), 2)
+    alike = [f"{one} and {other} alike" for (one, tag), (other, others) in pairs if tag == others]
+    return [*(f"{word}: {tag}" for word, tag in of_type.items()), *alike]
+
+
 # --- batches ---
 
 
@@ -345,5 +368,6 @@ RULES: dict[str, Callable] = {
     "next sentence": next_sentence,
     "sentence order": sentence_order,
     "guessed": guessed,
+    "control tags": control_tags,
     "epochs": epochs,
 }

@@ -2,6 +2,8 @@
 
 before_transformers  readers from before attention on the questions of notebook P; by
               `python -m benchmarks.training.before_transformers`
+inside_bert   what the heads and layers of bertlab-mini know, beside controls; made by
+    `python -m benchmarks.training.inside_bert`
 mirror_language  translators into the small world's mirror language, with all vectors of the source or their mean alone;
               made by `python -m benchmarks.training.mirror_language`
 objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
