@@ -707,7 +707,8 @@ check(perplexity)
 #
 # $$6 \cdot 12 H^2 + 12 H \ell = 72 H^2 + 12 H \ell \quad \text{operations}$$
 #
-# The embeddings are looked up, which costs none. The heads, biases, LayerNorm and softmax are left out here.
+# The embeddings are looked up, which costs none. The heads, biases, LayerNorm and softmax are left out here. BERT-Base
+# needs more operations than NumPy's 64-bit integers can count: use Python's `int`.
 #
 # **Example.** One step with 2 sequences of 3 tokens, 1 layer, $H = 2$: 6 tokens, and $6 \cdot (288 + 72) = 2160$ operations.
 

@@ -56,9 +56,9 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
         return _compare_sequences(expected, got, tolerance)
     if isinstance(expected, dict):
         return _compare_dicts(expected, got, tolerance)
-    if type(expected) is int and _is_scalar(got) and got.dtype.kind in "iu":
+    if type(expected) is int and is_scalar(got) and got.dtype.kind in "iu":
         got = int(got)
-    if isinstance(expected, float) and (type(got) in (int, float) or _is_scalar(got)):
+    if isinstance(expected, float) and (type(got) in (int, float) or is_scalar(got)):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)
     if type(got) is not type(expected) or got != expected:
@@ -66,7 +66,7 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
     return None
 
 
-def _is_scalar(value) -> bool:
+def is_scalar(value) -> bool:
     """Whether this is a number of NumPy or a backend: an array without axes."""
     return type(value) is np.ndarray and value.shape == () and value.dtype.kind in "iuf"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autograde.judging.answers import SHAPES, Answer, digest_of, kind_of_error, read
-from autograde.judging.compare import exactly_same
+from autograde.judging.compare import exactly_same, is_scalar
 
 
 def match_mistake(plan: dict, answers: list[Answer], drawn: set[int], fails: Callable[[dict], bool]) -> dict | None:
@@ -132,7 +132,14 @@ def without_code(error: dict | None) -> dict | None:
 
 
 def same_value(known, got) -> bool:
-    """Whether two plain values are the same; numbers of arrays nearly so."""
+    """Whether two plain values are the same; numbers of arrays nearly so.
+
+    Where `compare` takes a number of another type, so does this: 1 for 1.0, NumPy's 0.5 for Python's, and vice versa.
+    """
+    if type(known) is float and type(got) is int:
+        got = float(got)
+    elif is_scalar(known) and type(got) in (int, float) or is_scalar(got) and type(known) in (int, float):
+        known, got = np.asarray(known), np.asarray(got)
     if type(known) is not type(got):
         return False
     if type(known) in (list, tuple):
@@ -140,7 +147,7 @@ def same_value(known, got) -> bool:
     if type(known) is dict:
         return known.keys() == got.keys() and all(same_value(known[key], got[key]) for key in known)
     if type(known) is float:
-        return math.isclose(known, got, rel_tol=1e-9) or math.isnan(known) and math.isnan(got)
+        return math.isclose(known, got, rel_tol=1e-9, abs_tol=1e-12) or math.isnan(known) and math.isnan(got)
     if type(known) is not np.ndarray:
         return known == got
     if known.shape != got.shape:

@@ -631,22 +631,6 @@ def best_pair(spelled, rule, min_count=1):
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=())
 
-# %% best-pair: wrong: divided twice
-def best_pair(spelled, rule, min_count=1):
-    counts = count_pairs(spelled)
-    singles = {}
-    for pieces, count in spelled:
-        for piece in pieces:
-            singles[piece] = singles.get(piece, 0) + count
-    total = sum(singles.values())
-
-    def score(pair):
-        ratio = counts[pair] / singles[pair[0]] / singles[pair[1]]
-        return {"count": counts[pair], "ratio": ratio, "gain": counts[pair] * math.log(total * ratio)}[rule]
-
-    often = [pair for pair in counts if counts[pair] >= min_count]
-    return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=())
-
 # %% best-pair: wrong: the last tie by the new token
 def best_pair(spelled, rule, min_count=1):
     counts = count_pairs(spelled)
@@ -694,6 +678,42 @@ def best_pair(spelled, rule, min_count=1):
 
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=None)
+
+# %% best-pair: wrong: tokens below the limit are left out, not pairs
+from collections import Counter
+
+
+def best_pair(spelled, rule, min_count=1):
+    singles, pairs = Counter(), count_pairs(spelled)
+    for pieces, count in spelled:
+        for piece in pieces:
+            singles[piece] += count
+    total = singles.total()
+
+    def key(pair):
+        count = pairs[pair]
+        ratio = count / (singles[pair[0]] * singles[pair[1]])
+        score = {"count": count, "ratio": ratio, "gain": count * math.log(total * ratio)}[rule]
+        return -score, -count, pair
+
+    return min((pair for pair in pairs if min(singles[piece] for piece in pair) >= min_count), key=key, default=())
+
+# %% best-pair: wrong: no score below 0 is ever the best
+from collections import Counter
+
+
+def best_pair(spelled, rule, min_count=1):
+    singles, pairs = Counter(), count_pairs(spelled)
+    for pieces, count in spelled:
+        for piece in pieces:
+            singles[piece] += count
+    best, best_score = (), 0
+    for pair, count in sorted(pairs.items(), key=lambda item: (-item[1], item[0])):
+        ratio = count / (singles[pair[0]] * singles[pair[1]])
+        score = {"count": count, "ratio": ratio, "gain": count * math.log(singles.total() * ratio)}[rule]
+        if count >= min_count and score > best_score:
+            best, best_score = pair, score
+    return best
 
 # %% merge-pair: right: copy and delete
 def merge_pair(pair, spelled):
@@ -1008,27 +1028,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
                 pieces.append(token)
     return pieces
 
-# %% learn-vocabulary: wrong: the same token twice
-SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-
-
-def alphabet(word_counts):
-    characters = {character for word in word_counts for character in word}
-    joined = {character for word in word_counts if len(word) > 1 for character in word}
-    return [*sorted(characters), *("##" + character for character in sorted(joined))]
-
-
-def learn_vocabulary(word_counts, size, rule, min_count=2):
-    pieces = SPECIAL_PIECES + alphabet(word_counts)
-    spelled = [(spell(word), count) for word, count in word_counts.items()]
-    while len(pieces) < size:
-        pair = best_pair(spelled, rule, min_count)
-        if not pair:
-            break
-        spelled = merge_pair(pair, spelled)
-        pieces.append(pair[0] + pair[1][2:])
-    return pieces
-
 # %% learn-vocabulary: wrong: never to a token that exists
 SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
@@ -1120,6 +1119,25 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
         if token not in pieces:
             pieces.append(token)
     return pieces
+
+# %% learn-vocabulary: wrong: special tokens added again
+SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+
+
+def alphabet(word_counts):
+    characters = {character for word in word_counts for character in word}
+    joined = {character for word in word_counts if len(word) > 1 for character in word}
+    return [*sorted(characters), *("##" + character for character in sorted(joined))]
+
+
+def learn_vocabulary(word_counts, size, rule, min_count=2):
+    learned = alphabet(word_counts)
+    spelled = [(spell(word), count) for word, count in word_counts.items()]
+    while len(SPECIAL_PIECES) + len(learned) < size and (pair := best_pair(spelled, rule, min_count)):
+        spelled = merge_pair(pair, spelled)
+        if pair[0] + pair[1].removeprefix("##") not in learned:
+            learned.append(pair[0] + pair[1].removeprefix("##"))
+    return SPECIAL_PIECES + learned
 
 # %% strip-accents: right: character by character
 def apart(character):

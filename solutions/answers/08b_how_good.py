@@ -290,21 +290,6 @@ def span_scores(prediction, answers):
     f1 = [2 * s / (sizes[0] + n) if s else e for s, n, e in zip(shared, sizes[1:], exact)]
     return max(exact), float(max(f1))
 
-# %% span-scores: wrong: a shared word counted as often as the prediction has it
-def normal_words(text):
-    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
-    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
-
-
-def span_scores(prediction, answers):
-    guess, exact, f1 = normal_words(prediction), 0.0, 0.0
-    for answer in answers or [""]:
-        gold = normal_words(answer)
-        shared = sum(word in gold for word in guess)
-        f1 = max(f1, 2 * shared / (len(gold) + len(guess)) if gold and guess else float(gold == guess))
-        exact = max(exact, float(gold == guess))
-    return exact, f1
-
 # %% span-scores: wrong: spaces do not count
 def normal_words(text):
     bare = text.lower().translate(str.maketrans("", "", string.punctuation))
@@ -346,6 +331,25 @@ def span_scores(prediction, answers):
         f1 = 2 * shared / (len(guess) + len(gold)) if guess and gold else float(guess == gold)
         if f1 > best[1]:
             best = (float(guess == gold), f1)
+    return best
+
+
+# %% span-scores: wrong: words shared with one answer are gone for the next
+def normal_words(text):
+    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
+    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
+
+
+def span_scores(prediction, answers):
+    guess, best = normal_words(prediction), (0.0, 0.0)
+    for answer in answers or [""]:
+        gold, shared = normal_words(answer), 0
+        exact, words = float(gold == guess), len(gold) + len(guess)
+        for word in gold:
+            if word in guess:
+                guess.remove(word)
+                shared += 1
+        best = max(best, (exact, 2 * shared / words if words else 1.0))
     return best
 
 

@@ -38,14 +38,15 @@ def is_clear(spelled, rule, min_count=1) -> bool:
 
 
 def mistaken_gains(spelled) -> list[tuple]:
-    """The choices of four wrong gains: without its count, without the logarithm, N of words, no N."""
+    """The choices of five wrong gains: without its count, without the logarithm, N of words, no N, N of pairs."""
     counts, ratios = count_pairs(spelled), exact_scores(spelled, "ratio")
-    total, words = token_counts(spelled).total(), sum(count for _, count in spelled)
+    total, words, places = token_counts(spelled).total(), sum(count for _, count in spelled), sum(counts.values())
     rules = (
         lambda pair: math.log(total * ratios[pair]),
         lambda pair: counts[pair] * ratios[pair],
         lambda pair: counts[pair] * math.log(words * ratios[pair]),
         lambda pair: counts[pair] * math.log(ratios[pair]),
+        lambda pair: counts[pair] * math.log(places * ratios[pair]),
     )
     return [max(counts, key=rule) for rule in rules]
 
@@ -71,15 +72,22 @@ def three_choices(rng: Random, number: int = 9, mistake: int = 0) -> list[Case]:
 
 
 def words_with_a_best_pair(rng: Random) -> list[Case]:
-    return [case for mistake in (0, 1, 1, 2, 2, 3) for case in three_choices(rng, mistake=mistake)]
+    return [case for mistake in (0, 1, 1, 2, 2, 3, 4) for case in three_choices(rng, mistake=mistake)]
 
 
 def longer_lists(rng: Random) -> list[Case]:
     return [case for number in (14, 20) for case in three_choices(rng, number)]
 
 
+def _spelled(words: dict[str, int]) -> list:
+    return [(in_letters(word), count) for word, count in words.items()]
+
+
 def rare_pairs(rng: Random) -> list[Case]:
-    """A limit that changes the choice, one that a pair just reaches, one that none reaches; no words; one token."""
+    """A limit that changes the choice, one that a pair just reaches, one that none reaches; no words; one token.
+
+    Tokens that occur often enough in a pair that does not; gains below 0 only.
+    """
     found = []
     while len(found) < 4:
         spelled, rule = three_choices(rng)[1 + len(found) % 2].arguments
@@ -88,8 +96,12 @@ def rare_pairs(rng: Random) -> list[Case]:
             found += [Case((spelled, rule), {"min_count": chosen + more}) for more in (0, 1)]
     a, b, c, d, e, f = some(rng, "abcdefghijklm", 6)
     # (a, ##b) is often enough in all words together
-    once = [(in_letters(word), 1) for word in (c + d, a + b, e + a + b, a + b + f)]
+    once = _spelled(dict.fromkeys((c + d, a + b, e + a + b, a + b + f), 1))
     found.append(Case((once, "ratio"), {"min_count": 2}))
+    texts = {a + b: 2, a: 1, d + b: 1, d: 5, e + f: 5, e: 5}  # (a, ##b) is rarer than its tokens
+    found.append(Case((_spelled(texts), "ratio"), {"min_count": 3}))
+    texts = {a + b: 2, a: 30, c + b: 1, d + b: 1, e + b: 1, a + f: 2, c + f: 1}  # log 0.54 for ab, log 0.90 for af
+    found.append(Case((_spelled(texts), "gain"), {"min_count": 2}))
     known = [partly_merged(rng)[0].arguments[0], [(["a"], 7)], []]
     return [*found, *(Case((spelled, rule), {"min_count": 10**6}) for spelled in known[:1] for rule in RULES),
             *(Case((spelled, rule)) for spelled in known[1:] for rule in RULES)]  # fmt: skip
@@ -119,11 +131,7 @@ def ties(rng: Random) -> list[Case]:
              (nearly, ("ratio",)), ({a + d: often, a + b + c: often}, ("count",))]  # fmt: skip
     # (a, ##d) is before (ac, ##d), though acd is before ad
     merged = [([a + c, "##" + d], often), ([a, "##" + d], often)]
-    spelled = [
-        Case(([(in_letters(word), count) for word, count in words.items()], rule))
-        for words, rules in texts
-        for rule in rules
-    ]
+    spelled = [Case((_spelled(words), rule)) for words, rules in texts for rule in rules]
     return [*spelled, *(Case((merged, rule)) for rule in RULES), equal_ratios(rng)]
 
 
@@ -156,6 +164,11 @@ EXERCISE = Exercise(
             hint="You multiply the count by the ratio itself. The gain has its logarithm."),
         mistake("total-of-words", "total = sum(singles.values())", "total = sum(count for _, count in spelled)",
             hint="Your N counts words. It is the number of all tokens: the sum of n(a) over all a."),
+        mistake("total-of-pairs", "total = sum(singles.values())", "total = sum(counts.values())",
+            hint="Your N counts pairs. It is the number of all tokens: the sum of n(a) over all a."),
+        mistake("divided-twice", BELOW, "counts[pair] / singles[pair[0]] / singles[pair[1]]",
+            hint="You divide by one count, and then by the other. Each division rounds, so equal ratios may differ in "
+                 "their last digit."),
         mistake("joiner-not-counted", "singles[piece] = singles.get(piece, 0) + count",
             'singles[piece.removeprefix("##")] = singles.get(piece.removeprefix("##"), 0) + count', BELOW,
             'counts[pair] / (singles[pair[0].removeprefix("##")] * singles[pair[1].removeprefix("##")])',
@@ -177,6 +190,12 @@ EXERCISE = Exercise(
             hint="You return the pair with the lowest score. The highest wins; `min` needs the negative score."),
         mistake("rare-pairs-chosen", "[pair for pair in counts if counts[pair] >= min_count]", "list(counts)",
             hint="You also choose pairs that occur less often than `min_count`. Remove them first."),
+        mistake("only-the-winner-tested", "[pair for pair in counts if counts[pair] >= min_count]", "list(counts)",
+            f"return min(often, key=lambda pair: {KEY}, default=())",
+            f"best = min(often, key=lambda pair: {KEY}, default=())\n"
+            "    return best if best and counts[best] >= min_count else ()",
+            hint="You return () when the pair with the highest score is too rare. The best of the pairs that occur "
+                 "often enough is still there."),
         mistake("more-than-the-minimum", "counts[pair] >= min_count", "counts[pair] > min_count",
             hint="You never choose a pair that occurs exactly `min_count` times. Only pairs that occur less often are "
                  "too rare."),

@@ -78,12 +78,12 @@ def rare_words(rng: Random) -> Case:
 
 
 def tokens_that_exist(rng: Random) -> list[Case]:
-    """The word "##a" is merged to the token ##a, which exists already: with space left over, and at the limit."""
+    """Merges give tokens that exist already: the word "##a" gives ##a, with space left over and at the limit; [UNK]."""
     a, b, c = some(rng, "abcdefghijklm", 3)
     words = {"##" + a: int(rng.integers(5, 9)), b + a: 3, c + a + b: 2}
     signs = {a + "###": 3, "#" + a * 3: 5, "###": 3}  # the spelling changes also where the token exists
     found = [Case((words, fixed_size(words) + more, "ratio")) for more in (40, 2, 3)]
-    return [*found, Case((signs, 40, "ratio"))]
+    return [*found, Case((signs, 40, "ratio")), Case(({"[UNK]": 3, a: 2}, 40, "count"))]
 
 
 def signs_in_words(rng: Random) -> Case:
@@ -141,6 +141,10 @@ EXERCISE = Exercise(
                  "`size` includes them."),
         mistake("minimum-always-two", "best_pair(spelled, rule, min_count)", "best_pair(spelled, rule, 2)",
             hint="Your minimum is always 2. Use the argument `min_count`; 2 is only its default value."),
+        mistake("known-token-added-again",
+            "        if merged not in pieces:\n            pieces.append(merged)", "        pieces.append(merged)",
+            hint="Your list has a token twice: a merge can give one that is already there. Merge it in the words all "
+                 "the same."),
         mistake("stops-at-a-known-token",
             "        if merged not in pieces:\n            pieces.append(merged)",
             "        if merged in pieces:\n            break\n        pieces.append(merged)",

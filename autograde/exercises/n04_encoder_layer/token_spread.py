@@ -35,6 +35,9 @@ EXERCISE = Exercise(
                  "token: the mean over the axis of tokens."),
         mistake("mean-of-all-sentences", "axis=1, keepdims=True", "axis=(0, 1), keepdims=True",
             hint="Your mean is over all sentences. Each sentence has a mean token of its own."),
+        mistake("mean-of-all-numbers", "axis=1, keepdims=True", "axis=(1, 2), keepdims=True",
+            hint="Your mean is a single number for each sentence. The mean token is a vector: which axis does the mean "
+                 "leave alone?"),
         mistake("one-number-per-batch", "differences = ops.sum(ops.square(x - mean), axis=(1, 2))",
             "differences = ops.sum(ops.square(x - mean))",
             "everything = ops.sum(ops.square(x), axis=(1, 2))", "everything = ops.sum(ops.square(x))",
@@ -50,6 +53,10 @@ EXERCISE = Exercise(
         mistake("relative-to-the-centred",
             "ops.square(x), axis=(1, 2))", "ops.square(x - ops.mean(x, axis=(1, 2), keepdims=True)), axis=(1, 2))",
             hint="You subtract a mean in the denominator, too. There is x itself."),
+        mistake("sums-of-lengths", "ops.sqrt(differences / everything)",
+            "ops.sum(ops.norm(x - mean, axis=-1), axis=1) / ops.sum(ops.norm(x, axis=-1), axis=1)",
+            hint="You take a root for each token and add up these lengths. ‖X‖ is a single root, of the sum of all "
+                 "squares."),
         mistake("token-by-token", "ops.sqrt(differences / everything)",
             "ops.mean(ops.norm(x - mean, axis=-1) / ops.norm(x, axis=-1), axis=1)",
             hint="You divide for each token and take the mean. First sum over all tokens, then divide once."),

@@ -93,6 +93,11 @@ EXERCISE = Exercise(
             "dataset.repeat().prefetch", "dataset.prefetch",
             hint="One example occurs twice before another has occurred once, so epochs are mixed, as when `repeat` "
                  "comes before `shuffle`. Shuffle first, then repeat."),
+        mistake("batches-across-epochs",
+            "dataset.batch(", "dataset.repeat().batch(",
+            "dataset.repeat().prefetch", "dataset.prefetch",
+            hint="Where the examples do not divide evenly, a batch has the last ones of an epoch and the first of the "
+                 "next. At which of your steps does an epoch end?"),
         mistake("remainder-kept", ", drop_remainder=True", "",
             hint="The last batch of an epoch is smaller. Each new shape costs a compilation: drop the remainder."),
         mistake("one-epoch", "dataset.repeat().prefetch", "dataset.prefetch",

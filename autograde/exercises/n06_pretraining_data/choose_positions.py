@@ -132,6 +132,8 @@ EXERCISE = Exercise(
         mistake("first-place-of-the-token", "int(t) for t in chosen", "token_ids.index(token_ids[t]) for t in chosen",
             hint="You draw tokens and then look up their positions. `index` finds only the first one; a word that "
                  "occurs again later is never chosen. Draw positions."),
+        mistake("order-of-the-draw", "sorted(int(t) for t in chosen)", "[int(t) for t in chosen]",
+            hint="Your positions are in the order in which they were drawn. They must be ascending."),
         mistake("tokens-returned", "int(t) for t in chosen", "token_ids[t] for t in chosen",
             hint="These are ids. Return the positions."),
     ),

@@ -100,6 +100,9 @@ EXERCISE = Exercise(
             "[1.0] * len(positions)", "[float(original_ids[t] != masked_ids[t]) for t in positions]",
             hint="A chosen token that was not changed has weight 0 in your example. It is predicted like the others: "
                  "every chosen position has weight 1."),
+        mistake("inputs-before-masking", '"input_ids": masked_ids', '"input_ids": original_ids',
+            hint="Your input_ids are the ids before masking: the model would see the answers. Which of the two lists "
+                 "is for the model?"),
         mistake("labels-after-masking", "original_ids[t] for t", "masked_ids[t] for t",
             hint="Your masked_lm_ids come from the masked sequence. The labels are the ids *before* masking."),
         mistake("masks-not-attended",

@@ -33,8 +33,9 @@ def usual_lengths(rng: Random) -> list[Case]:
 
 
 def defaults(rng: Random) -> list[Case]:
-    """`max_predictions` is 20 if nothing else is given; both other arguments by position."""
-    rows = (int(rng.integers(150, 300)),), (60,), (50, 9, 0.1), (2 * int(rng.integers(30, 45)), 76, 0.5)
+    """`max_predictions` is 20 if nothing else is given, also of a very long row; both other arguments by position."""
+    alone = (int(rng.integers(150, 300)),), (int(rng.integers(600, 900)),), (60,)
+    rows = *alone, (50, 9, 0.1), (2 * int(rng.integers(30, 45)), 76, 0.5)
     return [Case(arguments) for arguments in rows]
 
 

@@ -45,12 +45,13 @@ def more_steps(rng: Random) -> list[Case]:
 
 
 def first_steps(rng: Random) -> list[Case]:
-    """Both averages are 0; gradients of many sizes."""
+    """Both averages are 0; gradients of many sizes, all of them so large that ε has no effect."""
     zeros = np.zeros((3, 4), "float32")
     found = [BY_HAND]
-    for size in (0.01, 100.0):
-        drawn = _case(rng, (3, 4), 1, 0.1, size)
-        found.append(Case((*drawn.arguments[:2], zeros, zeros, 1, 0.1)))
+    for size in (2.0, 100.0):
+        weight, *_ = _case(rng, (3, 4), 1, 0.1).arguments
+        gradient = rng.choice([-size, size], (3, 4)) * rng.uniform(0.5, 2, (3, 4))
+        found.append(Case((weight, gradient.astype("float32"), zeros, zeros, 1, 0.1)))
     return found
 
 
@@ -86,6 +87,18 @@ EXERCISE = Exercise(
             hint="You use m and v without dividing by 1 − β^t. Both begin at 0, so in the first steps they are too "
                  "small, v more than m: the first step is 3.2 times too long. (BERT's own code leaves the correction "
                  "out, too; its warm-up makes up for it. AdamW as published has it.)"),
+        mistake("correction-without-the-step", "(1 - BETA_1**step), v / (1 - BETA_2**step)",
+            "(1 - BETA_1), v / (1 - BETA_2)",
+            hint="You divide by 1 − β in every step, as if each were the first. What is 1 − β^t after a thousand "
+                 "steps?"),
+        mistake("betas-exchanged",
+            "m = BETA_1 * m + (1 - BETA_1)", "m = BETA_2 * m + (1 - BETA_2)",
+            "v = BETA_2 * v + (1 - BETA_2)", "v = BETA_1 * v + (1 - BETA_1)",
+            "(1 - BETA_1**step), v / (1 - BETA_2**step)", "(1 - BETA_2**step), v / (1 - BETA_1**step)",
+            hint="You use β₂ for the gradients and β₁ for their squares. It is the other way round: the squares are "
+                 "averaged over more steps."),
+        mistake("no-epsilon", "(ops.sqrt(v_hat) + EPSILON)", "ops.sqrt(v_hat)",
+            hint="You divide by √v̂ alone. What happens to a weight that had no gradient yet?"),
         mistake("epsilon-inside-the-root", "(ops.sqrt(v_hat) + EPSILON)", "ops.sqrt(v_hat + EPSILON)",
             hint="Your ε is inside of the root, where its effect is √ε = 0.001. It is added after the root."),
         mistake("epsilon-before-the-correction", "m_hat / (ops.sqrt(v_hat) + EPSILON)",

@@ -78,6 +78,9 @@ EXERCISE = Exercise(
                  "multiplied in afterwards."),
         mistake("one-layer", "read * num_layers *", "read *",
             hint="That is one layer; there are `num_layers`."),
+        mistake("operations-of-64-bits", "return tokens, flops", "return tokens, (flops + 2**63) % 2**64 - 2**63",
+            hint="Right for small trainings. BERT-Base needs more operations than NumPy's 64-bit integers can count; "
+                 "Python's `int` has no limit."),
         mistake("last-phase-only", "flops += read", "flops = read",
             hint="Your operations are those of the last phase. Add them up."),
     ),

@@ -209,6 +209,9 @@ EXERCISE = Exercise(
         mistake("each-by-itself", cell=EACH_BY_ITSELF,
             hint="You choose the best start and the best end independently. They may not form a span: the end can "
                  "come before the start, or far after it. Use the sum of a *pair*."),
+        mistake("best-start-first", "for i in range(first, last + 1)",
+            "for i in [first + int(np.argmax(start[first : last + 1]))]",
+            hint="You take the best start, and only then look for an end. The best *pair* may begin elsewhere."),
         mistake("above-zero", "best, span = -np.inf, (0, 0)", "best, span = 0, (0, 0)",
             hint="You look for a sum above 0, but all scores may be negative. Begin with -np.inf."),
         mistake("backwards", "range(i, min(i + longest, last + 1))", "range(first, min(i + longest, last + 1))",
@@ -224,6 +227,8 @@ EXERCISE = Exercise(
                  "return (0, 0)."),
         mistake("null-counted-once", "start[0] + end[0] + threshold", "start[0] + threshold",
             hint="The score of [CLS] has two parts, as that of a span: start[0] + end[0]."),
+        mistake("null-forgotten", "start[0] + end[0] + threshold", "threshold",
+            hint='You compare the best sum with the threshold alone. What is the score of "no answer"?'),
         mistake("not-larger", "best > start[0]", "best >= start[0]",
             hint="A span whose score is exactly that of [CLS] plus the threshold is no answer: it must be *larger*."),
         mistake("threshold-reversed", "end[0] + threshold", "end[0] - threshold",

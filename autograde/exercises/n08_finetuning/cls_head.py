@@ -107,6 +107,8 @@ EXERCISE = Exercise(
                  "as `trainable` and `name`, arrive there."),
         mistake("always-ten-percent", "keras.layers.Dropout(dropout)", "keras.layers.Dropout(0.1)",
             hint="Your dropout has the rate 0.1 always. Use the argument `dropout`."),
+        mistake("nothing-dropped", "self.dropout(cls, training=training)", "cls",
+            hint="Your head drops nothing in training. The layer of dropout has to be called, too: on which vector?"),
         mistake("logits-dropped",
             "        cls = self.dropout(cls, training=training)\n        return self.dense(cls)",
             "        return self.dropout(self.dense(cls), training=training)",

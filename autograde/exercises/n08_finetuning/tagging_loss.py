@@ -112,6 +112,9 @@ EXERCISE = Exercise(
             "-ops.mean(ops.sum(chosen * weights, axis=-1) / ops.maximum(ops.sum(weights, axis=-1), 1))",
             hint="You take the mean of each sentence and then the mean of these. Then a word in a short sentence "
                  "counts more than one in a long sentence."),
+        mistake("sign-forgotten", "return -ops.sum(", "return ops.sum(",
+            hint="Your loss is negative: the logarithm of a probability is below 0. Training would make the correct "
+                 "tags less likely."),
         mistake("no-log", "ops.log_softmax(logits, axis=-1)", "ops.softmax(logits, axis=-1)",
             hint="You average the probabilities of the correct classes, without the logarithm. −log makes a "
                  "confident mistake expensive."),

@@ -109,6 +109,10 @@ EXERCISE = Exercise(
             hint="Right for few examples. The product of the four sums grows with n⁴: with 120,000 examples it is "
                  "above 2⁶³ and overflows NumPy's 64-bit integers. Python's `int` has no limit; or convert the sums to "
                  "`float` before you multiply."),
+        mistake("both-are-zero",
+            "    spread = ", "    if not tp:\n        return 0.0, 0.0\n    spread = ",
+            hint="Without a true positive you return 0.0 twice. Only F1 is 0 then; Matthews has a denominator of its "
+                 "own."),
         mistake("divided-by-zero",
             " if tp + fp + fn else 0.0", "",
             " if spread else 0.0", "",

@@ -109,6 +109,10 @@ EXERCISE = Exercise(
         mistake("set-of-words", "sum((Counter(gold) & Counter(guess)).values())", "len(set(gold) & set(guess))",
             hint="You count each word once, even if it occurs several times. F1 uses bags of words: twice counts "
                  "twice."),
+        mistake("looked-up-words", "sum((Counter(gold) & Counter(guess)).values())",
+            "sum(word in gold for word in guess)",
+            hint="For each predicted word you ask whether it is in the right answer. If the prediction repeats a word, "
+                 "the single one in the answer counts several times."),
         mistake("recall", "2 * shared / (len(gold) + len(guess))", "shared / len(gold)",
             hint="You divide only by the words of the right answer (recall). Then a prediction of the whole "
                  "paragraph is always right."),

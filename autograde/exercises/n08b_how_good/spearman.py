@@ -101,6 +101,10 @@ EXERCISE = Exercise(
         mistake("ties-share-the-lowest", "return smaller + (equal + 1) / 2", "return smaller + 1",
             hint="Right without ties. Equal values all get the lowest of their ranks in your version; give them the "
                  "mean."),
+        mistake("dense-ranks",
+            "return smaller + (equal + 1) / 2", "return np.unique(values, return_inverse=True)[1]",
+            hint="Right without ties. In your version several equal values use up a single rank: how many ranks do "
+                 "they take in the order, and what is the mean of these?"),
         mistake("short-formula", "return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])",
             "n = len(gold)\n"
             "    d = ranks(np.asarray(gold)) - ranks(np.asarray(predicted))\n"

@@ -15,7 +15,7 @@ from autograde.exercises.planning import planner
 from autograde.judging import answers
 from autograde.judging.answers import Answer, CellOutcome, Failure, is_a, read
 from autograde.judging.judge import fault, judge
-from autograde.judging.match_mistake import same_outcome, without_code
+from autograde.judging.match_mistake import same_outcome, same_value, without_code
 from autograde.sandbox import limits as names
 from autograde.sandbox.limits import End
 
@@ -196,6 +196,22 @@ def test_a_known_mistake_that_raises_an_error_of_a_class_of_its_own_is_recognise
     known = {"status": "raised", "value": None, "error": without_code(raised["error"])}
     assert known["error"]["type"] == "ValueError" and same_outcome(known, raised)
     assert not same_outcome(known, {"status": "raised", "error": {"type": "ConfigError", "base": "TypeError"}})
+
+
+HALF, THREE = np.array(0.5), np.array(3)
+
+
+@pytest.mark.parametrize(
+    ("known", "got", "same"),
+    [
+        (0.5, HALF, True), (HALF, 0.5, True), (0.5, HALF.astype("float32"), True), (3, THREE, True), (3.0, 3, True),
+        (0.0, 1e-17, True), ((0.5, 1.0), (HALF, 1), True),
+        (0.5, np.array(0.6), False), (3, np.array(4), False), (3, 3.0, False), (True, 1, False), (1.0, "1.0", False),
+        (1e-5, 2e-5, False), (0.5, np.array([0.5]), False),
+    ],
+)  # fmt: skip
+def test_a_known_number_is_recognised_in_another_type_of_number(known, got, same):
+    assert same_value(known, got) == same
 
 
 def test_the_code_of_a_message_does_not_depend_on_where_a_traced_function_is_installed():
