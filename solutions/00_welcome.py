@@ -87,8 +87,8 @@ from tensorflow import Tensor
 
 # %% [markdown]
 # Here is what you will build, in order. Each numbered box is a notebook of about an hour and a half, and each uses what
-# you wrote in the ones before it. The last row is the second half of the course: take from it what you like, in any
-# order.
+# you wrote in the ones before it. The last two rows are the second half of the course: take from it what you like, in
+# any order.
 
 # %%
 course_map(
@@ -109,14 +109,16 @@ course_map(
         [("a BERT", "yours")],
     ],
     [
-        ("P Before", "any time after 02"),
-        ("11 Objectives", "and BERT's relatives"),
+        ("P Before", "after 02"),
+        ("09 Features", "and ELMo"),
+        ("10 Inside BERT", "what it knows"),
+        ("11 Objectives", "and relatives"),
         ("12 Distillation", "half the layers"),
-        ("13 The decoder", "a model that writes"),
+        ("13 The decoder", "it writes"),
     ],
     alt="The course from top to bottom: text; WordPiece, embeddings, attention, encoder; BERT, data, "
-    "pre-training, fine-tuning; a BERT of your own; then, if you like, what came before transformers, other objectives, "
-    "distillation, the decoder",
+    "pre-training, fine-tuning; a BERT of your own; then, if you like, what came before transformers, features, a look "
+    "inside, other objectives, distillation, the decoder",
 )
 
 # %% [markdown]

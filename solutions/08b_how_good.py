@@ -532,8 +532,9 @@ answer("best-of-ten-seeds", "")
 # elsewhere. If you have a larger machine or more data, the library does the same steps: `bertlab pretrain`,
 # `bertlab finetune` (with `--seeds 3`), `bertlab encode`, each with `--help`.
 #
-# The second half of the course can be read in any order: **P** asks what there was before transformers, **11** what
-# BERT's relatives changed, **12** makes a smaller model out of a large one, and **13** builds the other half, the decoder.
+# The second half of the course can be read in any order: **P** asks what there was before transformers, **09**
+# keeps BERT as it is and builds on its vectors, **10** asks what its heads and layers know, **11** what its relatives
+# changed, **12** makes a smaller model out of a large one, and **13** builds the other half, the decoder.
 
 # %%
 progress()

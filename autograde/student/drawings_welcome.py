@@ -10,10 +10,11 @@ _INK, _FILL = "#1f5fa8", "#eaf1f9"
 def course_map(rows: list[list[tuple[str, str]]], free: list[tuple[str, str]] | None = None, *, alt: str) -> None:
     """Boxes in rows, read from left to right and from top to bottom; an arrow leads from each to the next.
 
-    rows: for each row its boxes as (title, line below it). free: a last row without arrows, in any order.
+    rows: for each row its boxes as (title, line below it). free: boxes below them without arrows, in any order.
     """
-    drawn = [*rows, free] if free else rows
-    widest = max(len(row) for row in drawn)
+    free, widest = free or [], max(len(row) for row in rows)
+    together = -(-len(free) // max(1, -(-len(free) // widest)))  # equally many in each row below
+    drawn = [*rows, *(free[first : first + together] for first in range(0, len(free), together or 1))]
     figure, axes = _figure(2.9 * widest, 1.25 * len(drawn), 1, 1)
     axis = axes.flat[0]
     xs = {}
