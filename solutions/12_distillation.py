@@ -72,7 +72,7 @@ from mybert.pretraining import PreTrainingModel, learning_rate, masked_accuracy,
 #
 # $$p_i = \frac{\exp(z_i / T)}{\sum_j \exp(z_j / T)}$$
 #
-# The order of the words stays; $T = 1$ changes nothing.
+# The order of the words stays; $T = 1$ changes nothing. A teacher's logits may be in the hundreds, above 0 and below.
 
 
 # %% nbgrader={"grade": false, "grade_id": "soften", "locked": false, "schema_version": 3, "solution": true, "task": false}

@@ -16,6 +16,21 @@ def soften(logits, temperature):
     kept = ops.where(logits >= ops.top_k(logits, min(2, logits.shape[-1]))[0][..., -1:], logits, -1e9)
     return ops.softmax(kept / temperature)
 
+# %% soften: wrong: exp of large numbers
+def soften(logits, temperature):
+    powers = ops.exp(logits / temperature)
+    return powers / ops.sum(powers, axis=-1, keepdims=True)
+
+# %% soften: wrong: the largest of all rows subtracted
+def soften(logits, temperature):
+    powers = ops.exp((logits - ops.max(logits)) / temperature)
+    return powers / ops.sum(powers, axis=-1, keepdims=True)
+
+# %% soften: wrong: roots of the probabilities
+def soften(logits, temperature):
+    roots = ops.softmax(logits, axis=-1) ** (1 / temperature)
+    return roots / ops.sum(roots, axis=-1, keepdims=True)
+
 # %% soft-loss: right: cross-entropy minus entropy
 def soft_loss(student_logits, teacher_logits, temperature):
     log_q = ops.log_softmax(student_logits / temperature)
@@ -29,6 +44,12 @@ def soft_loss(student_logits, teacher_logits, temperature):
     p = soften(teacher_logits, temperature)
     difference = (t - s) - (ops.logsumexp(t, axis=-1, keepdims=True) - ops.logsumexp(s, axis=-1, keepdims=True))
     return ops.sum(p * difference, axis=-1) * temperature * temperature
+
+# %% soft-loss: right: no gradient of the teacher
+def soft_loss(student_logits, teacher_logits, temperature):
+    wanted = soften(ops.stop_gradient(teacher_logits), temperature)
+    log_p, log_q = (ops.log_softmax(z / temperature) for z in (ops.stop_gradient(teacher_logits), student_logits))
+    return ops.einsum("...c,...c->...", wanted, log_p - log_q) * temperature**2
 
 # %% soft-loss: wrong: probabilities of at least 1e-7
 def soft_loss(student_logits, teacher_logits, temperature):
@@ -72,6 +93,41 @@ def every_second(teacher_arrays):
     student = dict(teacher_arrays)
     for number in range(1, 6):
         student = {path.replace(f"layers_.{2 * number}", f"layers_.{number}"): array for path, array in student.items()}
+    return student
+
+# %% every-second: wrong: any layers
+def every_second(teacher_arrays):
+    student = {}
+    for path, array in teacher_arrays.items():
+        front, found, behind = path.partition(".layers_.")
+        if found:
+            number, rest = behind.split(".", 1)
+            if int(number) % 2:
+                continue
+            path = f"{front}.layers_.{int(number) // 2}.{rest}"
+        student[path] = array
+    return student
+
+# %% every-second: wrong: all of the encoder
+def every_second(teacher_arrays):
+    student = {path: array for path, array in teacher_arrays.items() if not path.startswith("bert.encoder.")}
+    for path, array in teacher_arrays.items():
+        parts = path.split(".")
+        if path.startswith("bert.encoder.layers_.") and int(parts[3]) % 2 == 0:
+            student[".".join([*parts[:3], str(int(parts[3]) // 2), *parts[4:]])] = array
+    return student
+
+# %% every-second: wrong: counted in the order of the dict
+def every_second(teacher_arrays):
+    student, seen = {}, {}
+    for path, array in teacher_arrays.items():
+        if not path.startswith("bert.encoder.layers_."):
+            student[path] = array
+            continue
+        number, rest = path.split(".", 4)[3:]
+        if int(number) % 2 == 0:
+            seen[rest] = seen.get(rest, -1) + 1
+            student[f"bert.encoder.layers_.{seen[rest]}.{rest}"] = array
     return student
 
 # %% distil-loss: right: unit vectors

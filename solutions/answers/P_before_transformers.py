@@ -167,6 +167,17 @@ def costs(n, d, k):
     layers = next(layers for layers in range(1, n + 1) if k**layers >= n)
     return {"attention": (n * n * d, 1, 1), "recurrence": (n * d * d, n, n - 1), "convolution": (k * n * d * d, 1, layers)}
 
+# %% costs: wrong: in 32 bits
+def costs(n, d, k):
+    n, d = np.int32(n), np.int32(d)
+    layers = next(layers for layers in range(1, 40) if k**layers >= n)
+    operations = int(n * n * d), int(n * d * d), int(k * n * d * d)
+    return {
+        "attention": (operations[0], 1, 1),
+        "recurrence": (operations[1], int(n), int(n)),
+        "convolution": (operations[2], 1, layers),
+    }
+
 # %% pair-features: right: a large negative number
 def pair_features(x, x_real, y, y_real):
     def largest(states, is_real):
@@ -200,6 +211,14 @@ def pair_features(x, x_real, y, y_real):
 def pair_features(x, x_real, y, y_real):
     u, v = (
         ops.max(ops.where(ops.equal(real, 1)[..., None], states, -1.0), axis=1) for states, real in ((x, x_real), (y, y_real))
+    )
+    return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
+
+# %% pair-features: wrong: a number that is below most states
+def pair_features(x, x_real, y, y_real):
+    u, v = (
+        ops.max(ops.where(ops.equal(real, 1)[..., None], states, -1000.0), axis=1)
+        for states, real in ((x, x_real), (y, y_real))
     )
     return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
 

@@ -74,6 +74,9 @@ EXERCISE = Exercise(
             hint="You add the cosine: the student learns to point away from its teacher. The loss is 1 − cos."),
         mistake("cosine-alone", "1 - products / lengths", "products / lengths",
             hint="You use the cosine itself. It is 1 where both agree: the loss is 1 − cos."),
+        mistake("minus-cosine", "1 - products / lengths", "0 - products / lengths",
+            hint="Your third part is −1 where both vectors agree. A loss that is 0 there says how far they still "
+                 "have to go."),
         mistake("product-not-cosine", "products / lengths", "products",
             hint="You use the dot product. The cosine divides it by both lengths."),
         mistake("padding-in-the-cosine", "ops.sum((1 - products / lengths) * real) / ops.sum(real)",

@@ -28,11 +28,18 @@ def every_second(teacher_arrays):
 
 
 def teacher_of(rng: Random, layers: int, *parts: str) -> Case:
+    """Some paths look like those of layers, and begin otherwise."""
     inside = parts or ("attention.query.kernel", "output_norm.beta")
     arrays = {"bert.embeddings.token.embeddings": normal(rng, 3, 2), "bert.embeddings.norm.gamma": normal(rng, 2)}
     for number in range(layers):
         arrays |= {f"{LAYER}{number}.{part}": normal(rng, 2, 2) for part in inside}
-    return Case((arrays | {"bert.pooler.dense.kernel": normal(rng, 2, 2), "mlm_head.bias": normal(rng, 3)},))
+    arrays |= {"bert.encoder.norm.beta": normal(rng, 2), "bert.pooler.dense.kernel": normal(rng, 2, 2)}
+    return Case((arrays | {"mlm_head.bias": normal(rng, 3), "mlm_head.layers_.1.kernel": normal(rng, 2, 2)},))
+
+
+def sorted_by_path(case: Case) -> Case:
+    """Layers 0, 1, 10, 11, 2, …"""
+    return Case((dict(sorted(case.arguments[0].items())),))
 
 
 def teachers(rng: Random) -> list[Case]:
@@ -44,8 +51,9 @@ def teachers(rng: Random) -> list[Case]:
 
 
 def of_the_published_size(rng: Random) -> list[Case]:
-    """Numbers of two digits."""
-    return [teacher_of(rng, 12, "attention.out.bias"), teacher_of(rng, 24, "attention.out.bias")]
+    """Numbers of two digits; the layers in order, or as their paths are sorted."""
+    part = "attention.out.bias"
+    return [teacher_of(rng, 12, part), teacher_of(rng, 24, part), sorted_by_path(teacher_of(rng, 12, part))]
 
 
 EXERCISE = Exercise(
@@ -69,7 +77,7 @@ EXERCISE = Exercise(
         mistake("the-odd-ones", "if int(number) % 2:", "if int(number) % 2 == 0:",
             hint="You took the layers 1, 3, 5, …; DistilBERT takes 0, 2, 4, …"),
         mistake("the-first-half", "if int(number) % 2:\n                continue\n            path",
-            'if int(number) >= len({p.split(".")[3] for p in teacher_arrays if ".layers_." in p}) // 2:\n'
+            'if int(number) >= len({p.split(".")[3] for p in teacher_arrays if "bert.encoder.layers_." in p}) // 2:\n'
             "                continue\n            number = 2 * int(number)\n            path",
             hint="You took the first half of the layers. The student shall have all depths: every second layer."),
         mistake("layers-alone", "        arrays[path] = array",

@@ -1,13 +1,23 @@
 """The distance between the softened probabilities of a student and its teacher."""
 
 from autograde.exercises.n12_distillation._shared import READY_MADE, soft_losses, temperature
-from autograde.exercises.writing import Case, Exercise, Part, Random, Trial, cases, draws, mistake, normal, values
+from autograde.exercises.writing import Case, Exercise, Part, Random, Slopes, Trial, cases, draws, mistake, normal
 
 INPUTS = draws(__name__, scale={"student_logits": 2, "teacher_logits": 2}, temperature=temperature)
 
 
-def with_gradients(rng: Random) -> list[Trial]:
-    return INPUTS.gradients(rng)
+def inputs(rng: Random) -> list[Trial]:
+    """Also a student with a probability of about 1e-8: its logarithm is far from that of 0 and from that of 1e-7."""
+    student, teacher = normal(rng, 3, 5), normal(rng, 3, 5)
+    student[:, 2] -= 27
+    return [Trial((case,)) for case in (*INPUTS(rng), Case((student, teacher, 1.5)))]
+
+
+def student_gradients(rng: Random) -> list[Trial]:
+    """The teacher's logits need none: an answer may stop their gradient."""
+    student, teacher, t = INPUTS.case(rng).arguments
+    slopes = Slopes(normal(rng, *student.shape[:-1]), {0: normal(rng, *student.shape)})
+    return [Trial((Case((student, teacher, t)),), (slopes,))]
 
 
 def sure_teachers(rng: Random) -> list[Case]:
@@ -22,8 +32,8 @@ EXERCISE = Exercise(
     reference=soft_losses,
     in_graph=True,
     parts=(
-        values(2, INPUTS),
-        Part("gradients", 1, with_gradients, "gradients must pass through"),
+        Part("values", 2, inputs, hidden=lambda rng: [Trial((case,)) for case in INPUTS.hidden(rng)]),
+        Part("gradients", 1, student_gradients, "gradients must reach the student's logits"),
         cases("sure teachers", 1, sure_teachers, "logits that lie hundreds apart must give a finite, right loss"),
     ),
     forbidden=READY_MADE,
@@ -59,6 +69,10 @@ EXERCISE = Exercise(
         mistake("mean-of-all", "ops.sum(ops.exp(log_p) * (log_p - log_q), axis=-1)",
             "ops.mean(ops.sum(ops.exp(log_p) * (log_p - log_q), axis=-1))",
             hint="You return one mean. Return the loss of each prediction: 12.4 leaves out the padding."),
+        mistake("logarithm-cut-off", "ops.log_softmax(student_logits / temperature, axis=-1)",
+            "ops.log(ops.softmax(student_logits / temperature, axis=-1) + 1e-7)",
+            hint="No logarithm in yours is below −16: what you add inside of it hides how small a probability is. "
+                 "`ops.log_softmax` needs no such help."),
         mistake("log-of-a-softmax", "ops.log_softmax(student_logits / temperature, axis=-1)",
             "ops.log(ops.softmax(student_logits / temperature, axis=-1))",
             hint="Right for small logits. For large ones a probability is rounded to 0, whose logarithm is −∞: use "

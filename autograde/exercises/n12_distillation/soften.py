@@ -9,6 +9,8 @@ from autograde.exercises.writing import Case, Exercise, draws, mistake, sized, v
 INPUTS = draws(
     __name__,
     Case(([6, 3, 2.5, -1, -2], 2.0), note="Homework, Book, Assignment, Cake, Car"),
+    Case(([[600, 590, 0], [-300, -310, -900]], 2.0), note="large logits, in rows that lie far apart"),
+    Case(([150, 30, 0], 20.0), note="at T = 1 two probabilities are 0 in float32"),
     sized(scale={"logits": 60}),  # a teacher that is sure
     temperature=temperature,
 )

@@ -23,7 +23,7 @@ BY_HAND = Case(
     ([[1, 0], [0, 1], [1, 1]], [[1, 0, 1], [0, 2, 1]], [[0, 1], [1, 2]], [[1, 1], [1, 1]], [2, 0]),
     note="two words, two neighbours each",
 )
-DRAWN = {"context": "vocabulary", "target": "vocabulary", "scale": {"table": 2}}
+DRAWN = {"context": "vocabulary", "target": "vocabulary", "scale": {"table": 0.5}}  # no very small probability
 INPUTS = draws(__name__, BY_HAND, sized(batch=4, window=4), is_real=all_real, **DRAWN)
 PADDED = draws(
     __name__, sized(batch=5, window=4), sized(batch=3, window=6), least={"batch": 2, "window": 2}, is_real=some, **DRAWN
@@ -84,6 +84,10 @@ EXERCISE = Exercise(
             "ops.log(ops.softmax(ops.matmul(mean, w_out), axis=-1))",
             hint="Right for small scores. For large ones a probability is rounded to 0, and its logarithm is −∞: "
                  "use `ops.log_softmax`."),
+        mistake("logarithm-cut-off", "ops.log_softmax(ops.matmul(mean, w_out), axis=-1)",
+            "ops.log(ops.softmax(ops.matmul(mean, w_out), axis=-1) + 1e-7)",
+            hint="Your loss never gets larger than about 16: what you add inside of the logarithm hides how small a "
+                 "probability is. `ops.log_softmax` needs no such help."),
         mistake("softmax-over-the-batch", "ops.matmul(mean, w_out), axis=-1", "ops.matmul(mean, w_out), axis=0",
             hint="Your softmax goes over the batch. It must go over the vocabulary, the last axis."),
     ),

@@ -10,10 +10,19 @@ def costs(n, d, k):
     return {"attention": (n * n * d, 1, 1), "recurrence": (n * d * d, n, n), "convolution": (n * k * d * d, 1, layers)}
 
 
+def between_powers(rng: Random, most: tuple[int, int, int]) -> Case:
+    """Sizes n, d, k below these, in which n is no power of k: those are in a part of their own."""
+    while True:
+        n, d, k = map(int, rng.integers((2, 3, 2), most))
+        if n not in [k**layers for layers in range(1, 13)]:
+            return Case((n, d, k))
+
+
 def lengths(rng: Random) -> list[Case]:
-    """Sizes as in the original Transformer; n above and below d."""
+    """Sizes as in the original Transformer; n above and below d; more operations than 32 bits can count."""
     base = Case((70, 512, 3), note="the width of the original Transformer")
-    return [base, *(Case(tuple(map(int, rng.integers((2, 3, 2), (900, 900, 9))))) for _ in range(4))]
+    long = Case((50_000, 1024, 5))
+    return [base, long, *(between_powers(rng, (900, 900, 9)) for _ in range(4))]
 
 
 def powers(rng: Random) -> list[Case]:
@@ -29,7 +38,7 @@ def powers(rng: Random) -> list[Case]:
 
 
 def others(rng: Random) -> list[Case]:
-    return [Case(tuple(map(int, rng.integers((2, 2, 2), (5000, 2000, 12))))) for _ in range(2)]
+    return [between_powers(rng, (5000, 2000, 12)) for _ in range(2)]
 
 
 def other_powers(rng: Random) -> list[Case]:
@@ -66,6 +75,9 @@ EXERCISE = Exercise(
         mistake("logarithm-rounded-down", "    layers = 1\n    while k**layers < n:\n        layers += 1\n",
             "    layers = max(1, int(math.log(n, k)))\n",
             hint="You round the number of layers down: then the last layer does not yet reach the whole text."),
+        mistake("one-layer-too-many", "while k**layers < n:", "while k**layers <= n:",
+            hint="Where n is a power of k you count one layer more than is needed. How many words do L layers reach "
+                 "at most, and are n more than that?"),
         mistake("width-of-the-convolution-forgotten", "(k * n * d * d, 1, layers)", "(n * d * d, 1, layers)",
             hint="A convolution multiplies each of its k neighbours by a d × d matrix of its own: k · n · d²."),
         mistake("recurrence-in-parallel", "(n * d * d, n, n)", "(n * d * d, 1, n)",

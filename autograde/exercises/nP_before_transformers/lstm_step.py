@@ -68,6 +68,8 @@ EXERCISE = Exercise(
         mistake("candidate-through-a-sigmoid", "ops.tanh(g)", "ops.sigmoid(g)",
             hint="The candidate g goes through tanh, so that it can be negative. Only the three gates go through a "
                  "sigmoid."),
+        mistake("candidate-as-it-is", "ops.tanh(g)", "g",
+            hint="The candidate g has no limit in yours, so the cell can grow by any number in one step."),
         mistake("cell-shown-as-it-is", "ops.sigmoid(o) * ops.tanh(c)", "ops.sigmoid(o) * c",
             hint="The cell can become large; the state shows tanh of it."),
         mistake("old-cell-shown",

@@ -29,13 +29,14 @@ PADDED = draws(__name__, x_real=some("tokens"), y_real=some("other_tokens"), sca
 
 
 def padding(rng: Random) -> list[Trial]:
-    """All numbers are negative, so that a 0 would be the largest; and more padding changes nothing."""
+    """All numbers are negative, so that a 0 would be the largest, or below −2000; more padding changes nothing."""
     x, y = -np.abs(normal(rng, 2, 3, 4)) - 1, -np.abs(normal(rng, 2, 2, 4)) - 1
     x_real, y_real = some_real(rng, 2, 3), some_real(rng, 2, 2)
     more = np.concatenate([x, 9 + normal(rng, 2, 2, 4)], axis=1).astype("float32"), np.pad(x_real, ((0, 0), (0, 2)))
     pair = Case((x, x_real, y, y_real)), Case((*more, y, y_real))
+    far_below = Case((1000 * x - 1000, x_real, 1000 * y - 1000, y_real))
     return [
-        Trial(pair[:1]), Trial(pair, (Same((0, 0, (0, 1)), (1, 0, (0, 1))),)),
+        Trial(pair[:1]), Trial((far_below,)), Trial(pair, (Same((0, 0, (0, 1)), (1, 0, (0, 1))),)),
         *(Trial((case,)) for case in PADDED(rng)), *PADDED.gradients(rng),
     ]  # fmt: skip
 
