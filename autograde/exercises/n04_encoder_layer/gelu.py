@@ -35,7 +35,7 @@ def numbers_around_zero(rng: Random) -> list[Case]:
     ]
 
 
-def other_shapes(rng: Random) -> list[Case]:
+def rows_and_blocks(rng: Random) -> list[Case]:
     return [Case((normal(rng, *shape, size=size),)) for shape, size in (((30,), 3), ((2, 3, 4), 0.1), ((1, 1), 1))]
 
 
@@ -56,7 +56,7 @@ def last_digits(rng: Random) -> Trial:
     return Trial((case,), (Reference(rtol=2e-5),))
 
 
-def other_shapes_of_both(rng: Random) -> list[Trial]:
+def rows_and_blocks_of_both(rng: Random) -> list[Trial]:
     numbers = (normal(rng, 40, size=3), normal(rng, 1, 2, 1, 3), np.float32([0]))
     return [Trial((Case((x, kind)),)) for x in numbers for kind in CHEAP]
 
@@ -77,9 +77,9 @@ def slopes_of_gelu(rng: Random) -> list[Trial]:
 EXERCISE = Exercise(
     reference=gelu,
     parts=(
-        values(1, numbers_around_zero, hidden=other_shapes),
+        values(1, numbers_around_zero, hidden=rows_and_blocks),
         Part("approximations", 1, both_kinds, "the two approximations, each by its formula",
-            hidden=other_shapes_of_both),
+            hidden=rows_and_blocks_of_both),
         cases("far from zero", 1, far_from_zero, "far from 0 it must be nearly ReLU: 0 on the left, x on the right"),
         Part("gradients", 1, slopes_of_gelu, "gradients must pass through it"),
     ),

@@ -67,7 +67,7 @@ def whole_texts(rng: Random) -> list[Trial]:
     return [trained, *(Trial((one,)) for one in (wide, after)), Trial((wide,), (OwnWeights(), HandsOn()))]
 
 
-def other_sizes(rng: Random) -> list[Trial]:
+def other_widths(rng: Random) -> list[Trial]:
     return [Trial((albert_case(rng, np.ones((3, 4), "int32"), 3, 8, 5),))]
 
 
@@ -98,7 +98,7 @@ EXERCISE = Exercise(
     in_graph=True,
     slow_draws=True,
     parts=(
-        Part("values", 3, whole_texts, hidden=other_sizes),
+        Part("values", 3, whole_texts, hidden=other_widths),
         Part("padding", 1, padded_texts, "with padding the result is wrong: hide it in every pass"),
         Part("dropout", 1, chance_in_training, "in training dropout must act in the embeddings and in the layer with "
             "the rate `dropout`, which is 0 if it is not given, and outside of training nowhere"),
