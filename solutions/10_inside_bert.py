@@ -218,10 +218,10 @@ show_guess(my_guess, f"not for {', '.join(worse)}" if worse else "yes", what="be
 
 # %% [markdown]
 # In this language a preposition's noun is always two words further, so the offset finds all, and the head that looks for it does
-# worse than no head. The control depends on the language.
+# worse than that. The control depends on the language.
 #
 # **Real sentences, recorded.** The English Web Treebank has 16,000 sentences from the web, parsed by hand. The head was chosen on 2,000 of
-# its training sentences and measured on the others (`python -m benchmarks.training.inside_bert --treebank FOLDER`; here a
+# its training sentences and measured on its development and test sentences (`python -m benchmarks.training.inside_bert --treebank FOLDER`; here a
 # head word may also be the one that looks at its dependent). With a file of the treebank, or of another one, you can compute it
 # with your function: write its path between the quotes.
 

@@ -62,6 +62,48 @@ def take_layers(states, how):
     return sum(some.get(how, states[-4:]))
 
 
+# %% take-layers: wrong: all but the last layer
+def take_layers(states, how):
+    single = {"embeddings": states[0], "second-to-last": states[-2], "last": states[-1]}
+    if how in single:
+        return single[how]
+    if how == "last4-concat":
+        return ops.concatenate(states[-4:], axis=-1)
+    return sum(states[-4:]) if how == "last4-sum" else sum(states[:-1])
+
+
+# %% take-layers: wrong: the largest instead of the sum
+def take_layers(states, how):
+    single = {"embeddings": states[0], "second-to-last": states[-2], "last": states[-1]}
+    if how in single:
+        return single[how]
+    if how == "last4-concat":
+        return ops.concatenate(states[-4:], axis=-1)
+    return ops.max(ops.stack(states[-4:] if how == "last4-sum" else states[1:]), axis=0)
+
+
+# %% take-layers: wrong: one layer without its axis
+def take_layers(states, how):
+    single = {"embeddings": states[0][0], "second-to-last": states[-2][0], "last": states[-1][0]}
+    if how in single:
+        return single[how]
+    if how == "last4-concat":
+        return ops.concatenate(states[-4:], axis=-1)
+    return sum(states[-4:] if how == "last4-sum" else states[1:])
+
+
+# %% take-layers: wrong: changes the list
+def take_layers(states, how):
+    embeddings = states.pop(0)
+    if how == "embeddings":
+        return embeddings
+    if how in ("last", "second-to-last"):
+        return states[-1] if how == "last" else states[-2]
+    if how == "last4-concat":
+        return ops.concatenate(states[-4:], axis=-1)
+    return sum(states[-4:] if how == "last4-sum" else states)
+
+
 # %% scalar-mix: right: einsum, and a build
 class ScalarMix(keras.layers.Layer):
     def __init__(self, num_layers, **kwargs):
@@ -152,6 +194,51 @@ class ScalarMix(keras.layers.Layer):
         return self.gamma * ops.sum((squares / ops.sum(squares))[:, None] * states, axis=-2)
 
 
+# %% scalar-mix: wrong: shares in the other order
+class ScalarMix(keras.layers.Layer):
+    def __init__(self, num_layers, **kwargs):
+        super().__init__(**kwargs)
+        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
+        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
+
+    def call(self, states):
+        return self.gamma * ops.sum(ops.softmax(self.w)[::-1, None] * states, axis=-2)
+
+
+# %% scalar-mix: wrong: w cannot learn
+class ScalarMix(keras.layers.Layer):
+    def __init__(self, num_layers, **kwargs):
+        super().__init__(**kwargs)
+        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", trainable=False, name="w")
+        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
+
+    def call(self, states):
+        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
+
+
+# %% scalar-mix: wrong: gamma is kept positive
+class ScalarMix(keras.layers.Layer):
+    def __init__(self, num_layers, **kwargs):
+        super().__init__(**kwargs)
+        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
+        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
+
+    def call(self, states):
+        return ops.abs(self.gamma) * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
+
+
+# %% scalar-mix: wrong: each layer is normalised first
+class ScalarMix(keras.layers.Layer):
+    def __init__(self, num_layers, **kwargs):
+        super().__init__(**kwargs)
+        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
+        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
+
+    def call(self, states):
+        centred = states - ops.mean(states, axis=-1, keepdims=True)
+        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * centred, axis=-2)
+
+
 # %% both-ways: right: arithmetic of positions, without a loop
 def both_ways(ids, is_real, start, end):
     ids, real = np.asarray(ids), np.asarray(is_real)
@@ -235,6 +322,52 @@ def both_ways(ids, is_real, start, end):
     return marked[:, :-1], marked[:, 1:], marked[:, ::-1][:, :-1], marked[:, ::-1][:, 1:]
 
 
+# %% both-ways: wrong: −100 where there is nothing
+def both_ways(ids, is_real, start, end):
+    arrays = tuple(np.full((len(ids), ids.shape[1] + 1), value, "int32") for value in (0, -100, 0, -100))
+    for row, (numbers, real) in enumerate(zip(ids, is_real)):
+        sentence = [start, *numbers[real == 1], end]
+        turned = sentence[::-1]
+        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
+            array[row, : len(part)] = part
+    return arrays
+
+
+# %% both-ways: wrong: backward targets in the sentence's order
+def both_ways(ids, is_real, start, end):
+    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
+    for row, (numbers, real) in enumerate(zip(ids, is_real)):
+        sentence = [start, *numbers[real == 1], end]
+        for array, part in zip(arrays, (sentence[:-1], sentence[1:], sentence[:0:-1], sentence[:-1])):
+            array[row, : len(part)] = part
+    return arrays
+
+
+# %% both-ways: wrong: the length of the first sentence for all
+def both_ways(ids, is_real, start, end):
+    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
+    length = int(max(is_real.sum(axis=1)))
+    for row, numbers in enumerate(ids):
+        sentence = [start, *numbers[:length], end]
+        turned = sentence[::-1]
+        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
+            array[row, : len(part)] = part
+    return arrays
+
+
+# %% both-ways: wrong: one word is no sentence
+def both_ways(ids, is_real, start, end):
+    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
+    for row, (numbers, real) in enumerate(zip(ids, is_real)):
+        if real.sum() < 2:
+            continue
+        sentence = [start, *numbers[real == 1], end]
+        turned = sentence[::-1]
+        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
+            array[row, : len(part)] = part
+    return arrays
+
+
 # %% bilm-loss: right: one-hot targets
 def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
     words = ops.shape(w_out)[-1]
@@ -298,6 +431,43 @@ def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_re
     return loss
 
 
+# %% bilm-loss: wrong: padding counts backwards only
+def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
+    counts = ops.cast(is_real, "float32")
+    log_p = ops.log_softmax(ops.matmul(forward, w_out))
+    ahead = ops.take_along_axis(log_p, forward_targets[..., None], axis=-1)[..., 0]
+    log_p = ops.log_softmax(ops.matmul(backward, w_out))
+    back = ops.take_along_axis(log_p, backward_targets[..., None], axis=-1)[..., 0]
+    return -ops.sum(ahead * counts) / ops.sum(counts) - ops.mean(back)
+
+
+# %% bilm-loss: wrong: softmax over the positions
+def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
+    counts, loss = ops.cast(is_real, "float32"), 0.0
+    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
+        log_p = ops.log_softmax(ops.matmul(states, w_out), axis=1)
+        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
+    return loss
+
+
+# %% bilm-loss: wrong: the backward model learns nothing
+def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
+    counts, loss = ops.cast(is_real, "float32"), 0.0
+    for states, targets in ((forward, forward_targets), (ops.stop_gradient(backward), backward_targets)):
+        log_p = ops.log_softmax(ops.matmul(states, w_out))
+        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
+    return loss
+
+
+# %% bilm-loss: wrong: probabilities kept away from zero
+def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
+    counts, loss = ops.cast(is_real, "float32"), 0.0
+    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
+        p = ops.take_along_axis(ops.softmax(ops.matmul(states, w_out)), targets[..., None], axis=-1)[..., 0]
+        loss -= ops.sum(ops.log(ops.maximum(p, 1e-7)) * counts) / ops.sum(counts)
+    return loss
+
+
 # %% centred-cosine: right: products over products of lengths
 def centred_cosine(x, mean):
     centred = x - mean[None]
@@ -350,176 +520,6 @@ def centred_cosine(x, mean):
     centred = x - ops.matmul(x, axis[:, None]) * axis[None]
     unit = centred / ops.norm(centred, axis=-1, keepdims=True)
     return ops.matmul(unit, ops.transpose(unit))
-
-
-# %% take-layers: wrong: all but the last layer
-def take_layers(states, how):
-    single = {"embeddings": states[0], "second-to-last": states[-2], "last": states[-1]}
-    if how in single:
-        return single[how]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return sum(states[-4:]) if how == "last4-sum" else sum(states[:-1])
-
-
-# %% take-layers: wrong: the largest instead of the sum
-def take_layers(states, how):
-    single = {"embeddings": states[0], "second-to-last": states[-2], "last": states[-1]}
-    if how in single:
-        return single[how]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return ops.max(ops.stack(states[-4:] if how == "last4-sum" else states[1:]), axis=0)
-
-
-# %% take-layers: wrong: one layer without its axis
-def take_layers(states, how):
-    single = {"embeddings": states[0][0], "second-to-last": states[-2][0], "last": states[-1][0]}
-    if how in single:
-        return single[how]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return sum(states[-4:] if how == "last4-sum" else states[1:])
-
-
-# %% take-layers: wrong: changes the list
-def take_layers(states, how):
-    embeddings = states.pop(0)
-    if how == "embeddings":
-        return embeddings
-    if how in ("last", "second-to-last"):
-        return states[-1] if how == "last" else states[-2]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return sum(states[-4:] if how == "last4-sum" else states)
-
-
-# %% scalar-mix: wrong: shares in the other order
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return self.gamma * ops.sum(ops.softmax(self.w)[::-1, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: w cannot learn
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", trainable=False, name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: gamma is kept positive
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return ops.abs(self.gamma) * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: each layer is normalised first
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        centred = states - ops.mean(states, axis=-1, keepdims=True)
-        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * centred, axis=-2)
-
-
-# %% both-ways: wrong: −100 where there is nothing
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.full((len(ids), ids.shape[1] + 1), value, "int32") for value in (0, -100, 0, -100))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        sentence = [start, *numbers[real == 1], end]
-        turned = sentence[::-1]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
-            array[row, : len(part)] = part
-    return arrays
-
-
-# %% both-ways: wrong: backward targets in the sentence's order
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        sentence = [start, *numbers[real == 1], end]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], sentence[:0:-1], sentence[:-1])):
-            array[row, : len(part)] = part
-    return arrays
-
-
-# %% both-ways: wrong: the length of the first sentence for all
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    length = int(max(is_real.sum(axis=1)))
-    for row, numbers in enumerate(ids):
-        sentence = [start, *numbers[:length], end]
-        turned = sentence[::-1]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
-            array[row, : len(part)] = part
-    return arrays
-
-
-# %% both-ways: wrong: one word is no sentence
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        if real.sum() < 2:
-            continue
-        sentence = [start, *numbers[real == 1], end]
-        turned = sentence[::-1]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
-            array[row, : len(part)] = part
-    return arrays
-
-
-# %% bilm-loss: wrong: padding counts backwards only
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts = ops.cast(is_real, "float32")
-    log_p = ops.log_softmax(ops.matmul(forward, w_out))
-    ahead = ops.take_along_axis(log_p, forward_targets[..., None], axis=-1)[..., 0]
-    log_p = ops.log_softmax(ops.matmul(backward, w_out))
-    back = ops.take_along_axis(log_p, backward_targets[..., None], axis=-1)[..., 0]
-    return -ops.sum(ahead * counts) / ops.sum(counts) - ops.mean(back)
-
-
-# %% bilm-loss: wrong: softmax over the positions
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
-        log_p = ops.log_softmax(ops.matmul(states, w_out), axis=1)
-        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
-    return loss
-
-
-# %% bilm-loss: wrong: the backward model learns nothing
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (ops.stop_gradient(backward), backward_targets)):
-        log_p = ops.log_softmax(ops.matmul(states, w_out))
-        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
-    return loss
-
-
-# %% bilm-loss: wrong: probabilities kept away from zero
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
-        p = ops.take_along_axis(ops.softmax(ops.matmul(states, w_out)), targets[..., None], axis=-1)[..., 0]
-        loss -= ops.sum(ops.log(ops.maximum(p, 1e-7)) * counts) / ops.sum(counts)
-    return loss
 
 
 # %% centred-cosine: wrong: never negative

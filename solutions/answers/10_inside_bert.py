@@ -47,6 +47,15 @@ def word_attention(attention, words):
     return (belongs / np.maximum(belongs.sum(axis=0), 1)).T @ attention @ belongs
 
 
+# %% word-attention: wrong: what goes to [CLS] and [SEP] is shared out
+def word_attention(attention, words):
+    words = np.array(words)
+    inner = attention[..., words >= 0, :][..., words >= 0]
+    inner = inner / inner.sum(axis=-1, keepdims=True)
+    belongs = words[words >= 0][:, None] == np.arange(words.max() + 1)
+    return (belongs / belongs.sum(axis=0)).T @ inner @ belongs
+
+
 # %% head-against-offset: right: lists of hits and distances
 def head_against_offset(maps, edges):
     hits, distances = [], []
@@ -116,6 +125,18 @@ def head_against_offset(maps, edges):
     return float(found / len(distances)), best, distances.count(best) / len(distances)
 
 
+# %% head-against-offset: wrong: either direction counts
+def head_against_offset(maps, edges):
+    found, offsets = 0, Counter()
+    for weights, pairs in zip(maps, edges):
+        others = weights - 2 * np.eye(len(weights))
+        for dependent, head in pairs:
+            found += head in (others[dependent].argmax(), others[:, dependent].argmax())
+            offsets[head - dependent] += 1
+    best = max(offsets, key=lambda offset: (offsets[offset], -abs(offset), offset))
+    return float(found / sum(offsets.values())), best, offsets[best] / sum(offsets.values())
+
+
 # %% pattern: right: masks of the cells
 def pattern(attention, is_separator):
     tokens = attention.shape[-1]
@@ -169,6 +190,15 @@ def pattern(attention, is_separator):
     return np.stack([*diagonals, *ends, entropy], axis=-1)
 
 
+# %% pattern: wrong: separators do not ask
+def pattern(attention, is_separator):
+    diagonals = [np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1)]
+    asking = attention[..., is_separator == 0, :]
+    ends = [attention[..., 0].mean(axis=-1), asking[..., is_separator == 1].sum(axis=-1).mean(axis=-1)]
+    logs = np.log(np.where(attention > 0, attention, 1.0))
+    return np.stack([*diagonals, *ends, -(attention * logs).sum(axis=-1).mean(axis=-1)], axis=-1)
+
+
 # %% sense-of: right: pair by pair
 def sense_of(vectors, senses):
     moved = [vector - np.mean(vectors, axis=0) for vector in vectors]
@@ -217,6 +247,15 @@ def sense_of(vectors, senses):
     return [senses[place] for place in cosines.argmax(axis=1)]
 
 
+# %% sense-of: wrong: sums of absolute values as length
+def sense_of(vectors, senses):
+    centred = vectors - vectors.mean(axis=0)
+    units = centred / np.abs(centred).sum(axis=1, keepdims=True)
+    cosines = units @ units.T
+    np.fill_diagonal(cosines, -np.inf)
+    return [senses[place] for place in cosines.argmax(axis=1)]
+
+
 # %% selectivity: right: on the way
 def control_tags(words, tags, rng):
     of_type, found = {}, []
@@ -253,6 +292,15 @@ def control_tags(words, tags, rng):
 def control_tags(words, tags, rng):
     shift = int(rng.integers(len(tags)))
     return [tags[(sum(map(ord, word)) + shift) % len(tags)] for word in words]
+
+
+# %% selectivity: wrong: never the real tag
+def control_tags(words, tags, rng):
+    of_type = {}
+    for word in sorted(set(words)):
+        own = tags[words.index(word)]
+        of_type[word] = str(rng.choice([tag for tag in tags if tag != own] or tags))
+    return [of_type[word] for word in words]
 
 
 # %% lens: right: layer by layer
@@ -337,6 +385,16 @@ def cloze_score(read, ids, mask):
     return total
 
 
+# %% cloze-score: wrong: a small number inside of the logarithm
+def cloze_score(read, ids, mask):
+    total = 0.0
+    for place in range(1, len(ids) - 1):
+        hidden = [*ids[:place], mask, *ids[place + 1 :]]
+        chances = ops.softmax(read(ops.convert_to_tensor([hidden])), axis=-1)
+        total += float(ops.log(chances[0, place, ids[place]] + 1e-30))
+    return total
+
+
 # %% top-k-and-negation: right: ranks by sorting
 def top_k_and_negation(affirmative, negated, target_aff, target_neg, k):
     first = np.take_along_axis(affirmative, target_aff[:, None], axis=1)
@@ -386,61 +444,3 @@ def top_k_and_negation(affirmative, negated, target_aff, target_neg, k):
     right = affirmative[item, target_aff] > affirmative[item, target_neg]
     right_negated = negated[item, target_neg] > negated[item, target_aff]
     return float((likelier < k).mean()), float(right.mean()), float(right_negated.mean())
-
-
-# %% head-against-offset: wrong: either direction counts
-def head_against_offset(maps, edges):
-    found, offsets = 0, Counter()
-    for weights, pairs in zip(maps, edges):
-        others = weights - 2 * np.eye(len(weights))
-        for dependent, head in pairs:
-            found += head in (others[dependent].argmax(), others[:, dependent].argmax())
-            offsets[head - dependent] += 1
-    best = max(offsets, key=lambda offset: (offsets[offset], -abs(offset), offset))
-    return float(found / sum(offsets.values())), best, offsets[best] / sum(offsets.values())
-
-
-# %% sense-of: wrong: sums of absolute values as length
-def sense_of(vectors, senses):
-    centred = vectors - vectors.mean(axis=0)
-    units = centred / np.abs(centred).sum(axis=1, keepdims=True)
-    cosines = units @ units.T
-    np.fill_diagonal(cosines, -np.inf)
-    return [senses[place] for place in cosines.argmax(axis=1)]
-
-
-# %% pattern: wrong: separators do not ask
-def pattern(attention, is_separator):
-    diagonals = [np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1)]
-    asking = attention[..., is_separator == 0, :]
-    ends = [attention[..., 0].mean(axis=-1), asking[..., is_separator == 1].sum(axis=-1).mean(axis=-1)]
-    logs = np.log(np.where(attention > 0, attention, 1.0))
-    return np.stack([*diagonals, *ends, -(attention * logs).sum(axis=-1).mean(axis=-1)], axis=-1)
-
-
-# %% selectivity: wrong: never the real tag
-def control_tags(words, tags, rng):
-    of_type = {}
-    for word in sorted(set(words)):
-        own = tags[words.index(word)]
-        of_type[word] = str(rng.choice([tag for tag in tags if tag != own] or tags))
-    return [of_type[word] for word in words]
-
-
-# %% cloze-score: wrong: a small number inside of the logarithm
-def cloze_score(read, ids, mask):
-    total = 0.0
-    for place in range(1, len(ids) - 1):
-        hidden = [*ids[:place], mask, *ids[place + 1 :]]
-        chances = ops.softmax(read(ops.convert_to_tensor([hidden])), axis=-1)
-        total += float(ops.log(chances[0, place, ids[place]] + 1e-9))
-    return total
-
-
-# %% word-attention: wrong: what goes to [CLS] and [SEP] is shared out
-def word_attention(attention, words):
-    words = np.array(words)
-    inner = attention[..., words >= 0, :][..., words >= 0]
-    inner = inner / inner.sum(axis=-1, keepdims=True)
-    belongs = words[words >= 0][:, None] == np.arange(words.max() + 1)
-    return (belongs / belongs.sum(axis=0)).T @ inner @ belongs
