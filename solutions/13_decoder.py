@@ -385,8 +385,8 @@ heat_maps(
 # \end{aligned}$$
 #
 # - One table $E$ has the vectors of source and target, and its transpose makes the logits (section 3.4): three uses of
-#   the same numbers. Its entries begin small, with a variance of $1/d$, so that the logits do; for the input each
-#   vector is multiplied by $\sqrt d$.
+#   the same numbers. Its entries begin small, with a variance of $1/d$, so that the logits do (the training below draws
+#   them; the check puts in its own); for the input each vector is multiplied by $\sqrt d$.
 # - $P$ are the sinusoids of notebook 02, added after that, in the encoder *and* in the decoder. `sinusoids(length, d)`
 #   has a row for each position.
 # - Every decoder layer reads the *last* output of the encoder, not that of the encoder layer with its own number.
@@ -618,8 +618,8 @@ print("log_probs", np.round(log_probs.numpy(), 2), "→ arg max", best, "→", o
 #
 # `model(source, target)` takes tensors of integers with an axis for the batch in front, here of size 1
 # (`ops.convert_to_tensor([row])`), and returns logits (1, tokens, vocabulary). The check has a small model of its own,
-# `TinyWriter`, whose next token depends on the source, on the last token and on its position. Return what was written,
-# without `start` and without `end`.
+# `TinyWriter`, whose next token depends on the source, on the last token and on its position; it never writes `start`.
+# Return what was written, without `start` and without `end`.
 
 # %% tags=["setup"]
 class TinyWriter(keras.Model):
@@ -742,7 +742,7 @@ print("recorded with: python -m benchmarks.training.mirror_language")
 # In this order. Divide the probabilities of the kept tokens by their sum, so that they are a distribution again: before
 # top-p, and before the draw. By hand, with probabilities 0.5, 0.3, 0.15, 0.05: $p = 0.6$ keeps two tokens, drawn with
 # 0.625 and 0.375; $k = 3$ keeps three, with 0.526, 0.316 and 0.158. `None` means: do not cut. The temperature is above
-# 0.
+# 0, and may be so near to it that the divided logits are in the thousands.
 
 # %% nbgrader={"grade": false, "grade_id": "sample", "locked": false, "schema_version": 3, "solution": true, "task": false}
 def sample(

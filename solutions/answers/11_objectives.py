@@ -78,6 +78,11 @@ def ltr_loss(logits, ids, is_real):
         losses.append(mlm_loss(logits[one, :-1], ids[one, 1:], ops.cast(is_real[one, 1:], "float32")))
     return ops.mean(ops.stack(losses))
 
+# %% ltr-loss: wrong: asked only by real tokens
+def ltr_loss(logits, ids, is_real):
+    both = is_real[:, 1:] * is_real[:, :-1]
+    return mlm_loss(logits[:, :-1], ids[:, 1:], ops.cast(both, "float32"))
+
 # %% ltr-loss: wrong: zero is padding
 def ltr_loss(logits, ids, is_real):
     return mlm_loss(logits[:, :-1], ids[:, 1:], ops.cast(ids[:, 1:] > 0, "float32"))
@@ -134,6 +139,22 @@ class AlbertEncoder(keras.layers.Layer):
         x = self.projection(self.embeddings(token_ids, token_type_ids, training=training))
         for _ in range(3):
             x = self.layer(x, attention_mask=padding_mask(attention_mask), training=training)
+        return x
+
+# %% albert-encoder: wrong: in training in the first pass alone
+class AlbertEncoder(keras.layers.Layer):
+    def __init__(self, vocab_size, embedding_size, hidden_size, num_layers, num_heads, intermediate_size,
+                 max_positions=512, dropout=0.0, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self.num_layers = num_layers
+        self.embeddings = BertEmbeddings(vocab_size, embedding_size, max_positions, dropout=dropout)
+        self.projection = keras.layers.Dense(hidden_size)
+        self.layer = EncoderLayer(num_heads, intermediate_size, dropout)
+
+    def call(self, token_ids, token_type_ids, attention_mask, training=None):
+        x = self.projection(self.embeddings(token_ids, token_type_ids, training=training))
+        for number in range(self.num_layers):
+            x = self.layer(x, attention_mask=padding_mask(attention_mask), training=training if number == 0 else False)
         return x
 
 # %% albert-encoder: wrong: layers of their own

@@ -138,6 +138,25 @@ class Transformer(keras.Model):
             x = layer(x, h, source_mask=mask, training=training)
         return ops.matmul(x, ops.transpose(self.token.embeddings))
 
+# %% transformer: wrong: nothing dropped in the encoder
+class Transformer(keras.Model):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
+        super().__init__(**kwargs)
+        self.token = keras.layers.Embedding(vocab_size, hidden_size)
+        self.encoder_layers = [ReluEncoderLayer(num_heads, intermediate_size, 0.0) for _ in range(num_layers)]
+        self.decoder_layers = [DecoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
+
+    def call(self, source, target, training=None):
+        width = self.token.output_dim
+        h = width**0.5 * self.token(source) + sinusoids(source.shape[1], width)
+        x = width**0.5 * self.token(target) + sinusoids(target.shape[1], width)
+        mask = padding_mask(ops.cast(source != 0, "int32"))
+        for layer in self.encoder_layers:
+            h = layer(h, attention_mask=mask)
+        for layer in self.decoder_layers:
+            x = layer(x, h, source_mask=mask, training=training)
+        return ops.matmul(x, ops.transpose(self.token.embeddings))
+
 # %% greedy: right: with NumPy, and a loop over positions
 def greedy(model, source, start, end, most):
     row = np.full((1, most + 1), start, "int32")
@@ -158,6 +177,27 @@ def greedy(model, source, start, end, most):
         return row if best == end else more([*row, best])
 
     return more([start])[1:]
+
+# %% greedy: wrong: at most 20 tokens
+def greedy(model, source, start, end, most):
+    row = [start]
+    for _ in range(min(most, 20)):
+        token = int(ops.argmax(model(ops.convert_to_tensor([source]), ops.convert_to_tensor([row]))[0, -1]))
+        if token == end:
+            break
+        row.append(token)
+    return row[1:]
+
+# %% greedy: wrong: one token where none is allowed
+def greedy(model, source, start, end, most):
+    row = [start]
+    while True:
+        token = int(ops.argmax(model(ops.convert_to_tensor([source]), ops.convert_to_tensor([row]))[0, -1]))
+        if token == end:
+            return row[1:]
+        row.append(token)
+        if len(row) > most:
+            return row[1:]
 
 # %% sample: right: by the inverse of the sums
 def sample(logits, temperature, top_k, top_p, rng):
@@ -185,6 +225,17 @@ def sample(logits, temperature, top_k, top_p, rng):
         above = np.array([p[p > own].sum() for own in p])
         scores = np.where(above < top_p, scores, -np.inf)
     return int(np.argmax(scores + rng.gumbel(size=len(scores))))
+
+# %% sample: wrong: exp of large numbers
+def sample(logits, temperature, top_k, top_p, rng):
+    scores = logits.astype("float64") / temperature
+    order = np.argsort(-scores)[:top_k]
+    p = np.exp(scores[order])
+    p = p / np.sum(p)
+    if top_p is not None:
+        order = order[np.cumsum(p) - p < top_p]
+    p = np.exp(scores[order])
+    return int(rng.choice(order, p=p / np.sum(p)))
 
 # %% gpt-count: right: by the formula of notebook 04
 def gpt_count(vocab_size, hidden_size, num_layers, max_positions, pre_norm=True):

@@ -22,7 +22,7 @@ from autograde.exercises.writing import (
     mistake,
     normal,
 )
-from autograde.judging.claims import Varies
+from autograde.judging.claims import Dropped, Varies
 
 OF_LAYER = {role: [path for path in paths if ".out.*" not in path] for role, paths in roles.ENCODER_LAYER.items()}
 ROLES = roles.inside("embeddings", roles.EMBEDDINGS) | roles.dense("projection") | roles.inside("layer", OF_LAYER)
@@ -75,8 +75,19 @@ def padded_texts(rng: Random) -> list[Trial]:
     return [Trial((albert_case(rng, texts(rng, 3, 6, 9)[1], layers=layers),)) for layers in (1, 4)]
 
 
+def dropped_in_the_last_pass(rng: Random) -> Trial:
+    """The network adds a large number to zeros, in each pass: a result is negative where the last pass dropped it."""
+    real = np.ones((6, 10), "int32")
+    case = albert_case(rng, real, hidden=32, layers=2, training=True, max_positions=10, dropout=0.2)
+    weights = {role: 0 * array if role.startswith("layer/") else array for role, array in case.weights.items()}
+    weights["layer/feed_forward/outer/bias"] += 1000
+    weights["layer/output_norm/gamma"] += 1
+    return Trial((replace(case, weights=weights),), (Dropped(0.2, signs=True, of="that the network adds to x"),))
+
+
 def chance_in_training(rng: Random) -> list[Trial]:
-    """With the rate 0, the usual one, nothing is dropped in the layer or before it; with 0.5 in either."""
+    """With the rate 0, the usual one, nothing is dropped in the layer or before it; with another one in both, and in
+    every pass."""
     ones = np.ones((2, 5), "int32")
     usual, dropped = (albert_case(rng, ones, training=True, **more) for more in ({}, {"dropout": 0.5}))
     in_layer, before = ("projection/kernel",), ("layer/attention/out/", "layer/feed_forward/outer/")
@@ -88,6 +99,7 @@ def chance_in_training(rng: Random) -> list[Trial]:
     return [
         *(Trial((seen(usual, silent),), (Reference(),)) for silent in (in_layer, before)),
         *(Trial((seen(dropped, silent),), (Varies(),)) for silent in (in_layer, before)),
+        dropped_in_the_last_pass(rng),
         Trial((replace(dropped, keywords={"training": False}),)),
     ]
 

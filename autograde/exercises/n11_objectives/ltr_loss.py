@@ -28,9 +28,9 @@ def without_padding(rng: Random) -> list[Trial]:
 
 
 def padded(rng: Random) -> list[Case]:
-    """Rows of several lengths, and one of a single token, which has nothing to predict."""
+    """Rows of several lengths, one with a hole, and one of a single token, which has nothing to predict."""
     logits, ids, real = batch_of(rng, 4, 6, 5).arguments
-    real[3, 1:] = 0
+    real[0, 2], real[3, 1:] = 0, 0
     return [batch_of(rng, 3, 7, 7), Case((logits, ids, real))]
 
 
@@ -54,6 +54,10 @@ EXERCISE = Exercise(
         mistake("not-shifted", "logits[:, :-1], ids[:, 1:]", "logits[:, 1:], ids[:, 1:]",
             hint="At every position you ask for the token that is there, which the model has just read. Ask for "
                  "the next one: logits of t belong to the id of t + 1."),
+        mistake("nothing-shifted", 'logits[:, :-1], ids[:, 1:], ops.cast(is_real[:, 1:], "float32")',
+            'logits, ids, ops.cast(is_real, "float32")',
+            hint="Every position is asked for the token that it has just read. Which token is the right answer at "
+                 "position 0?"),
         mistake("shifted-back", "logits[:, :-1], ids[:, 1:]", "logits[:, 1:], ids[:, :-1]",
             hint="You ask at t for the token *before* it, which the model has seen. Exchange the two slices."),
         mistake("round-the-corner", cell="""def ltr_loss(logits, ids, is_real):

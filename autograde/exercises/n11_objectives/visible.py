@@ -81,5 +81,9 @@ EXERCISE = Exercise(
         mistake("padding-as-query", '"bool")[:, None, :]', '"bool")[:, :, None]',
             hint="You hide rows: the queries that are padding. Nobody reads their results. Hide the *keys* that are "
                  "padding: (batch, 1, tokens)."),
+        mistake("padding-on-both-sides", "ops.logical_and(seen, real)",
+            'ops.logical_and(ops.logical_and(seen, real), ops.cast(is_real, "bool")[:, :, None])',
+            hint="You hide the rows of padding as well as its columns. A query that is padding follows the same rule "
+                 "as all others."),
     ),
 )  # fmt: skip

@@ -81,6 +81,12 @@ def decoder_case(
     return Case((x, h), keywords, layer_weights(rng, roles.DECODER_LAYER, hidden, inner), config, seed=13)
 
 
+def silenced(case: Case, under: str = "") -> Case:
+    """All sub-layers whose roles begin with `under` return zeros: dropout of their results changes nothing."""
+    quiet = tuple(f"{under}{name}" for name in ("attention/out/", "cross_attention/out/", "feed_forward/outer/"))
+    return replace(case, weights={role: 0 * a if role.startswith(quiet) else a for role, a in case.weights.items()})
+
+
 def dropped_by_signs(case: Case, part: str, rate: float) -> Trial:
     """The result of one sub-layer goes through dropout of this rate.
 

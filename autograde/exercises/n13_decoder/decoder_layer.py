@@ -12,6 +12,7 @@ from autograde.exercises.n13_decoder._shared import (
     decoder_case,
     decoder_layer,
     dropped_by_signs,
+    silenced,
 )
 from autograde.exercises.writing import (
     Exercise,
@@ -60,13 +61,15 @@ def masked_sources(rng: Random) -> list:
 
 
 def chance_in_training(rng: Random) -> list[Trial]:
-    """Dropout of the given rate, or of the usual 0.1, acts on the result of each sub-layer."""
+    """Dropout of the given rate, or of the usual 0.1, acts on the result of each sub-layer, and not on the sums: if all
+    results are zeros, it has no effect."""
     given, usual = (
         decoder_case(rng, 6, 10, 3, 32, inner=5, dropout=dropout, training=True) for dropout in ({"dropout": 0.4}, {})
     )
     return [
         *(dropped_by_signs(given, part, 0.4) for part in SUB_LAYERS),
         dropped_by_signs(usual, "cross_attention", 0.1),
+        Trial((silenced(decoder_case(rng, training=True)),)),
     ]
 
 
@@ -153,6 +156,12 @@ EXERCISE = Exercise(
             hint="The source's mask has no effect: give it to cross-attention."),
         mistake("cross-not-dropped", "x + self.dropout(crossed, training=training)", "x + crossed",
             hint="In training nothing of cross-attention's result is dropped: apply dropout to all three results."),
+        mistake("sums-dropped",
+            "x + self.dropout(attended, training=training)", "self.dropout(x + attended, training=training)",
+            "x + self.dropout(crossed, training=training)", "self.dropout(x + crossed, training=training)",
+            "x + self.dropout(transformed, training=training)", "self.dropout(x + transformed, training=training)",
+            hint="In training you drop parts of the sums, so x itself gets holes. Dropout belongs to the result of "
+                 "each sub-layer."),
         mistake("dropout-always",
             "self.dropout(transformed, training=training)", "self.dropout(transformed, training=True)",
             hint="Numbers are dropped outside training: pass on `training` unchanged."),

@@ -36,8 +36,9 @@ def that_end(rng: Random) -> list[Case]:
 
 
 def edges(rng: Random) -> list[Case]:
-    """The end comes first, at the last possible token, one later, and never."""
-    return [writer(rng, 0, 6), writer(rng, 5, 6), writer(rng, 6, 6), writer(rng, 30, 8), writer(rng, 30, 1)]
+    """The end comes first, at the last possible token, one later, and never; a long row, and none at all."""
+    stops = [writer(rng, 0, 6), writer(rng, 5, 6), writer(rng, 6, 6)]
+    return [*stops, *(writer(rng, 32, most) for most in (8, 1, 28, 0))]
 
 
 EXERCISE = Exercise(
@@ -75,6 +76,8 @@ EXERCISE = Exercise(
                  "last one."),
         mistake("start-counted", "while len(row) <= most:", "while len(row) < most:",
             hint="You write at most {most} − 1 tokens: the row has `start` in front, which does not count."),
+        mistake("one-too-many", "while len(row) <= most:", "while len(row) <= most + 1:",
+            hint="You write up to {most} + 1 tokens. How many are behind `start` when you ask the model again?"),
         mistake("least-likely", "ops.argmax(logits[0, -1])", "ops.argmin(logits[0, -1])",
             hint="You take the token with the smallest logit. The most probable one has the largest."),
         mistake("reads-itself", "model(read, ops", "model(ops.convert_to_tensor([row]), ops",

@@ -62,12 +62,13 @@ def the_nucleus(rng: Random) -> list[Trial]:
 
 
 def together(rng: Random) -> list[Trial]:
-    """Temperature and nucleus, and all three."""
+    """Temperature and nucleus, and all three; a temperature near 0, at which exp of a logit would be infinite."""
     return [
         drawn(rng, 7, 0.4, None, 0.7),
         drawn(rng, 7, 2.5, None, 0.7),
         drawn(rng, 8, 1.0, 4, 0.7),
         drawn(rng, 8, 0.6, 5, 0.8),
+        drawn(rng, 6, 0.001, 4, calls=53),
     ]
 
 
@@ -94,6 +95,8 @@ EXERCISE = Exercise(
     misconceptions=(
         mistake("always-the-best", "rng.choice(order, p=p / np.sum(p))", "order[0]",
             hint="You take the most probable token each time: that is greedy decoding. Draw from the distribution."),
+        mistake("place-for-id", "rng.choice(order, p=", "rng.choice(len(order), p=",
+            hint="You return a place in the sorted list: 0 for the best token. Which token is at that place?"),
         mistake("temperature-multiplied", "logits / temperature", "logits * temperature",
             hint="You multiply by the temperature. A high one must make the tokens more alike: divide by it."),
         mistake("temperature-on-probabilities", "scores = logits / temperature", "scores = logits",

@@ -11,6 +11,7 @@ from autograde.exercises.n13_decoder._shared import (
     decoder_layer,
     encoder_layer,
     layer_weights,
+    silenced,
 )
 from autograde.exercises.numpy_bert import below
 from autograde.exercises.spec import Varies
@@ -103,15 +104,24 @@ def no_later_token(rng: Random) -> list[Trial]:
     return [Trial(pair, (Same((0, 1, (0, 1)), (1, 1, (0, 1))),))]
 
 
-def silenced(case: Case, stack: str) -> Case:
-    """All sub-layers of a stack return zeros: dropout in it changes nothing."""
-    last = ("attention/out/", "cross_attention/out/", "feed_forward/outer/")
-    quiet = tuple(f"{stack}/{name}" for name in last)
-    return replace(case, weights={role: 0 * a if role.startswith(quiet) else a for role, a in case.weights.items()})
+def heard_from_the_encoder(case: Case) -> Case:
+    """Only dropout in the encoder can change a logit.
+
+    The encoder's network returns ones behind x = 0. LayerNorm makes 0 of them, and then cross-attention adds 0 to the
+    target; with holes in the ones it does not.
+    """
+    case = silenced(case, "encoder/")
+    ones = ("encoder/feed_forward/outer/bias", "encoder/output_norm/gamma")
+    zeros = (
+        "encoder/attention_norm/", "encoder/output_norm/beta", "decoder/attention/out/",
+        "decoder/cross_attention/value/bias", "decoder/cross_attention/out/bias", "decoder/feed_forward/outer/",
+    )  # fmt: skip
+    weights = {role: 0 * a if role.startswith(zeros) else a for role, a in case.weights.items()}
+    return replace(case, weights=weights | {role: np.ones_like(weights[role]) for role in ones})
 
 
 def in_training(rng: Random) -> list[Trial]:
-    """Dropout acts in the layers, with the model's rate, and nowhere else; gradients reach table and stacks."""
+    """Dropout acts in both stacks, with the model's rate, and nowhere else; gradients reach table and stacks."""
     chance = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), training=True), seed=int(rng.integers(2**20)))
     usual = replace(model_case(rng, ids(rng, 2, 4), ids(rng, 2, 3), dropout=None, training=True), seed=chance.seed)
     no_chance = model_case(rng, ids(rng, 2, 4, [4, 2]), ids(rng, 2, 3), dropout=0.0, training=True)
@@ -124,8 +134,9 @@ def in_training(rng: Random) -> list[Trial]:
     )
     directions = {role: normal(rng, *case.weights[role].shape) for role in trained}
     return [
-        *(Trial((silenced(one, "encoder"),), (Varies(),)) for one in (chance, usual)),
-        Trial((silenced(silenced(chance, "encoder"), "decoder"),)),
+        *(Trial((silenced(one, "encoder/"),), (Varies(),)) for one in (chance, usual)),
+        Trial((heard_from_the_encoder(chance),), (Varies(),)),
+        Trial((silenced(silenced(chance, "encoder/"), "decoder/"),)),
         Trial((no_chance,)),
         Trial((case,), (Slopes(normal(rng, 2, 3, 11), directions),)),
     ]
@@ -187,6 +198,8 @@ EXERCISE = Exercise(
         mistake("probabilities", "return ops.matmul(x, ops.transpose(self.token.embeddings))",
             "return ops.softmax(ops.matmul(x, ops.transpose(self.token.embeddings)), axis=-1)",
             hint="You return probabilities. The loss and the decoding take logits, before the softmax."),
+        mistake("encoder-not-in-training", "self.encode(source, training)", "self.encode(source)",
+            hint="In training your encoder drops nothing: nobody tells it that this is training."),
         mistake("usual-dropout",
             "sizes = (num_heads, intermediate_size, dropout)", "sizes = (num_heads, intermediate_size)",
             hint="`dropout` has no effect, the layers use their own rate: pass it on."),
