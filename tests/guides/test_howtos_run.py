@@ -115,7 +115,7 @@ def test_vectors_from_a_checkpoint(folder, monkeypatch, capsys):
 def test_pre_training_on_a_text_of_ones_own(folder):
     """All but the command for a cluster, which test_machines.py runs on two processes with settings of its own."""
     here = [command for command in commands("pretraining.md", also="python -c") if "--devices" not in command]
-    assert len(here) == 20
+    assert len(here) == 22
     for command in here:
         if command.startswith("python"):
             subprocess.run([sys.executable, *shlex.split(command)[1:]], cwd=folder, check=True)
@@ -132,7 +132,7 @@ def test_fine_tuning_on_a_csv_of_ones_own(folder):
     # An ELMo trains for minutes on much text; int8 needs an optional package: tests/peers/test_int8_peers.py.
     others = ("mnli", "sst2", "--quantize", "elmo")
     here = [command for command in commands("finetuning.md") if not any(word in command for word in others)]
-    assert len(here) == 13
+    assert len(here) == 14
     shutil.copy(folder / "reviews.csv", folder / "more_reviews.csv")
     for command in here:
         type_in(command, folder)
