@@ -367,7 +367,7 @@ print(f"head 3-4, {names[2, 3]}; but the row of 'were' looks at {reading.pieces[
 # So subtract the mean first. With the vectors $x_1 \dots x_N$ of one word in $N$ sentences:
 #
 # $$\bar x = \frac{1}{N} \sum_n x_n \qquad u_n = \frac{x_n - \bar x}{\lVert x_n - \bar x \rVert} \qquad
-# \text{nearest}(n) = \arg\max_{m \ne n} u_n \cdot u_m$$
+# \text{nearest}(n) = \text{arg max}_{m \ne n}\; u_n \cdot u_m$$
 #
 # No vector equals the mean, and no two examples are equally near.
 

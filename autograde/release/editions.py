@@ -88,9 +88,8 @@ def make(
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
     badge = [_badge(name, colab)] if colab else []
-    student = list(badge)
-    for cell in written:
-        student += [_for_students(path, cell), *expected.cell_below(path, name, cell)]
+    written = [one for cell in written for one in (cell, *expected.cell_below(path, name, cell))]
+    student = badge + [_for_students(path, cell) for cell in written]
     return Editions(name, _as_text(written), _as_text(student))
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from autograde.release import expected
 from autograde.release.editions import Editions, ReleaseError
 from bertlab.common.files import write_text
 
@@ -21,6 +22,7 @@ def write_executed(editions: Editions, folder: Path, course: Path) -> tuple[Path
     from autograde.release.pages import page
 
     notebook = nbformat.reads(editions.source, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if expected.TAG not in cell.metadata.get("tags", ())]
     (course / editions.name).mkdir(parents=True, exist_ok=True)
     resources = {"metadata": {"path": str(course / editions.name)}}
     client = NotebookClient(

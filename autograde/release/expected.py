@@ -8,6 +8,7 @@ import base64
 import hashlib
 from pathlib import Path
 
+TAG = "expected"  # of the cell with the picture
 ALT = "The picture of this cell with the course's answers, small and grey"
 
 
@@ -34,4 +35,4 @@ def cell_below(solution: Path, name: str, cell: dict) -> list[dict]:
     identity = hashlib.sha256(f"{name} {path.stem} expected".encode()).hexdigest()[:12]
     picture = base64.b64encode(path.read_bytes()).decode("ascii")
     source = f"*Expected:*<br>![{ALT}](data:image/png;base64,{picture})"
-    return [{"cell_type": "markdown", "id": identity, "metadata": {}, "source": source}]
+    return [{"cell_type": "markdown", "id": identity, "metadata": {"tags": [TAG]}, "source": source}]

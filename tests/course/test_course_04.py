@@ -110,6 +110,7 @@ def test_the_verdict_on_a_layer_without_dropout_counts_the_zeros():
     assert "0% of the numbers that attention adds to x are 0; expected about 40%" in str(verdict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["encoder-layer", "pre-norm-layer"])
 @pytest.mark.parametrize(("dropped", "what"), [("attended", "attention"), ("transformed", "the network")])
 def test_the_verdict_on_a_layer_with_one_of_two_dropouts_names_the_missing_one(name, dropped, what):

@@ -54,7 +54,9 @@ def test_verdicts_do_not_depend_on_the_draw_and_each_misconception_is_named(exer
     assert not proofs_of(exercise.id).stable(DRAWS)[1]
 
 
-@pytest.mark.parametrize("identity", ["scores", "causal-mask", "choose-positions"])
+@pytest.mark.parametrize(
+    "identity", ["scores", "causal-mask", pytest.param("choose-positions", marks=pytest.mark.slow)]
+)
 def test_the_search_for_a_first_fault_agrees_with_the_judge(identity):
     proofs = proofs_of(identity)
     for name, cell in (proofs.programs | {"the stub": cells.stub_cell(cells.answer_cell(proofs.exercise))}).items():

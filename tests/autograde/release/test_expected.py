@@ -34,13 +34,13 @@ def source_of(path):
     return path.read_text().split("\n", 1)[1].strip()
 
 
-def test_the_picture_stands_below_its_cell_in_the_student_edition_alone(solution):
+def test_the_picture_is_below_its_cell_in_both_editions_since_nbgrader_releases_the_source(solution):
     made = editions.make("00_try", folder=solution.parent)
     drawn, expected = json.loads(made.student)["cells"]
     assert drawn["source"] == source_of(solution) and expected["cell_type"] == "markdown"
     shown = base64.b64decode(expected["source"].split("base64,")[1].rstrip(")"))
     assert Image.open(io.BytesIO(shown)).size <= (WIDTH, HEIGHT)
-    assert len(json.loads(made.source)["cells"]) == 1
+    assert json.loads(made.source)["cells"] == json.loads(made.student)["cells"]
     assert made == editions.make("00_try", folder=solution.parent)
 
 
