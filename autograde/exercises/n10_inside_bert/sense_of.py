@@ -92,7 +92,7 @@ EXERCISE = Exercise(
     hints=(
         "Three steps: subtract the mean vector, bring each to length 1, multiply all with all.",
         "`units @ units.T` has the cosine of each two examples. The largest one in each row is that with itself.",
-        "The diagonal has the cosine of each example with itself. Which number there does `argmax(axis=1)` never choose?",
+        "The diagonal has the cosine of each example with itself. Which number there does `argmax` never choose?",
     ),
     misconceptions=(
         mistake("itself", "    np.fill_diagonal(cosines, -np.inf)\n", "",
