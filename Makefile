@@ -68,7 +68,7 @@ demo: $(READY) sandbox  ## corpus to fine-tuned BERT and a graded sample class, 
 	@echo && $(RUN)/autograde demo --out build/demo/class
 
 .PHONY: test
-test: $(READY) sandbox  ## the quick tests: no peers, no network; 8 minutes on two fast cores, 25 on slow ones
+test: $(READY) sandbox  ## the quick tests: no peers, no network; 10 minutes on two fast cores, 30 on slow ones
 	$(RUN)/python -m pytest -q $(PARALLEL) --durations 10 -m "not slow and not exhaustive and not peers and not browser" $(ARGS)
 
 .PHONY: lint

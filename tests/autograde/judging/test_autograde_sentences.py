@@ -53,6 +53,7 @@ def test_what_is_random_in_training_is_not_called_a_dropout_outside_training():
     assert "outside training" not in said and said, said
 
 
+@pytest.mark.slow
 def test_a_mistake_that_only_chance_shows_is_not_called_another():
     """Without what dropout draws all results are right: they are also those of an answer without any dropout."""
     exercise = catalogue.find("pre-norm-layer")
@@ -105,6 +106,7 @@ def test_a_float64_result_is_not_told_to_keep_the_dtype_of_integers():
     assert "float64" in said and said.endswith("convert it with `ops.cast`."), said
 
 
+@pytest.mark.slow
 def test_a_plain_number_where_a_training_step_returns_its_loss_is_named():
     before, after = proofs_of("train-step").programs["the solution"].rsplit("return loss", 1)
     source = before + "return float(loss)" + after

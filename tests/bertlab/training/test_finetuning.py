@@ -448,6 +448,7 @@ def test_dropout_of_the_recipe_replaces_that_of_the_checkpoint(checkpoint, tmp_p
 # --- a tagger that finds nothing ---
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_a_tagger_that_gives_every_word_the_tag_o_says_so_in_training_and_in_evaluation(several, checkpoint, tmp_path):
     from bertlab.predict import Predictor, evaluate

@@ -252,6 +252,7 @@ def test_a_batch_in_parts_and_adapters_give_a_model_that_is_read_again(checkpoin
     assert Predictor.load(tmp_path / "lora", task="tone")(["film"])
 
 
+@pytest.mark.slow
 def test_batches_of_several_lengths_are_learned_in_parts(checkpoint, tmp_path):
     from bertlab.training.finetuning import finetune_tasks
 
