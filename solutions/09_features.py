@@ -54,7 +54,7 @@ from tensorflow import Tensor
 # | the encoder | is trained with the task | stays as it is |
 # | for each task one keeps | a whole model | a small head |
 # | its vectors are computed | at every step | once |
-# | the head | one linear layer | anything, also what is no Transformer: a BiLSTM, a tree, a rule |
+# | the head | one linear layer | any model, for example a BiLSTM, a tree, a rule |
 #
 # The BERT paper gives two reasons for features (section 5.3): not every task is easily written as a Transformer encoder,
 # and after *one* expensive pass over the data many cheap experiments can be made with the same vectors.
@@ -301,7 +301,7 @@ number_table(
 # The letters of a word are found at the bottom, where the word itself is; its part in the sentence in the middle; its
 # sense, for which the whole sentence must be read, at the top. *Same vectors, other questions, other layers.* ELMo's
 # authors found the same order in two layers: the lower one was better for parts of speech, the upper one for senses
-# (Peters et al. 2018, tables 5 and 6). So there is no best layer, and a weighted sum is a safe choice.
+# (Peters et al. 2018, tables 5 and 6). So each task has its own best layer, and a weighted sum is a safe choice.
 #
 # ---
 # # ELMo: two language models
@@ -841,7 +841,7 @@ answer("which-layer", "")
 # ---
 # # Recap
 #
-# A frozen encoder is read once; what is trained is a small head. There is no best layer: letters are found at the
+# A frozen encoder is read once; what is trained is a small head. The best layer depends on the task: letters are found at the
 # bottom, structure in the middle, senses at the top, and a `ScalarMix` lets the task choose. ELMo makes its vectors
 # from two language models that never meet. Let them meet below the top, and the loss falls through the floor, because
 # the model reads the answer. Vectors have a large common part: subtract the mean before you compare directions, and

@@ -28,7 +28,7 @@ def folder_of(solution: Path) -> Path:
 
 
 def cell_below(solution: Path, name: str, cell: dict) -> list[dict]:
-    """The text cell with the expected picture of a cell that draws; [] if there is none."""
+    """The text cell with the expected picture of a cell that draws; [] for other cells."""
     path = folder_of(solution) / f"{key_of(cell['source'])}.png"
     if cell["cell_type"] != "code" or not path.exists():
         return []

@@ -72,8 +72,8 @@ EXERCISE = Exercise(
         mistake("normalised-first",
             "    centred = x - mean\n    unit = centred / ops.norm(centred, axis=-1, keepdims=True)\n",
             "    unit = x / ops.norm(x, axis=-1, keepdims=True) - mean / ops.norm(mean)\n",
-            hint="You scale to length 1 first and then subtract. Then the result has no length 1, and is no cosine: "
-                 "subtract first."),
+            hint="You scale to length 1 first and then subtract. The result does not have length 1, so this is not a "
+                 "cosine: subtract first."),
         mistake("lengths-of-the-raw-vectors", "centred / ops.norm(centred,", "centred / ops.norm(x,",
             hint="You divide by the lengths of the vectors as they were. Divide by the lengths of the centred ones."),
         mistake("products-not-cosines", "unit = centred / ops.norm(centred, axis=-1, keepdims=True)", "unit = centred",

@@ -38,7 +38,7 @@ EXERCISE = Exercise(
     reference=take_layers,
     parts=(
         cases("one layer", 2, taken("embeddings", "second-to-last", "last"), ""),
-        cases("sums", 1, taken("last4-sum", "all-sum"), "a sum has the wrong layers, or is no sum"),
+        cases("sums", 1, taken("last4-sum", "all-sum"), "a sum takes the wrong layers, or does not add them"),
         cases("side by side", 1, taken("last4-concat"), "the last four layers are not side by side, the lowest first"),
     ),
     facts=lambda case: {"hidden": case.arguments[0][0].shape[-1]},

@@ -11,7 +11,7 @@ def costs(n, d, k):
 
 
 def between_powers(rng: Random, most: tuple[int, int, int]) -> Case:
-    """Sizes n, d, k below these, in which n is no power of k: those are in a part of their own."""
+    """Sizes n, d, k below these, where n is not a power of k; powers have a part of their own."""
     while True:
         n, d, k = map(int, rng.integers((2, 3, 2), most))
         if n not in [k**layers for layers in range(1, 13)]:
