@@ -36,9 +36,8 @@ import keras
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.common.files import write_atomically
+from bertlab.common.files import read_json, write_atomically, write_json
 from bertlab.common.progress import track
-from bertlab.common.work_folder import read_json, write_json
 from bertlab.families import BertConfig
 from bertlab.models import PreTrainingModel
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer

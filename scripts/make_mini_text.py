@@ -27,8 +27,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.common.files import write_atomically, write_text
-from bertlab.common.work_folder import WorkFolder, read_json
+from bertlab.common.files import read_json, write_atomically, write_text
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
 from scripts import mini_repeats as repeats

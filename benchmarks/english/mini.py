@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.english.grammar_pairs import write_pairs
-from bertlab.common.work_folder import write_json
+from bertlab.common.files import write_json
 from scripts.text_kinds import KINDS
 
 MATERIAL = Path(__file__).parent / "material"

@@ -19,8 +19,7 @@ import click
 import numpy as np
 
 from bertlab.common.backend import load_backend
-from bertlab.common.files import write_atomically, write_text
-from bertlab.common.work_folder import read_json, write_json
+from bertlab.common.files import read_json, write_atomically, write_json, write_text
 from bertlab.data.pretraining.records import MANIFEST
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.training.distillation.settings import DistillationSettings

@@ -30,8 +30,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.common.files import write_text
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.files import read_json, write_json, write_text
+from bertlab.common.work_folder import WorkFolder
 
 OPERATIONS = 1e15
 WEIGHT_DECAY = 0.05

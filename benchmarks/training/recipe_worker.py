@@ -19,7 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from benchmarks.training.recipe_table import CANDIDATES, MIXES, Candidate
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.files import read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from scripts.text_kinds import KINDS
 
 LEARNING_RATE = 1e-3

@@ -32,9 +32,9 @@ from pathlib import Path
 
 from benchmarks.training.recipe_table import CANDIDATES, Candidate
 from benchmarks.training.recipe_worker import TASKS, Job, folder_name, text_digest
-from bertlab.common.files import write_text
+from bertlab.common.files import read_json, write_json, write_text
 from bertlab.common.large_pages import with_large_pages
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 
 BUDGET = 1e14  # floating-point operations
 WORDS = 8_000_000

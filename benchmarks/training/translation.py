@@ -20,8 +20,7 @@ import click
 import numpy as np
 
 from bertlab.common.backend import load_backend
-from bertlab.common.files import write_atomically, write_text
-from bertlab.common.work_folder import read_json, write_json
+from bertlab.common.files import read_json, write_atomically, write_json, write_text
 
 NOUNS = "dog cat bird fish girl boy king queen ship tree stone river".split()
 VERBS = "see hear find love carry follow".split()

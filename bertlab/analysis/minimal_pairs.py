@@ -26,9 +26,9 @@ import numpy as np
 from bertlab.analysis.pseudo_likelihood import token_rows
 from bertlab.analysis.sentence_likelihood import sentence_scores
 from bertlab.common.errors import DataError
-from bertlab.common.files import write_text
+from bertlab.common.files import write_json, write_text
 from bertlab.common.progress import track
-from bertlab.common.work_folder import WorkFolder, write_json
+from bertlab.common.work_folder import WorkFolder
 
 PAIRS_BATCH_SIZE = 100
 GROUPS = ("phenomenon", "term", "field")

@@ -20,7 +20,7 @@ from bertlab.analysis.layers import LayerChoice
 from bertlab.analysis.vector_files import TextsDigest, description_of
 from bertlab.analysis.vectors import VectorEncoder
 from bertlab.common.errors import DataError, MissingDependencyError
-from bertlab.common.work_folder import read_json
+from bertlab.common.files import read_json
 
 ROWS_BATCH_SIZE = 65_536
 ENGINES = ("numpy", "faiss")

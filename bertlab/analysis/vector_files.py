@@ -29,8 +29,8 @@ import numpy as np
 
 from bertlab.analysis.vectors import VectorEncoder
 from bertlab.common.errors import DataError
-from bertlab.common.files import write_atomically
-from bertlab.common.work_folder import check_same, read_json, write_json
+from bertlab.common.files import read_json, write_atomically, write_json
+from bertlab.common.work_folder import check_same
 
 TEXTS_BATCH_SIZE = 1024
 

@@ -1,5 +1,6 @@
-"""Atomic writing: a file is complete or absent, even after a kill or with a full disk."""
+"""Atomic writing, in which a file is complete or absent, even after a kill or with a full disk; and reading JSON."""
 
+import json
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -37,6 +38,34 @@ def write_text(path: str | Path, text: str, error: type[BertLabError] = DataErro
 def write_bytes(path: str | Path, content, error: type[BertLabError] = DataError) -> None:
     """Writes bytes, or an array's bytes, as `write_atomically` does."""
     write_atomically(path, lambda partial: partial.write_bytes(content), error)
+
+
+def write_json(path: str | Path, values, error: type[BertLabError] = DataError) -> None:
+    """Writes a JSON file as `write_atomically` does."""
+    write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n", error)
+
+
+def read_json(
+    path: str | Path,
+    error: type[BertLabError] = DataError,
+    advice: str = "restore the file, or delete it to start again",
+    of: type = object,
+):
+    """The values in a JSON file.
+
+    Raises `error` without the file, and for a content that is not JSON or not of the type `of` (such as dict).
+
+    advice: what to do then. The default is for a file that is made again where it is missing.
+    """
+    try:
+        values = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file") from None
+    except (OSError, ValueError) as reason:
+        raise error(f"{path}: expected JSON ({reason}); {advice}") from None
+    if not isinstance(values, of):
+        raise error(f"{path}: expected a JSON {'object' if of is dict else of.__name__}, got {values!r:.60}; {advice}")
+    return values
 
 
 def remove_files(folder: str | Path, patterns: Iterable[str]) -> None:

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertlab.common.errors import BertLabError, ConfigError, DataError
-from bertlab.common.files import write_text
+from bertlab.common.errors import BertLabError, ConfigError
+from bertlab.common.files import read_json, write_json
 
 # Also what helps where the file is damaged: to delete it would leave results of which nothing tells the settings.
 _WITHOUT_IDENTITY = "choose another folder, or restore the file"
@@ -139,23 +139,3 @@ class WorkFolder:
 def as_json(values):
     """The values after a round trip through JSON: tuples as lists, keys as strings."""
     return json.loads(json.dumps(values))
-
-
-def write_json(path: str | Path, values, error: type[BertLabError] = DataError) -> None:
-    """Writes a JSON file atomically. Raises `error` if the system refuses."""
-    write_text(path, json.dumps(values, indent=1, ensure_ascii=False) + "\n", error)
-
-
-def read_json(
-    path: str | Path,
-    error: type[BertLabError] = DataError,
-    advice: str = "restore the file, or delete it to start again",
-):
-    """The values in a JSON file. Raises `error` for text that is not JSON.
-
-    advice: what to do then. The default is for a file that is made again where it is missing.
-    """
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except ValueError as reason:
-        raise error(f"{path}: expected JSON ({reason}); {advice}") from None

@@ -16,7 +16,8 @@ from benchmarks.training import recipe_worker, recipes
 from benchmarks.training.recipe_table import CANDIDATES, MIXES, Candidate, shape
 from bertlab.analysis.minimal_pairs import read_pairs
 from bertlab.common.errors import ConfigError
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.files import read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 from scripts.text_kinds import KINDS
 

@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import DataError, MissingDependencyError
-from bertlab.common.files import write_bytes
+from bertlab.common.files import read_json, write_bytes, write_json
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents import Document, is_validation, load_documents, text_sha256
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest

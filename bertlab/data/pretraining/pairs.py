@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.common.files import write_bytes
+from bertlab.common.files import write_bytes, write_json
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents_lines import Problems, numbered_lines
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings

@@ -9,7 +9,7 @@ from keras import ops
 from bertlab.checkpoints.opening import BASELINE
 from bertlab.checkpoints.stored import open_safetensors, write_safetensors
 from bertlab.common.errors import CheckpointError
-from bertlab.common.work_folder import read_json, write_json
+from bertlab.common.files import read_json, write_json
 from bertlab.training.baselines.models import Baseline, make_baseline
 from bertlab.training.baselines.settings import BaselineConfig
 

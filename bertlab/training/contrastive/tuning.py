@@ -29,9 +29,9 @@ from bertlab.analysis.vectors import encode_texts
 from bertlab.checkpoints.digest import model_digests
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.common.files import write_atomically
+from bertlab.common.files import read_json, write_atomically, write_json
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.metrics import spearman
 from bertlab.data.tasks.rows import PairRow
 from bertlab.plots import tuning_curves

@@ -18,8 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import ConfigError
+from bertlab.common.files import read_json, write_json
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.features import Features
 from bertlab.training.features.models import VECTORS
 from bertlab.training.finetuning.batches import full_batch

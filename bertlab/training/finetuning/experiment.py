@@ -29,8 +29,9 @@ from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
+from bertlab.common.files import read_json, write_json
 from bertlab.common.progress import bar, bars_are_shown
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.rows import TaskData
 from bertlab.data.tasks.splits import check_rows
 from bertlab.training.devices.distribution import data_parallel

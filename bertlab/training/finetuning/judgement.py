@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.common.files import write_text
-from bertlab.common.work_folder import write_json
+from bertlab.common.files import write_json, write_text
 from bertlab.data.tasks.class_report import (
     Calibration,
     ClassScores,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.common.work_folder import read_json, write_json
+from bertlab.common.files import read_json, write_json
 from bertlab.training.finetuning.settings import STARTS, Recipe
 
 

@@ -19,9 +19,9 @@ import keras
 import numpy as np
 
 from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.common.files import remove_files, write_atomically
+from bertlab.common.files import read_json, remove_files, write_atomically, write_json
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder, read_json, write_json
+from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents import load_documents, text_sha256
 from bertlab.plots import training_curves
 from bertlab.training.baselines.word_vectors import FILE, WordVectors, write_word_vectors

@@ -16,8 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.common.files import remove_files, write_atomically
-from bertlab.common.work_folder import read_json, write_json
+from bertlab.common.files import read_json, remove_files, write_atomically, write_json
 from bertlab.data.documents import Document
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
 from bertlab.tokenizers.wordpiece.learner_counting import TABLE_CHUNKS, chunks_of, words_of_chunk

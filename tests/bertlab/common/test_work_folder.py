@@ -16,7 +16,8 @@ from finetuning_case import RECIPE, task_of
 from pretraining_case import CONFIG, WORDS, documents
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.common.work_folder import WorkFolder, differences, read_json, write_json
+from bertlab.common.files import read_json, write_json
+from bertlab.common.work_folder import WorkFolder, differences
 
 OLD = Path(__file__).parents[2] / "golden" / "work_folders"
 
