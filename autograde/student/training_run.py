@@ -80,15 +80,14 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
     """
     import tensorflow as tf
 
-    pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
     if tf.config.list_physical_devices("GPU"):
-        model = _model(pieces, hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
+        model = _model(hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
         steps = changes.get("steps") or _steps_begun(model) or _steps_of(known_gpu(gpu_name()))
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
         steps = changes.get("steps", USUAL_STEPS)
-        model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
+        model = _model(hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
         settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
                         peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip
     if "seed" not in changes:
@@ -138,7 +137,8 @@ def _folder(model: dict, steps: int) -> Path:
     return home.of_notebook(NOTEBOOK) / "pretraining_run" / name
 
 
-def _model(pieces, hidden_size, num_layers, num_heads, max_positions):
+def _model(hidden_size, num_layers, num_heads, max_positions):
+    pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
     sizes = (pieces, hidden_size, num_layers, num_heads, 4 * hidden_size, max_positions)
     return dict(zip(CONFIG, sizes)) | {"dropout": 0.1}
 
@@ -363,13 +363,16 @@ class Run:
         write_atomically(self.folder / _STATE, lambda partial: save_file(arrays, partial, metadata), RunError)
 
     def _load(self) -> None:
-        from safetensors import SafetensorError
+        from safetensors import SafetensorError, safe_open
 
         try:
-            notes, arrays = _read_state(self.folder / _STATE)
+            with safe_open(self.folder / _STATE, framework="numpy") as file:
+                notes = json.loads(file.metadata()["run"])
+                arrays = {name: file.get_tensor(name) for name in file.keys()}
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as reason:
             raise RunError(f"{self.folder / _STATE} cannot be read ({reason}): delete it to begin again") from None
-        check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", error=RunError)
+        older = {"precision": "auto"}  # runs of notebook 13 did not have it
+        check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", older, RunError)
         if {name for name in arrays if not name.startswith("scale/")} != set(self._variables):
             raise RunError(f"{self.folder}/ has a run of another model: rename or delete the folder")
         for name, variable in (self._variables | self._scale).items():
@@ -400,10 +403,3 @@ def _interrupts():
 
 def _numbered(kind: str, variables) -> dict:
     return {f"{kind}/{index:04}": variable for index, variable in enumerate(variables)}
-
-
-def _read_state(path: Path) -> tuple[dict, dict]:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="numpy") as file:
-        return json.loads(file.metadata()["run"]), {name: file.get_tensor(name) for name in file.keys()}

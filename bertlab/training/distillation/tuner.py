@@ -9,7 +9,7 @@ from keras import ops
 from bertlab.models.base import INPUT_NAMES, attention_mask_of
 from bertlab.training.distillation import losses
 from bertlab.training.distillation.kept import TAUGHT
-from bertlab.training.distillation.models import compared_layers, frozen, projection
+from bertlab.training.distillation.models import compared_layers, projection
 from bertlab.training.distillation.objectives import real
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.finetuning.task_kinds import MultiLabel, Questions, Regression, TaskKind
@@ -69,7 +69,7 @@ class LayerTuner(FineTuner):
 
     def __init__(self, teacher: keras.Model, settings: DistillationSettings, *arguments):
         super().__init__(*arguments)
-        self.teacher, self.settings = frozen(teacher), settings
+        self.teacher, self.settings, teacher.trainable = teacher, settings, False
         self.projection = self._new_projection()
         self.model.head.trainable = False
         if self.model.backbone.pooler is not None:

@@ -9,9 +9,8 @@ from pathlib import Path
 from bertlab import checkpoints
 from bertlab.checkpoints.opening import FEATURES, FROZEN
 from bertlab.common.errors import CheckpointError
-from bertlab.training.baselines.storage import load_weights, read_config, save_baseline
+from bertlab.training.baselines.storage import load_weights, read_config
 from bertlab.training.features.models import FeatureHead, FeatureModel
-from bertlab.training.features.settings import FeatureConfig
 
 
 def has_features(folder: str | Path) -> bool:
@@ -24,21 +23,11 @@ def frozen_in(folder: str | Path) -> Path:
     return Path(folder) / FROZEN
 
 
-def save_head(head: FeatureHead, folder: Path) -> None:
-    """Writes both files of the head. Raises CheckpointError where the system refuses."""
-    save_baseline(head, folder, FEATURES)
-
-
-def load_head(head: FeatureHead, folder: Path) -> None:
-    """Fills a head with the weights of a folder. Raises CheckpointError where they belong to another one."""
-    load_weights(head, folder, FEATURES)
-
-
 def load_features(folder: str | Path) -> FeatureModel:
     """The frozen model and its head. Raises CheckpointError for files that cannot be used."""
     folder = Path(folder)
-    head = FeatureHead(read_config(folder, FEATURES, FeatureConfig))
-    load_head(head, folder)
+    head = FeatureHead(read_config(folder, FeatureHead))
+    load_weights(head, folder)
     frozen = checkpoints.load(frozen_in(folder), "encoder", padded_vocabulary=True)
     wanted, found = head.config.hidden_size, frozen.config.hidden_size
     if wanted != found:

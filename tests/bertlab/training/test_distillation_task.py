@@ -95,7 +95,7 @@ def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
 @pytest.mark.slow
 def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path):
     from bertlab import checkpoints
-    from bertlab.training.distillation.kept import NEVER, teacher_outputs, with_outputs
+    from bertlab.training.distillation.kept import NEVER, taught_rows
     from bertlab.training.finetuning.task_info import load_info
     from bertlab.training.finetuning.task_kinds import task_kind_of
 
@@ -104,18 +104,18 @@ def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path
     info = load_info(folder, model)
     features = task_kind_of(info, TOKENIZER).encode(task.train).features
     kept = tmp_path / "kept.safetensors"
-    outputs = teacher_outputs(model, features, 16, kept, "this teacher")
+    rows = taught_rows(model, features, 16, kept, "this teacher")
     inputs, _ = features.batch([3, 5], 16)
-    taught = with_outputs(model, features, outputs).batch(np.array([3, 5]), 16)[1]["teacher_logits"]
+    taught = rows.batch(np.array([3, 5]), 16)[1]["teacher_logits"]
     own = np.asarray(model.predict_on_batch(inputs))
     for row, expected, length in zip(taught, own, features.lengths[[3, 5]]):
         np.testing.assert_allclose(row[:length], expected[:length], atol=1e-5)
         assert (row[length:] == NEVER).all()
-    again = teacher_outputs(None, features, 16, kept, "this teacher")
-    np.testing.assert_array_equal(again["logits"], outputs["logits"])
+    again = taught_rows(None, features, 16, kept, "this teacher")
+    np.testing.assert_array_equal(again.outputs["logits"], rows.outputs["logits"])
     kept.write_bytes(kept.read_bytes()[:-8])
-    mended = teacher_outputs(model, features, 16, kept, "this teacher")
-    np.testing.assert_array_equal(mended["logits"], outputs["logits"])
+    mended = taught_rows(model, features, 16, kept, "this teacher")
+    np.testing.assert_array_equal(mended.outputs["logits"], rows.outputs["logits"])
 
 
 @pytest.mark.slow

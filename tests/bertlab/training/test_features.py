@@ -381,7 +381,7 @@ def test_what_features_cannot_do_is_one_clear_line(shape, changes, message, chec
 
 
 def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
-    from bertlab.training.features.storage import save_head
+    from bertlab.training.baselines.storage import save_baseline
 
     out, inside = tmp_path / "out", save_checkpoint(tmp_path / "out" / "encoder", num_layers=2)
     before = {file: file.read_bytes() for file in inside.iterdir()}
@@ -390,7 +390,7 @@ def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
             trained(model, task_of("sentence"), out)
     assert list(out.iterdir()) == [inside] and before == {file: file.read_bytes() for file in inside.iterdir()}
     for name in ("features.json", "baseline.json"):
-        save_head(head_of("linear", "sum"), tmp_path / name)
+        save_baseline(head_of("linear", "sum"), tmp_path / name)
         (tmp_path / name / "features.json").rename(tmp_path / name / name)
         with pytest.raises(ConfigError, match="holds a model but no settings.json; choose another folder"):
             trained(checkpoint, task_of("sentence"), tmp_path / name)
@@ -415,59 +415,8 @@ def test_a_task_that_the_folder_does_not_have_is_refused(kind, checkpoint, tmp_p
 def test_a_command_that_needs_a_transformer_names_the_frozen_one(tmp_path):
     from bertlab import checkpoints
     from bertlab.common.errors import CheckpointError
-    from bertlab.training.features.storage import save_head
+    from bertlab.training.baselines.storage import save_baseline
 
-    save_head(head_of("linear", "sum"), tmp_path)
+    save_baseline(head_of("linear", "sum"), tmp_path)
     with pytest.raises(CheckpointError, match="got a head on vectors of a frozen one.*the frozen model is .*encoder"):
         checkpoints.load(tmp_path)
-
-
-# === The command ===
-
-
-@pytest.fixture
-def reviews(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"the {('bad', 'good')[i % 2]} film {i},{('no', 'yes')[i % 2]}" for i in range(40)]
-    (tmp_path / "reviews.csv").write_text("\n".join(["text,label", *rows, ""]), encoding="utf-8")
-    return ["finetune", "reviews.csv", "--validation-share", "0.2"]
-
-
-def invoke(*arguments):
-    from click.testing import CliRunner
-
-    from bertlab.cli import cli
-
-    return CliRunner().invoke(cli, list(arguments))
-
-
-@pytest.mark.slow
-def test_the_command_trains_a_head_and_its_settings_repeat_it(reviews, checkpoint, tmp_path):
-    first = invoke(*reviews, "--model", str(checkpoint), "--features", "-2,-1-mix", "--epochs", "2", "--out", "first")
-    assert first.exit_code == 0, first.output
-    written = (tmp_path / "first" / "command.toml").read_text(encoding="utf-8")
-    assert "learning-rate = 0.003" in written and 'head = "linear"' in written and "units" not in written
-    again = invoke("finetune", "--config", "first/command.toml", "--out", "again")
-    assert again.exit_code == 0, again.output
-    first, again = ((tmp_path / name / "features.safetensors").read_bytes() for name in ("first", "again"))
-    assert first == again
-    predicted = invoke("predict", "first", "reviews.csv")
-    assert predicted.exit_code == 0 and {line.split()[0] for line in predicted.output.splitlines()} <= {"no", "yes"}
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--baseline lstm --features last", "leave out --features"),
-        ("--features last --grid", "for a head give --try learning-rate"),
-        ("--features last --units 8", "--units has no effect with --head linear; leave it out"),
-        ("--features last --word-size 8", "--word-size goes with --baseline"),
-        ("--features last --lora-rank 4", "is not trained; leave out --lora-rank"),
-        ("--head bilstm", "--head goes with --features"),
-        ("--vectors kept", "--vectors goes with --features"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(reviews, checkpoint, options, said):
-    model = () if "baseline" in options else ("--model", str(checkpoint))
-    result = invoke(*reviews, *model, *options.split(), "--out", "out")
-    assert result.exit_code and said in result.output + str(result.exception)

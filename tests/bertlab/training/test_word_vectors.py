@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from finetuning_case import task_of
 
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.training.baselines.settings import BaselineSettings
 from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors, write_word_vectors
@@ -124,10 +122,10 @@ def first_table(vectors, freeze=False, seed=1):
     """The words' vectors of a fresh model, the vocabulary, and the experiment."""
     import keras
 
-    from bertlab.training.baselines.training import BaselineExperiment, BeginningWords
+    from bertlab.training.baselines.training import BaselineExperiment
 
     arguments = ("lstm", SIZES, None, task_of("sentence"), vectors.parent / "run", RECIPE, {}, print)
-    experiment = BaselineExperiment(*arguments, words=BeginningWords(vectors, freeze))
+    experiment = BaselineExperiment(*arguments, word_vectors=vectors, freeze_words=freeze)
     keras.utils.set_random_seed(seed)
     model = experiment._new_model("float32")
     return np.array(model.words.embeddings), list(experiment.tokenizer.vocabulary.pieces), model
@@ -177,18 +175,3 @@ def test_vectors_that_have_no_effect_are_refused(vectors, tmp_path):
     with pytest.raises(DataError, match="no vector for any of the"):
         trained("lstm", tmp_path / "out", word_vectors=vectors)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ("--model bertlab-mini --word-vectors given.txt", "--word-vectors goes with --baseline"),
-        ("--freeze-words", "--freeze-words goes with --baseline"),
-        ("--baseline lstm --word-vectors given.txt --word-size 9", "--word-size has no effect with --word-vectors"),
-        ("--baseline lstm --tokenizer bertlab-mini --min-count 9", "--min-count has no effect with --tokenizer"),
-        ("--baseline cbow --units 9", "--units has no effect with --baseline cbow"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(options, told, tmp_path):
-    done = CliRunner().invoke(cli, ["finetune", "package", "--out", str(tmp_path / "out"), *options.split()])
-    assert done.exit_code == 2 and told in done.output
