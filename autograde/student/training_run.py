@@ -82,7 +82,8 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
 
     if tf.config.list_physical_devices("GPU"):
         model = _model(hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
-        steps = changes.get("steps") or _steps_begun(model) or _steps_of(known_gpu(gpu_name()))
+        known = known_gpu(gpu_name())
+        steps = changes.get("steps") or _steps_begun(model) or (known.steps if known else USUAL_STEPS)
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
@@ -114,15 +115,10 @@ def own_seed(folder: Path) -> int:
     return int(text)
 
 
-def _steps_of(known) -> int:
-    return known.steps if known else USUAL_STEPS
-
-
 def _steps_begun(model: dict) -> int | None:
     """The number of steps of the last saved run of this model whose number was chosen for a GPU; None without one."""
-    states = {
-        steps: _folder(model, steps) / _STATE for steps in {_steps_of(known) for known in (*KNOWN.values(), None)}
-    }
+    chosen = {USUAL_STEPS, *(known.steps for known in KNOWN.values())}
+    states = {steps: _folder(model, steps) / _STATE for steps in chosen}
     saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
     return max(saved, key=saved.get, default=None)
 

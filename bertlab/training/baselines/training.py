@@ -156,7 +156,7 @@ class HeadExperiment(Experiment):
                 raise ConfigError(f"{reason}; leave out {option}")
 
     def _sizes(self, settings: BaselineSettings | FeatureSettings) -> dict:
-        """What the configurations of both kinds of model have in common."""
+        """The fields that the configurations of both kinds of model have."""
         shape, vocabulary = self.task_kind.info.shape, self.tokenizer.vocabulary
         around = (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id)  # [UNK] may be one of them, as in GPT-2
         special = (number for number in vocabulary.special_ids if number != vocabulary.unk_id or number in around)
