@@ -99,10 +99,8 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
 def own_seed(folder: Path) -> int:
     """A number that is drawn once for the folder of a home's runs and kept there: a run that resumes has it again.
 
-    Raises RunError for a file of something else.
-
     With one seed for all, runs on machines of one kind end with nearly the same weights, like copies. A run that was
-    begun before there was such a number has 7.
+    begun before there was such a number has 7. Raises RunError for a file of something else.
     """
     path = folder / "seed.txt"
     if not path.is_file():

@@ -16,11 +16,6 @@ from bertlab.common.files import read_json, write_json
 from bertlab.training.baselines.models import Baseline, make_baseline
 
 
-def is_baseline(folder: str | Path) -> bool:
-    """Whether a folder holds a trained baseline."""
-    return (Path(folder) / BASELINE).exists()
-
-
 def save_baseline(model: Baseline, folder: Path) -> None:
     """Writes both files, the weights last. Raises CheckpointError where the system refuses."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -29,10 +24,10 @@ def save_baseline(model: Baseline, folder: Path) -> None:
     write_safetensors(_weights(model, folder), arrays, {"bertlab": json.dumps({"kind": Path(model.file).stem})})
 
 
-def load_baseline(folder: str | Path) -> Baseline:
+def load_baseline(folder: Path) -> Baseline:
     """The inverse of `save_baseline`. Raises CheckpointError for files that cannot be used."""
-    model = make_baseline(read_config(Path(folder), Baseline))
-    load_weights(model, Path(folder))
+    model = make_baseline(read_config(folder, Baseline))
+    load_weights(model, folder)
     return model
 
 

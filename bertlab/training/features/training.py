@@ -12,7 +12,7 @@ from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import model_digests
-from bertlab.checkpoints.opening import FEATURES
+from bertlab.checkpoints.opening import FEATURES, FROZEN
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.data.tasks.rows import TaskData
 from bertlab.training.baselines.training import HeadExperiment
@@ -21,7 +21,6 @@ from bertlab.training.devices.failures import backend_errors
 from bertlab.training.features.kept_vectors import VectorFolder
 from bertlab.training.features.models import FeatureHead, VectorReader
 from bertlab.training.features.settings import RECIPES, FeatureConfig, FeatureSettings, layers_of
-from bertlab.training.features.storage import frozen_in
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.finetuning.task_kinds import Encoded
@@ -106,7 +105,7 @@ class FeatureExperiment(HeadExperiment):
 
     def _check_replaceable(self) -> None:
         super()._check_replaceable()
-        check_replaceable(frozen_in(self.out), self.model_name, f"../{FEATURES}")  # which is written before it
+        check_replaceable(self.out / FROZEN, self.model_name, f"../{FEATURES}")  # which is written before it
 
     # === The vectors ===
 
@@ -139,4 +138,4 @@ class FeatureExperiment(HeadExperiment):
         """The head and its task; the frozen model is only beside the best head of all."""
         super()._save(trainer, folder)
         if folder == self.out:
-            checkpoints.save(self.frozen, frozen_in(folder), self.tokenizer, format=format_of(self.frozen))
+            checkpoints.save(self.frozen, folder / FROZEN, self.tokenizer, format=format_of(self.frozen))
