@@ -4,6 +4,7 @@ Sizes: the tiny model of `finetuning_case` with L 2 layers of H 16; B rows, T to
 """
 
 import dataclasses
+import itertools
 import json
 import shutil
 
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
 from keras import ops
+from killing import Killed
 from layer_case import CHECKS, LayerCase
 
 from bertlab import checkpoints, families, models
@@ -228,6 +230,18 @@ def test_the_encoder_of_a_translation_model_is_saved(frozen, tmp_path):
 # === Once, and kept ===
 
 
+def killed_at(call, read):
+    """The reader, which is killed at its call of this number."""
+    numbers = itertools.count(1)
+
+    def killed(inputs):
+        if next(numbers) == call:
+            raise Killed
+        return read(inputs)
+
+    return killed
+
+
 @pytest.mark.slow
 def test_a_second_run_reads_the_kept_vectors_and_another_model_is_refused(checkpoint, tmp_path, monkeypatch):
     task, vectors = task_of("sentence"), tmp_path / "vectors"
@@ -256,19 +270,12 @@ def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkey
         return kept_vectors.VectorFolder(tmp_path / name, {}, {"train": features}, 16, 16)
 
     whole = folder("whole").filled(reader)["train"].batch([0, 5])[0]["vectors"]
-    calls = []
-
-    def killed(inputs):
-        calls.append(1)
-        if len(calls) == 6:
-            raise KeyboardInterrupt
-        return reader(inputs)
-
-    with pytest.raises(KeyboardInterrupt):
-        folder("parts").filled(killed)
+    with pytest.raises(Killed):
+        folder("parts").filled(killed_at(6, reader))
     assert json.loads((tmp_path / "parts/train.progress.json").read_text()) == {"batches": 4}
+    calls = []
     again = folder("parts").filled(lambda inputs: calls.append(1) or reader(inputs))["train"]
-    assert len(calls) == 6 + 33 - 4  # 132 sequences are 33 batches
+    assert len(calls) == 33 - 4  # 132 sequences are 33 batches
     np.testing.assert_array_equal(again.batch([0, 5])[0]["vectors"], whole)
     assert whole.shape == (2, 3, 16, 16)
     left = sorted(path.name for path in (tmp_path / "parts").iterdir())
@@ -310,16 +317,8 @@ def test_vectors_of_an_unknown_model_are_refused(name, tmp_path):
 
 def test_a_part_that_is_there_needs_no_more_disk_space(tmp_path, monkeypatch):
     monkeypatch.setattr(kept_vectors, "_SAVE_EVERY", 1)
-    calls = []
-
-    def killed(inputs):
-        calls.append(1)
-        if len(calls) == 60:
-            raise KeyboardInterrupt
-        return ones(inputs)
-
-    with pytest.raises(KeyboardInterrupt):
-        vectors_of(2000, tmp_path).filled(killed)  # 2000 x 6 x 4 numbers: 188 KiB
+    with pytest.raises(Killed):
+        vectors_of(2000, tmp_path).filled(killed_at(60, ones))  # 2000 x 6 x 4 numbers: 188 KiB
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 100_000}))
     vectors_of(2000, tmp_path).check()
     with pytest.raises(ConfigError, match="the vectors take"):
