@@ -45,8 +45,7 @@ class TaughtFeatures:
     def _padded(self, values: np.ndarray, length: int) -> np.ndarray:
         if not self.per_token:
             return values
-        if values.shape[1] >= length:
-            return values[:, :length].copy()
+        values = values[:, :length]
         missing = ((0, 0), (0, length - values.shape[1])) + ((0, 0),) * (values.ndim - 2)
         return np.pad(values, missing, constant_values=NEVER)
 

@@ -31,22 +31,22 @@ def projection(student_config, teacher_config, dtype=None) -> keras.layers.Dense
     return dense
 
 
-def compared_layers(student, taught, project, mask) -> dict:
-    """The tensors by which the layers of student and teacher are compared.
+def compared_layers(student, teacher, inputs: dict, project, training: bool) -> dict:
+    """The tensors by which the layers of two backbones are compared.
 
-    student, taught: each a backbone and its outputs with `return_all`, of the student and of the teacher.
     project: the projection or None. Returns state_pairs, M + 1 pairs (B, T, K); score_pairs, M pairs (B, A, T, T); and
     the mask.
     """
-    (backbone, own), (teacher, theirs) = student, taught
-    wanted = layer_map(backbone.config.num_layers, teacher.config.num_layers)
+    own = student(inputs, training=training, return_all=True)
+    theirs = teacher(inputs, training=False, return_all=True)
+    wanted = layer_map(student.config.num_layers, teacher.config.num_layers)
     states = [own["hidden_states"][m] for m in range(len(wanted))]
     states = states if project is None else [project(state) for state in states]
     state_pairs = [(state, ops.stop_gradient(theirs["hidden_states"][g])) for state, g in zip(states, wanted)]
-    own_scores = scores_of(backbone, own, range(1, len(wanted)))
+    own_scores = scores_of(student, own, range(1, len(wanted)))
     their_scores = map(ops.stop_gradient, scores_of(teacher, theirs, wanted[1:]))
     score_pairs = list(zip(own_scores, their_scores, strict=True))
-    return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": mask}
+    return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": attention_mask_of(inputs, student.config)}
 
 
 def scores_of(backbone, outputs: dict, chosen) -> list:
@@ -117,10 +117,7 @@ class StudentAndTeacher(keras.Model):
 
     def call(self, inputs, training=False):
         if self.compares_layers:
-            own = self.student(inputs, training=training, return_all=True)
-            theirs = self.teacher(inputs, training=False, return_all=True)
-            mask = attention_mask_of(inputs, self.config)
-            return compared_layers((self.student, own), (self.teacher, theirs), self.projection, mask)
+            return compared_layers(self.student, self.teacher, inputs, self.projection, training)
         own = self.student.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
         theirs = ops.stop_gradient(self.teacher.backbone(inputs, training=False)["sequence_output"])  # (B, T, K)
         masked = gather_positions(own, inputs["masked_lm_positions"])  # (B, P, H)

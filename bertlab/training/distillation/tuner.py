@@ -6,7 +6,7 @@ Letters: B batch, T tokens, C classes.
 import keras
 from keras import ops
 
-from bertlab.models.base import INPUT_NAMES, attention_mask_of
+from bertlab.models.base import INPUT_NAMES
 from bertlab.training.distillation import losses
 from bertlab.training.distillation.kept import TAUGHT
 from bertlab.training.distillation.models import compared_layers, projection
@@ -92,10 +92,7 @@ class LayerTuner(FineTuner):
             return super().call(batch)
         tokens = ops.shape(batch["input_ids"])[-1]
         inputs = {name: ops.reshape(batch[name], (-1, tokens)) for name in INPUT_NAMES if name in batch}  # choices too
-        own = self.model.backbone(inputs, training=True, return_all=True)
-        theirs = self.teacher.backbone(inputs, training=False, return_all=True)
-        mask = attention_mask_of(inputs, self.model.config)
-        return compared_layers((self.model.backbone, own), (self.teacher.backbone, theirs), self.projection, mask)
+        return compared_layers(self.model.backbone, self.teacher.backbone, inputs, self.projection, training=True)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         weights, total = self._weights(x), x.get(TOTAL)  # (B, T)
