@@ -168,7 +168,6 @@ def with_errors(task: Task, exercise: Exercise, verdict: Verdict, answers: Seque
 
 
 def _if_better(task: Task, outcome: Outcome, exercise: Exercise, now: Judged) -> Outcome:
-    """Keeps a verdict if it is the first or a better one."""
     before = outcome.judged.get(exercise.id)
     better = before is None or now.verdict.points > before.verdict.points
     return outcome.with_judged(exercise, now) if better else outcome

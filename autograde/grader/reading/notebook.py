@@ -14,6 +14,7 @@ import stat
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
@@ -95,14 +96,20 @@ def read_notebook(source: bytes | str | Path) -> Reading:
     return reading
 
 
+def open_ordinary(path: Path) -> BinaryIO:
+    """A file, open to be read. Raises OSError; for links, pipes and devices, too."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(0, "it is not an ordinary file")
+    return file
+
+
 def _map(path: Path):
-    """The file as memory the system can take back; links, pipes and devices are refused."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is not an ordinary file")
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+    """The file as memory the system can take back."""
+    with open_ordinary(path) as file:
+        is_empty = not os.fstat(file.fileno()).st_size
+        return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _read(data, reading: Reading) -> None:
@@ -212,7 +219,6 @@ def _take_cells(content, reading) -> None:
 def _take_cell(item, reading) -> None:
     if not isinstance(item, dict):
         return
-    kind = {"code": "code", "raw": "raw"}.get(item.get("cell_type") if _is_text(item.get("cell_type")) else None)
     text = next((item[name] for name in ("source", "input", "code", "text") if item.get(name) is not None), "")
     metadata = item.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -223,27 +229,23 @@ def _take_cell(item, reading) -> None:
     tags = metadata["tags"] if isinstance(metadata.get("tags"), list) else []
     cell = Cell(
         source=_clean(_joined(text), reading),
-        kind=kind or "markdown",
+        kind=item["cell_type"] if item.get("cell_type") in ("code", "raw") else "markdown",
         position=len(reading.cells),
-        grade_id=_LONE_SURROGATE.sub("�", name) if _is_text(name) and 0 < len(name) <= 128 else None,
+        grade_id=_LONE_SURROGATE.sub("�", name) if isinstance(name, str) and 0 < len(name) <= 128 else None,
         locked=graded.get("locked") is True,
         graded=graded.get("grade") is True,
         solution=graded.get("solution") is True,
         points=float(points) if type(points) in (int, float) and 0 <= points < 1e6 else 0.0,
-        tags=tuple(tag for tag in tags if _is_text(tag)),
+        tags=tuple(tag for tag in tags if isinstance(tag, str)),
     )
     reading.cells.append(cell)
 
 
-def _is_text(value) -> bool:
-    return isinstance(value, str)
-
-
 def _joined(text) -> str:
     """A cell's text: a string, or a list of lines that keep their line ends (some tools drop those)."""
-    if _is_text(text):
+    if isinstance(text, str):
         return text
-    lines = [line for line in text if _is_text(line)] if isinstance(text, list) else []
+    lines = [line for line in text if isinstance(line, str)] if isinstance(text, list) else []
     if len(lines) > 1 and not any(line.endswith(("\n", "\r")) for line in lines[:-1]):
         return "\n".join(lines)
     return "".join(lines)
