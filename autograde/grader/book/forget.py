@@ -132,8 +132,7 @@ def _names(student: str, text: str) -> bool:
 
 
 def _strike_out(manifest: Path, student: str) -> bool:
-    """Takes a student's rows, and notes that name the student, out of the list of a download; returns whether there
-    were any."""
+    """Takes a student's rows and notes out of the list of a download; returns whether there were any."""
     content = json.loads(manifest.read_text(encoding="utf-8"))
     rows = [row for row in content["rows"] if row["student"] != student]
     notes = [note for note in content.get("notes", ()) if not _names(student, note)]

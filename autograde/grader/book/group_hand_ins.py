@@ -145,8 +145,7 @@ def _is_own(folder: Folder) -> bool:
 
 
 def _rank(folder: Folder) -> tuple:
-    """The key by which the hand-in that counts is recognised: one with a notebook, then the newer one, by the time if
-    it is known, else by the upload's number."""
+    """The rank of a hand-in: one with a notebook counts more, then the newer one by time, if known, else by number."""
     orders = list(folder.before.order.values()) if folder.before else []
     times = [time for _, time in folder.old.values()]
     time = folder.before.time if folder.before else max(times)

@@ -152,8 +152,7 @@ def recognised(course: str | Path, assignment: str, student: str, templates: Map
 
 
 def _closest(path: Path, template: Template, possible: set[int], own_number: int) -> int:
-    """The one of these variants of which a notebook has the most cells that not all of them have; the own one if
-    several do."""
+    """The variant of which a notebook has the most cells that not all variants have; the own one if several do."""
     given = {
         number: {cell.cell.source.strip() for cell in template.edition(number).cells if cell.role != "answer"}
         for number in possible

@@ -227,8 +227,7 @@ def _record(course: Path, assignment: str, letter: Letter, state: str) -> None:
 
 
 def _state(course: Path, assignment: str, letter: Letter) -> tuple[str | None, str]:
-    """The recorded state, and the reason to leave out a message that has changed or may not have arrived, or whose
-    record is damaged."""
+    """The recorded state, and why to leave the message out: it has changed, may have arrived, has a damaged record."""
     try:
         content = MAILED.load(course, assignment, letter.student)
     except StoreError as reason:

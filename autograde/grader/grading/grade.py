@@ -169,8 +169,7 @@ def _current(course: Path, assignment: str, student: str, path: Path) -> Result 
 
 
 def is_up_to_date(assignment: Assignment, item: Submission) -> bool:
-    """Whether this very submission has been graded: each of its files has a record that names it, and in none was a
-    sandbox killed from outside."""
+    """Whether each of its files has a record that names this very file, without a sandbox killed from outside."""
     results = current_results(assignment, item, item.files)
     return bool(item.files) and len(results) == len(item.files) and not any(result.again for result in results)
 

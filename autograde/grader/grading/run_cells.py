@@ -188,8 +188,7 @@ def _lacking_a_name(task: Task, outcome: Outcome) -> list[Step]:
 
 
 def _blamed(task: Task, outcome: Outcome, stop: Stop) -> Outcome:
-    """Records what ended a sandbox: that step is skipped from now on, unless it was killed from outside and is tried
-    once more."""
+    """Records what ended a sandbox: that step is skipped from now on; once killed from outside, it is tried again."""
     step = stop.step
     if stop.from_outside and step.key not in outcome.spared:
         return replace(outcome, spared=outcome.spared | {step.key})

@@ -42,8 +42,7 @@ _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 def add_runs(
     task: Task, outcome: Outcome, runs: Iterable[TrainingRun | TranslationRun], folder: Path, launcher, budget: Budget
 ) -> Outcome:
-    """The verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError where no sandbox can be
-    made."""
+    """The outcome with the verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError."""
     for run in runs:
         if isinstance(run, TranslationRun):
             with budget.thinking():

@@ -109,8 +109,7 @@ def _blackboard(path: str, zone: tzinfo) -> Upload | None:
 
 @dataclass(frozen=True)
 class Platform:
-    """A learning-management system. read: (entry without shared folders, zone of times) → upload, None if not its own;
-    title: its name in sentences."""
+    """A learning-management system. read: (entry without shared folders, zone) → upload, None if not its own."""
 
     title: str
     read: Callable[[str, tzinfo], Upload | None]

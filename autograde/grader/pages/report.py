@@ -20,8 +20,7 @@ _UNTRIED = ("not attempted",)
 
 
 def report_page(results: Iterable[Result], title: str, graders: Sequence = (), look: Sequence[str] = ()) -> str:
-    """The page as HTML. results: of all students of one assignment; graders, look: of `sheets.progress`. Raises
-    InputError without results."""
+    """The page as HTML. graders, look: as `sheets.progress` returns them. Raises InputError without results."""
     results = list(results)
     if not results:
         raise InputError(f"{title}: no results yet; run `autograde grade` first")

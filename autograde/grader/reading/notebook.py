@@ -73,27 +73,30 @@ class Reading:
     problem: DamagedFile | None = None
 
 
+class _Unreadable(Exception):
+    """Kind and sentence of a `DamagedFile`."""
+
+
 def read_notebook(source: bytes | str | Path) -> Reading:
     """Reads a submitted file, given as its bytes or its path. Never raises for anything in the file."""
     reading = Reading()
     try:
-        data = source if isinstance(source, bytes) else _map(Path(source))
-        _read(data, reading)
+        _read(source if isinstance(source, bytes) else _map(Path(source)), reading)
+        if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
+            size = f"more than {MAX_CODE // 1000} kB, where the released one has about 40"
+            what_to_do = "Put data into files, delete the cells that hold it, and hand it in again."
+            raise _Unreadable("too large", f"Your notebook holds too much code: {size}. {what_to_do}")
+        if not reading.cells:
+            raise _Unreadable("no cells", "Your notebook has no cells.")
     except TooLarge as reason:
-        reading.problem = DamagedFile("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
+        kind, sentence = "too large", f"Your file could not be read: {reason}."
     except OSError as reason:
-        reading.problem = DamagedFile(
-            "unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}"
-        )
-    if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
-        reading.cells = []
-        reading.problem = DamagedFile(
-            "too large", f"Your notebook holds too much code: more than {MAX_CODE // 1000} kB, where the released one "
-            f"has about 40. Put data into files, delete the cells that hold it, and hand it in again. {HAND_IN_AGAIN}"
-        )  # fmt: skip
-    if reading.problem is None and not reading.cells:
-        reading.problem = DamagedFile("no cells", f"Your notebook has no cells. {HAND_IN_AGAIN}")
-    return reading
+        kind, sentence = "unreadable", f"Your file could not be opened ({reason.strerror})."
+    except _Unreadable as reason:
+        kind, sentence = reason.args
+    else:
+        return reading
+    return Reading([], reading.repairs, DamagedFile(kind, f"{sentence} {HAND_IN_AGAIN}"))
 
 
 def open_ordinary(path: Path) -> BinaryIO:
@@ -115,12 +118,10 @@ def _map(path: Path):
 def _read(data, reading: Reading) -> None:
     start = bytes(data[:4096]).lstrip()
     if not start:
-        reading.problem = DamagedFile("empty", f"Your file is empty. {HAND_IN_AGAIN}")
-        return
+        raise _Unreadable("empty", "Your file is empty.")
     for mark, name in _KINDS_OF_FILE:
         if start.startswith(mark):
-            reading.problem = DamagedFile("not a notebook", f"Your file is {name}, not a notebook. {HAND_IN_AGAIN}")
-            return
+            raise _Unreadable("not a notebook", f"Your file is {name}, not a notebook.")
     text = _text(data, reading)
     content = _json(text, reading)
     if content is not None:
@@ -128,7 +129,7 @@ def _read(data, reading: Reading) -> None:
     elif text.lstrip()[:1] in ("{", "["):
         _salvage(text, reading)
     elif text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
-        reading.problem = DamagedFile("not a notebook", f"Your file is a web page, not a notebook. {HAND_IN_AGAIN}")
+        raise _Unreadable("not a notebook", "Your file is a web page, not a notebook.")
     else:
         _take_script(text, reading)
 
@@ -207,10 +208,7 @@ def _take_cells(content, reading) -> None:
         is_notebook, items = True, content
         reading.repairs.append("The file contains only a list of cells; it was read as a notebook.")
     if not is_notebook:
-        reading.problem = DamagedFile(
-            "not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}"
-        )
-        return
+        raise _Unreadable("not a notebook", "Your file contains data, but is not a notebook.")
     _note_too_many(items, reading)
     for item in items[:MAX_CELLS]:
         _take_cell(item, reading)
@@ -284,15 +282,12 @@ def _salvage(text: str, reading) -> None:
             _take_cell(item, reading)
         else:
             offset = start.end()
-    if reading.cells:
-        reading.repairs.append(
-            f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells were still "
-            f"readable and were graded. If work is missing: {HAND_IN_AGAIN}"
-        )
-    else:
-        reading.problem = DamagedFile(
-            "damaged", f"Your file is damaged: it is not valid JSON ({_damage(text)}). {HAND_IN_AGAIN}"
-        )
+    if not reading.cells:
+        raise _Unreadable("damaged", f"Your file is damaged: it is not valid JSON ({_damage(text)}).")
+    reading.repairs.append(
+        f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells were still "
+        f"readable and were graded. If work is missing: {HAND_IN_AGAIN}"
+    )
 
 
 def _damage(text: str) -> str:
@@ -317,8 +312,7 @@ def _take_script(text: str, reading) -> None:
     if _code_size(parts) <= MAX_CODE:
         parts = [without_calls(part) for part in parts]
         if not any(map(has_statements, [*parts, text])):
-            reading.problem = DamagedFile("not a notebook", f"Your file is {what_it_is(text)}. {HAND_IN_AGAIN}")
-            return
+            raise _Unreadable("not a notebook", f"Your file is {what_it_is(text)}.")
     reading.cells += [Cell(part.strip("\n"), "code", position) for position, part in enumerate(parts)]
     reading.repairs.append("The file is a Python script, not a notebook; its code was graded.")
 

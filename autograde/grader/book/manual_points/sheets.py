@@ -266,8 +266,7 @@ class Progress:
 
 
 def progress(parts: Sequence[ManualPart], shares: Shares) -> tuple[list[Progress], list[str]]:
-    """Each grader's progress, and sentences about points to look at: those that replaced another grader's unseen, and
-    those that the part does not have."""
+    """Each grader's progress, and sentences about points that replaced another's unseen or do not fit the part."""
     last, known = shares.last(), {part.key: part for part in parts}
     history: dict[str, list[Given]] = {}
     for one in shares.given:
@@ -301,8 +300,7 @@ def _last(part: ManualPart, last: Mapping[str, Given]) -> Given | None:
 
 
 def _unseen(part: ManualPart, history: Sequence[Given]) -> list[str]:
-    """A sentence where a grader has replaced another's points in formgrader, which does not ask. history: of the part,
-    oldest first."""
+    """A sentence where a grader replaced another's points in formgrader, which does not ask. history: oldest first."""
     now = history[-1]
     others = [one for one in history if one.grader != now.grader and one.value != (None, "")]
     if now.place != FORMGRADER or not others or others[-1].value == now.value:
