@@ -183,7 +183,7 @@ def test_megabytes_of_code_are_refused_before_they_are_parsed(template):
 
 @pytest.mark.exhaustive
 def test_as_much_code_as_is_read_costs_seconds(template):
-    submission, seconds = _read_beside_code(template, 4)
+    submission, seconds = _read_beside_code(template, 3)  # the release has 118 kB, most of it pictures in texts
     assert submission.problem is None and len(submission.answers) == len(catalogue.of_notebook(NOTEBOOK))
     assert seconds < 20
 
