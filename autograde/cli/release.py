@@ -146,7 +146,7 @@ def _write_variants(course: Path, assignment: str, notebook: str, made) -> None:
 
 def _execute(made, folder: Path, track) -> None:
     """Runs the notebooks in order in one course, so that each uses the answers saved by the earlier ones."""
-    from autograde.release.executed import write_executed
+    from autograde.release.pages import write_executed
 
     with TemporaryDirectory() as course:
         for editions in track(made, "Running the solutions", lines=True):

@@ -28,7 +28,8 @@ def similarity(assignment, course, path, most, innocent, as_json):
       autograde similarity ps3 --course course
     """
     from autograde.grader.book.people import namer
-    from autograde.grader.similarity import compare, similarity_page
+    from autograde.grader.similarity.page import similarity_page
+    from autograde.grader.similarity.pairs import compare
     from bertlab.common.files import write_text
 
     name = _titles(course, assignment, (lambda student: student) if as_json else namer(course))
@@ -77,7 +78,7 @@ def _answers(course: Path, assignment: str, templates: dict) -> dict[str, dict]:
     """Each student's attempted answers by notebook and exercise."""
     from autograde.grader.grading.upstream import submitted_modules
     from autograde.grader.reading.repair import read_submission
-    from autograde.grader.similarity import answers_of, given_to_everybody
+    from autograde.grader.similarity.hand_ins import answers_of, given_to_everybody
     from bertlab.common.progress import track
 
     paths = sorted(course.glob(f"submitted/*/{assignment}/*.ipynb"))

@@ -100,7 +100,7 @@ def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
         book.book.db.commit()
     template = TEMPLATES["03_attention"]
     handed_in = read_submission(folder / "submitted/mark/ps3/03_attention.ipynb", template)
-    write_autograded(folder, "ps3", "mark", template, handed_in, [], "")
+    write_autograded(folder, template, Result("ps3", "mark", "03_attention"), handed_in)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
     config.CourseDirectory.root = str(folder)
     page = folder / "feedback/mark/ps3/03_attention.html"
