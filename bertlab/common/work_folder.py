@@ -120,6 +120,20 @@ class WorkFolder:
                 f"{_WITHOUT_IDENTITY}"
             )
 
+    def start(self, *names: str) -> None:
+        """Begins or resumes the work: `check`, if there is something to compare, `check_unused` and `begin`."""
+        if self.file.exists():
+            self.check()
+        self.check_unused(*names)
+        self.begin()
+
+    def result(self, name: str) -> dict | None:
+        """The values in the file that the work writes last; None before. Raises `error` for a folder of other work."""
+        finished = self.path / name
+        if self.file.exists() or finished.exists():
+            self.check()
+        return read_json(finished) if finished.exists() else None
+
     def begin(self) -> None:
         """Creates the folder and writes the identity. Raises `error` if the system refuses either."""
         try:

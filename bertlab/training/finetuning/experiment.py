@@ -22,7 +22,6 @@ from pathlib import Path
 
 import keras
 import numpy as np
-from keras import ops
 
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
@@ -30,7 +29,7 @@ from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
 from bertlab.common.files import read_json, write_json
-from bertlab.common.progress import bar, bars_are_shown
+from bertlab.common.progress import bar
 from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.rows import TaskData
 from bertlab.data.tasks.splits import check_rows
@@ -40,8 +39,7 @@ from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
-from bertlab.training.finetuning.checks import check_choices, digest_rows
-from bertlab.training.finetuning.class_weights import class_weights
+from bertlab.training.finetuning.checks import check_choices, class_weights, digest_rows
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
 from bertlab.training.finetuning.mistakes import nothing_found
 from bertlab.training.finetuning.outputs import write_outputs
@@ -50,7 +48,9 @@ from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import save_finetuned
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
 from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
-from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
+from bertlab.training.runs.callbacks import ProgressLines
+from bertlab.training.runs.curves import RunFiles
+from bertlab.training.runs.state import value_of
 
 RESULTS, SETTINGS, TEST = "results.json", "settings.json", "test"
 STATES, LOGS = ".states", "logs"
@@ -157,11 +157,7 @@ class Experiment:
         if missing:
             self._note("the checkpoint has no pooler; a new one is trained")
         names = set(loaded.load_report.loaded)
-        values = {
-            path: ops.convert_to_numpy(ops.convert_to_tensor(variable))
-            for path, variable in variables_of(loaded).items()
-            if path in names
-        }
+        values = {path: value_of(one) for path, one in variables_of(loaded).items() if path in names}
         config = loaded.config
         if self.recipe.dropout is not None:
             config = config.with_dropout(self.recipe.dropout)
@@ -298,37 +294,24 @@ class Experiment:
         plan, runs = self._plan(), []
         steps = [trainers[start].steps(train, recipe) * recipe.epochs for recipe, start, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
-            lines = ProgressLines(sum(steps), self.say)
-            for number, ((recipe, start, seed), planned) in enumerate(zip(plan, steps)):
-                file = self.out / "runs" / f"{run_name(start, recipe, seed)}.json"
-                done = _Advance(running, lines, sum(steps[:number]), f"{start}, seed {seed}, ")
+            lines = ProgressLines(sum(steps), self.say, 0, running)
+            for (recipe, start, seed), planned in zip(plan, steps):
+                file, begin = self.out / "runs" / f"{run_name(start, recipe, seed)}.json", lines.done
                 if file.exists():
                     runs.append(RunResult.load(file))
                 else:
-                    watching = self._watching(file.stem, recipe, f"{start}, seed {seed}", done, callbacks)
+                    watching = Watching(
+                        f"{start}, seed {seed}", lines, file.with_suffix(STATES),
+                        RunFiles(self.out / LOGS / file.stem, curve=False), callbacks, self.say,
+                    )  # fmt: skip
                     runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
                     self._keep(trainers[start], runs, file)
-                done.skip(planned - done.steps)  # kept from before, or stopped early
+                lines.skip(begin + planned - lines.done)  # kept from before, or stopped early
                 if runs[-1].diverged is not None:
                     self._note(f"{start}: {runs[-1].diverged}")
         if best_run(runs).diverged is not None:
             raise TrainingError(f"all {len(self.settings)} settings diverged, the first so: {runs[0].diverged}")
         return runs
-
-    def _watching(self, name: str, recipe: Recipe, title: str, advance, callbacks) -> Watching:
-        """The states of a run, its logs, and lines about its epochs where no bar is drawn."""
-        history = History(recipe.interval)
-        files = RunFiles(self.out / LOGS / name, history, curve=False)
-
-        def report(rows: list[dict]) -> None:
-            history.rows = rows
-            files.write()
-            if "epoch" in rows[-1] and not bars_are_shown():
-                figures = " ".join(f"{name} {value:.4f}" for name, value in _main_figures(rows[-1]).items())
-                self.say(f"{title}, epoch {rows[-1]['epoch']} of {recipe.epochs}: {figures}")
-
-        states = self.out / "runs" / f"{name}{STATES}"
-        return Watching(advance, states, report, callbacks, self.say, skip=advance.skip)
 
     def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
         own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
@@ -429,27 +412,3 @@ class Experiment:
 def _predictions(trainer: Trainer, encoded: Encoded, title: str) -> Decoded:
     with bar(title, trainer.size(encoded)) as running:
         return trainer.predict(encoded, running.advance)
-
-
-class _Advance:
-    """Moves the bar, or prints lines instead, and counts the steps of one run. before: steps of the runs before it."""
-
-    def __init__(self, running, lines: ProgressLines, before: int, prefix: str):
-        self._running, self._lines, self._before, self._prefix, self.steps = running, lines, before, prefix, 0
-
-    def __call__(self, steps: int, note: str) -> None:
-        self.steps += steps
-        self._running.advance(steps, note=self._prefix + note)
-        self._lines.show(self._before + self.steps, self._prefix + note)
-
-    def skip(self, steps: int) -> None:
-        """Moves over steps that are not computed now: the time left is estimated from the others."""
-        self.steps += steps
-        self._lines.first_step += steps
-        self._running.advance(steps)
-
-
-def _main_figures(row: dict) -> dict[str, float]:
-    """The loss and the first metric of an epoch's row."""
-    first = next(name for name in row if name.startswith("val_"))
-    return {"loss": row["loss"], first.removeprefix("val_"): row[first]}

@@ -213,13 +213,12 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
 def test_the_time_left_is_estimated_from_the_steps_that_were_computed(monkeypatch):
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
     said, moved = [], SimpleNamespace(advance=lambda steps, note=None: None)
-    lines = callbacks.ProgressLines(100, said.append)
-    run = experiment._Advance(moved, lines, 0, "")
-    run.skip(39)
-    run(1, "loss 2.6")
+    lines = callbacks.ProgressLines(100, said.append, 0, moved)
+    lines.skip(39)
+    lines.advance(1, "loss 2.6")
     lines._began -= 60  # ten steps take a minute, and 50 are left
     lines._said -= 60
-    run(10, "loss 2.5")
+    lines.advance(10, "loss 2.5")
     assert said == ["step 50 of 100, about 5 min left: loss 2.5"]
 
 
@@ -229,8 +228,8 @@ def test_the_time_left_leaves_out_the_first_step_which_is_also_compiled(monkeypa
     monkeypatch.setattr(callbacks, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
     said = []
     lines = callbacks.ProgressLines(1000, said.append, first_step=100)
-    for step in (101, 111, 131):
-        lines.show(step, "loss 2.5")
+    for steps in (1, 10, 20):
+        lines.advance(steps, "loss 2.5")
     assert said == [
         "step 101 of 1,000: loss 2.5",
         "step 111 of 1,000, about 89 min left: loss 2.5",

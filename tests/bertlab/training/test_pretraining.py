@@ -336,9 +336,8 @@ def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_name
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.vocabularies import tokenizer_of
 
-    tokenizer = tokenizer_of(ExampleFiles(data / "long"))
+    tokenizer = ExampleFiles(data / "long").tokenizer
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
     said = []
     PretrainingRun(tmp_path / "mlm only", [data / "long"], tmp_path / "run", settings()).trainer(said.append)
@@ -350,7 +349,6 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.vocabularies import tokenizer_of
 
     with pytest.raises(ConfigError, match="exists or a checkpoint$"):
         PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
@@ -361,7 +359,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     with pytest.raises(CheckpointError, match="no checkpoint here"):
         PretrainingRun(tmp_path / "empty", [data / "long"], tmp_path / "run", settings())
 
-    tokenizer = tokenizer_of(ExampleFiles(data / "long"))
+    tokenizer = ExampleFiles(data / "long").tokenizer
     other = WordPieceTokenizer(Vocabulary([*tokenizer.vocabulary.pieces[:-1], "other"]))
     model = checkpoints.load(finished[0] / "checkpoint", "pretraining")
     checkpoints.save(model, tmp_path / "other tokens", other)

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -341,34 +340,25 @@ def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
     from bertlab.training.runs import callbacks
 
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
-    said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
-    progress = callbacks.TrainingBar("Pre-training", 2400, history, said.append)
-    progress._bar = SimpleNamespace(advance=lambda steps, note: None)
-    progress._last = 0
-    progress.on_train_batch_end(10, {"loss": 2.6})  # the first 10 steps, which are also compiled
-    progress._lines._began -= 54
-    history.rows.append({"step": 200, "seconds": 69.0, "loss": 2.5, "tokens_per_second": 6400.0})
-    progress.on_epoch_end(1)
+    said = []
+    lines = callbacks.ProgressLines(2400, said.append, first_step=100)
+    lines.move(10, "loss 2.60")  # the first 10 steps, which are also compiled
+    lines._began -= 54
+    lines.move(90, "loss 2.50")
+    lines.show("loss 2.50")
     assert not said  # a moment after the start
-    progress._lines._said -= 60
-    progress.on_epoch_end(1)
-    progress.on_epoch_end(1)
+    lines._said -= 60
+    lines.show("loss 2.50 6,400 tokens/s")
+    lines.show("loss 2.50")
     assert said == ["step 200 of 2,400, about 22 min left: loss 2.50 6,400 tokens/s"]
-    history.rows.append({"step": 2400, "seconds": 900.0})
-    progress._lines._said -= 60
-    progress.on_epoch_end(2)
-    assert len(said) == 1  # the end says itself
 
 
 def test_the_progress_names_what_each_objective_measured():
     from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
-    from bertlab.training.runs import callbacks
+    from bertlab.training.runs.callbacks import loss_note
 
     def line(objectives, **metrics):
-        history = callbacks.History(50, [])
-        progress = callbacks.TrainingBar("Pre-training", 2400, history, objectives=objectives)
-        history.rows.append({"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics})
-        return progress._note(history.rows[-1])
+        return loss_note({"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics}, objectives)
 
     pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
     assert line([MaskedLM(), NextSentence()], **pairs) == (
