@@ -24,7 +24,7 @@ import keras
 import tensorflow as tf
 
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
@@ -152,7 +152,7 @@ class PretrainingRun:
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self._check_states()
         older = {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}
-        self.job = WorkFolder(out, RUN, self.identity(), defaults=older)  # for folders from before a setting existed
+        self.job = Job(out, RUN, self.identity(), defaults=older)  # for folders from before a setting existed
         # A run that ended before it saved a state does not count: its settings may have been the reason.
         if saved_states(self.folder / STATES) or (self.folder / CHECKPOINT).exists():
             self.job.check()

@@ -29,8 +29,8 @@ from bertlab.checkpoints.digest import model_digests
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.metrics import spearman
 from bertlab.data.tasks.rows import PairRow
 from bertlab.plots import tuning_curves
@@ -129,9 +129,7 @@ class _Run:
         chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
         chosen |= {"precision": precision, "backend": keras.backend.backend()}
         defaults = ContrastiveSettings().to_dict() | {"backend": "tensorflow"}  # of folders older than a setting
-        self.job = WorkFolder(
-            out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen}, defaults=defaults
-        )
+        self.job = Job(out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen}, defaults=defaults)
         if self.backbone.pooler is not None:
             self.backbone.pooler.trainable = False  # the vectors do not come from it
         self.limit = min(settings.max_length, self.backbone.config.max_tokens)

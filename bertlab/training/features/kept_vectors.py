@@ -19,8 +19,8 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError
 from bertlab.common.files import read_json, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.features import Features
 from bertlab.training.features.models import VECTORS
 from bertlab.training.finetuning.batches import full_batch
@@ -80,7 +80,7 @@ class VectorFolder:
         self.path, self.width, self.limit = Path(path), width, limit
         self.splits = splits
         rows = {name: _digest(features) for name, features in splits.items()}
-        self._work = WorkFolder(self.path, _IDENTITY, source | {"rows": rows, "together": BATCH_SIZE})
+        self._work = Job(self.path, _IDENTITY, source | {"rows": rows, "together": BATCH_SIZE})
 
     def check(self) -> None:
         """Raises ConfigError for a folder with vectors of another model or text, or that another start is filling.

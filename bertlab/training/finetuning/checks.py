@@ -1,4 +1,4 @@
-"""What a task's rows decide before a training: a fingerprint of them, checks, the weights of the classes."""
+"""Checks of a task's rows before a training, their fingerprint, and the weights of the classes that they give."""
 
 import hashlib
 

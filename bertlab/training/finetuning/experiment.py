@@ -29,8 +29,8 @@ from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
 from bertlab.common.files import read_json, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.rows import TaskData
 from bertlab.data.tasks.splits import check_rows
 from bertlab.training.devices.distribution import data_parallel
@@ -168,9 +168,9 @@ class Experiment:
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
         self._check_replaceable()
         defaults = dataclasses.asdict(Recipe()) | {"backend": "tensorflow"}  # of folders that are older than a setting
-        work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=defaults)
+        job = Job(self.out, SETTINGS, self.identity(), defaults=defaults)
         if self._has_runs():
-            work.check()
+            job.check()
         finished = self.out / RESULTS
         if finished.exists():
             result = FineTuningResult.from_dict(read_json(finished))
@@ -182,7 +182,7 @@ class Experiment:
         if memory_check:
             self.check_memory(train)
         trainers = self._trainers()
-        self._begin(work)
+        self._begin(job)
         on_begin()
         train, dev, test = self._prepared(train, dev, test)
         runs = self._all_runs(trainers, train, dev, callbacks)
@@ -227,11 +227,11 @@ class Experiment:
         states = any((self.out / "runs").glob(f"*{STATES}/state-*"))
         return (self.out / RESULTS).exists() or states or any(run.diverged is None for run in runs)
 
-    def _begin(self, work: WorkFolder) -> None:
+    def _begin(self, job: Job) -> None:
         """Marks the folder as this experiment's; runs of another one, which all diverged, are deleted."""
-        if work.differences():
+        if job.differences():
             shutil.rmtree(self.out / "runs", ignore_errors=True)
-        work.begin()
+        job.begin()
 
     def _encode(self, split: str) -> Encoded:
         return self._encode_of(self.task, self.task_kind, split)
@@ -286,23 +286,22 @@ class Experiment:
         model.backbone.read_vocabulary(self.tokenizer.vocabulary)  # in a start from scratch nothing else enters it
         return model
 
-    def _plan(self) -> list[tuple[Recipe, str, int]]:
-        starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
-        return [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
-
     def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded, callbacks) -> list[RunResult]:
-        plan, runs = self._plan(), []
+        starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
+        plan = [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
+        runs: list[RunResult] = []
         steps = [trainers[start].steps(train, recipe) * recipe.epochs for recipe, start, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
             lines = ProgressLines(sum(steps), self.say, 0, running)
             for (recipe, start, seed), planned in zip(plan, steps):
-                file, begin = self.out / "runs" / f"{run_name(start, recipe, seed)}.json", lines.done
+                name = run_name(start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
+                file, begin = self.out / "runs" / f"{name}.json", lines.done
                 if file.exists():
                     runs.append(RunResult.load(file))
                 else:
                     watching = Watching(
                         f"{start}, seed {seed}", lines, file.with_suffix(STATES),
-                        RunFiles(self.out / LOGS / file.stem, curve=False), callbacks, self.say,
+                        RunFiles(self.out / LOGS / name, curve=False), callbacks, self.say,
                     )  # fmt: skip
                     runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
                     self._keep(trainers[start], runs, file)
@@ -329,10 +328,7 @@ class Experiment:
         )
 
     def _weights(self, run: RunResult) -> Path:
-        recipe = dataclasses.replace(
-            self.recipe, batch_size=run.batch_size, learning_rate=run.learning_rate, epochs=run.planned_epochs
-        )
-        return self.out / "runs" / run_name(run.start, recipe, run.seed)
+        return self.out / "runs" / run_name(*run.setting, run.seed)
 
     def _drop_weights(self, run: RunResult) -> None:
         """Deletes weights that are in the folder itself by now; by their name they are gone at once or not at all."""

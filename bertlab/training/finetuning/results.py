@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.files import read_json, write_json
-from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.settings import STARTS
 
 
 @dataclass(frozen=True)
@@ -83,9 +83,9 @@ def _figures(values: dict) -> dict[str, float]:
     return {name: float("nan") if value is None else value for name, value in values.items()}
 
 
-def run_name(start: str, recipe: Recipe, seed: int) -> str:
+def run_name(start: str, batch_size: int, learning_rate: float, epochs: int, seed: int) -> str:
     """The name of a run's file: from-scratch-b16-lr2e-05-e3-s1."""
-    return f"{start.replace(' ', '-')}-b{recipe.batch_size}-lr{recipe.learning_rate}-e{recipe.epochs}-s{seed}"
+    return f"{start.replace(' ', '-')}-b{batch_size}-lr{learning_rate}-e{epochs}-s{seed}"
 
 
 @dataclass(frozen=True)

@@ -103,12 +103,11 @@ def targets_of(batch: dict):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a run. epochs: a row of figures for each; history: a row for each interval and epoch."""
+    """The results of a run. epochs: a row of figures for each."""
 
     epochs: list[dict]
     kept_epoch: int  # from 1
     seconds: float  # of training alone
-    history: list[dict] = field(default_factory=list)
 
     @property
     def figures(self) -> dict[str, float]:
@@ -127,7 +126,7 @@ class _Progress(Progress):
 
 @dataclass(frozen=True)
 class Watching:
-    """What a run writes and shows beside training. The default is nothing.
+    """The files and lines of a run; by default it has neither.
 
     title: of the run, in lines. lines: how far all runs are. folder: of the run's states. files: of its history.
     callbacks: Keras callbacks of one's own. say: called with lines.
@@ -177,9 +176,8 @@ class Trainer:
         jit = "auto" if num_replicas() == 1 else False  # TensorFlow's devices cannot share a step that XLA compiled
         self.tuner.compile(finetuning_optimizer(self.tuner, recipe.weight_decay, recipe.layer_decay), jit_compile=jit)
         self.tuner.optimizer.build(self.tuner.trainable_variables)
-        self._scalars = [
-            value_of(v) if not v.shape else None for v in self.tuner.optimizer.variables
-        ]  # the loss's scale
+        # Scalars, such as the loss's scale, do not begin with 0.
+        self._scalars = [None if v.shape else value_of(v) for v in self.tuner.optimizer.variables]
 
     def _fresh_model(self) -> keras.Model:
         model = self.make_model(self._policy)
@@ -300,7 +298,7 @@ class _Run:
             self.trainer.model.set_weights(self.best_weights)
         self.callbacks.on_train_end()
         kept = len(progress.epochs) if recipe.patience is None else progress.best[1]
-        return Outcome(progress.epochs, kept, progress.seconds, progress.rows)
+        return Outcome(progress.epochs, kept, progress.seconds)
 
     def _step(self, batch: dict, progress: _Progress) -> None:
         """An update of the weights and, where one is due, the end of an interval."""

@@ -1,7 +1,7 @@
 """The one training loop, of pre-training, distillation, fine-tuning, contrastive tuning and word2vec.
 
-    a step        learning rate → update → clock → alarm for a loss that is no number       (`TrainingLoop.step`)
-    an interval   history → state → files                                                   (`TrainingLoop.record`)
+    a step        learning rate → update → clock → alarm (`TrainingLoop.step`) → bar (`ProgressLines`)
+    an interval   alarm (`Alarm`, in pre-training) → history → state → files (`TrainingLoop.record`)
 
 A run that was killed resumes from its last state (`restored_progress`) and ends with the same bytes, since batches,
 dropout and learning rates follow from the step alone. Runs on batches of one shape leave the steps to Keras's `fit`,
@@ -40,7 +40,7 @@ class Progress:
 
 
 class TrainingLoop:
-    """What happens in each step of a run and at the end of each interval of steps.
+    """The order of a training step, and of the end of an interval of steps.
 
     Args:
         trainer: a compiled model.   progress: where the run begins.   interval: steps between two states.

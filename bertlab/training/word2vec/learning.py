@@ -19,8 +19,8 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import read_json, remove_files, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents import load_documents, text_sha256
 from bertlab.plots import training_curves
 from bertlab.training.baselines.word_vectors import FILE, WordVectors, write_word_vectors
@@ -110,7 +110,7 @@ class _Run:
         chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
         digests = [text_sha256(source) for source in sources]
         identity = {"texts": sources, "sha256": digests, **chosen, "backend": keras.backend.backend()}
-        self.job = WorkFolder(out, SETTINGS, identity)
+        self.job = Job(out, SETTINGS, identity)
 
     def read(self) -> StoredText:
         """The text as ids, from an earlier start if that has finished it."""

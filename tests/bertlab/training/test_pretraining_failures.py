@@ -208,20 +208,6 @@ def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
     assert done.stdout.splitlines()[-1] == "bad step 7"
 
 
-def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
-    from bertlab.training.devices import utilisation
-
-    clock = iter([10.0, 12.0])
-    monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
-    peak = SimpleNamespace(measure=lambda wait: 1000.0)
-    callback = utilisation.Throughput(lambda step: 4000.0, 2, peak, devices=4)
-    callback.on_epoch_begin(0)
-    callback.on_train_batch_end(0, {"tokens": 1.0})
-    logs = {"tokens": 2.0}
-    callback.on_train_batch_end(1, logs)
-    assert logs["peak_share"] == pytest.approx(4000 / 2 / (4 * 1000))
-
-
 # --- a backend's errors ---
 
 
