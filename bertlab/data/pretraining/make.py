@@ -28,8 +28,8 @@ import numpy as np
 
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.common.files import read_json, write_bytes, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents import Document, is_validation, load_documents, text_sha256
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
@@ -45,7 +45,7 @@ _LARGEST_UNIT = 8  # times `unit_characters`: a unit grows up to this size in se
 
 
 @dataclass(frozen=True)
-class Job:
+class ShardJob:
     """The values that all units of a run share. identity: what decides the shards, and the hash of the text's files."""
 
     folder: str
@@ -96,11 +96,11 @@ def make_data(
     folder = Path(folder)
     identity = _identity(source, tokenizer, settings, split, on_error, unit_characters)
     older = {"settings": ExampleSettings().to_dict()}  # for folders from before a setting existed
-    work = WorkFolder(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
+    work = Job(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
     _check_same_identity(work)
     path = _path_of(source)
     text = _text_of(path)
-    job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
+    job = ShardJob(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
     made, done = _made_of_same_text(folder, text), _finished_shards(job)
     complete = made is not None and len(done) == len(made["shards"])
     if complete and isinstance(source, str | Path):
@@ -166,7 +166,7 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 _warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job
 
 
-def _tokenizer_with_warm_cache(job: "Job") -> Tokenizer:
+def _tokenizer_with_warm_cache(job: "ShardJob") -> Tokenizer:
     """One tokenizer for all units that a worker process gets: it caches the words it has seen."""
     key = json.dumps([job.identity["vocabulary"], job.identity["tokenizer"]])
     if key not in _warm:
@@ -175,7 +175,7 @@ def _tokenizer_with_warm_cache(job: "Job") -> Tokenizer:
     return _warm[key]
 
 
-def make_shard(job: Job, unit: Unit) -> dict:
+def make_shard(job: ShardJob, unit: Unit) -> dict:
     """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
     tokenizer = _tokenizer_with_warm_cache(job)
     tokens = tokenize_documents(unit.documents, tokenizer)
@@ -237,7 +237,7 @@ def _identity(source, tokenizer, settings, split: str, on_error: str, unit_chara
     }
 
 
-def _check_same_identity(work: WorkFolder) -> None:
+def _check_same_identity(work: Job) -> None:
     """Raises DataError if the folder holds examples that were made in another way, finished or not."""
     if (work.path / MANIFEST).exists():
         manifest = read_manifest(work.path)
@@ -301,7 +301,7 @@ def _check_outside(path: Path | None, folder: Path) -> None:
         raise DataError(f"{folder}: is inside {path}, whose files are read; choose a folder outside of it")
 
 
-def _prepare(job: Job, work: WorkFolder) -> None:
+def _prepare(job: ShardJob, work: Job) -> None:
     """Makes the folder, writes the plan of the run, and removes files that a kill left half written."""
     work.begin()
     for partial in [*work.path.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:
@@ -313,7 +313,7 @@ def _entry_path(folder: Path, number: int) -> Path:
     return folder / _PROGRESS / f"{number:05d}.json"
 
 
-def _finished_shards(job: Job) -> dict[str, dict]:
+def _finished_shards(job: ShardJob) -> dict[str, dict]:
     """Entries of the complete shards, by file name."""
     folder = Path(job.folder)
     if (folder / MANIFEST).exists():
@@ -327,7 +327,7 @@ def _is_whole(path: Path, entry: dict, layout: Layout) -> bool:
     return path.is_file() and path.stat().st_size == entry["examples"] * layout.size
 
 
-def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
+def _run(job: ShardJob, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
     """Entries of all shards in order. At most `in_flight` units are held in memory at a time."""
     entries: dict[str, dict] = {}
     running: dict[Future, Unit] = {}
@@ -351,7 +351,7 @@ def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_fli
     return [entries[file] for file in sorted(entries)]
 
 
-def _result(future: Future, job: Job, unit: Unit) -> dict:
+def _result(future: Future, job: ShardJob, unit: Unit) -> dict:
     try:
         entry = future.result()
     except BrokenProcessPool as error:
@@ -367,7 +367,7 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
     return entry
 
 
-def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
+def _finish(job: ShardJob, shards: list[dict], problems: Counter) -> dict:
     """Writes the manifest, then removes the files that only a resumed run needs."""
     if not shards:
         raise DataError(

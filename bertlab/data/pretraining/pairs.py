@@ -17,8 +17,8 @@ import numpy as np
 
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_bytes, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents_lines import Problems, numbered_lines
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -112,7 +112,7 @@ def make_pairs(
         )
     folder = Path(folder)
     identity = _identity(source, target, tokenizer, settings)
-    work = WorkFolder(folder, _UNFINISHED, identity, error=DataError)
+    work = Job(folder, _UNFINISHED, identity, error=DataError)
     if (folder / MANIFEST).exists():
         manifest = read_manifest(folder)
         work.check({name: manifest.get(name) for name in identity})

@@ -206,9 +206,6 @@ class PretrainingSettings(Settings):
     def __post_init__(self):
         super().__post_init__()
         object.__setattr__(self, "interval", min(self.interval, self.steps))
-        self._check_divisions()
-
-    def _check_divisions(self):
         if self.optimizer == "muon" and not self.bias_correction:
             raise ConfigError("bias_correction cannot be switched off with the optimizer muon: choose adamw")
         if self.schedule == "inverse-root" and (self.stable_share or not self.warmup_steps):

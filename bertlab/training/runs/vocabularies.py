@@ -5,17 +5,12 @@ from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.tokenizers.protocol import Tokenizer
 
 
-def tokenizer_of(files: ExampleFiles) -> Tokenizer:
-    """The tokenizer with which a folder of examples was made."""
-    return files.tokenizer
-
-
 def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> None:
     """Raises DataError unless a folder was made with the tokens and the treatment of capitals of `tokenizer`.
 
     owner: whose tokenizer it is, for the message: a checkpoint or another folder.
     """
-    made_with = tokenizer_of(files)
+    made_with = files.tokenizer
     if made_with.kind != tokenizer.kind:
         raise DataError(
             f"{files.folder}: expected the tokenizer of {owner}, {tokenizer.kind}, got {made_with.kind}; make it again "

@@ -179,7 +179,7 @@ def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weight
 
 
 def test_balanced_class_weights_give_every_class_the_same_total():
-    from bertlab.training.finetuning.class_weights import class_weights
+    from bertlab.training.finetuning.checks import class_weights
 
     rows = [SentenceRow("a", 0)] * 9 + [SentenceRow("a", 1)] * 3
     task = TaskData("t", "sentence", ("x", "y"), rows, rows)

@@ -1,4 +1,4 @@
-"""Folders that work resumes in: what differs is named, other work is refused, folders of earlier versions go on.
+"""Jobs and their folders: what differs is named, another job is refused, folders of earlier versions go on.
 
 `golden/work_folders` was written by version 0.1.0, each command stopped in the middle: data/ after one of three shards,
 pretrain/ after two of four steps, finetune/ after one of two seeds, encode/ after two of four texts.
@@ -17,7 +17,7 @@ from pretraining_case import CONFIG, WORDS, documents
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import read_json, write_json
-from bertlab.common.work_folder import WorkFolder, differences
+from bertlab.common.job import Job, differences
 
 OLD = Path(__file__).parents[2] / "golden" / "work_folders"
 
@@ -49,19 +49,27 @@ def test_a_setting_that_did_not_exist_yet_counts_as_its_default():
 
 
 def test_the_same_identity_resumes_and_another_is_refused(tmp_path):
-    work = WorkFolder(tmp_path / "run", "run.json", {"seeds": (1, 2), "rate": 0.5})
+    work = Job(tmp_path / "run", "run.json", {"seeds": (1, 2), "rate": 0.5})
     assert work.found() is None and work.differences() == []
     with pytest.raises(ConfigError, match="no run.json; choose another folder"):
         work.check()
     work.begin()
-    WorkFolder(tmp_path / "run", "run.json", {"seeds": [1, 2], "rate": 0.5}).check()
-    other = WorkFolder(tmp_path / "run", "run.json", {"seeds": (1, 3), "rate": 0.5}, error=DataError)
-    with pytest.raises(DataError, match=r"run: was started with other settings \(seeds was \[1, 2\], is \[1, 3\]\)"):
-        other.check()
+    again = Job(tmp_path / "run", "run.json", {"seeds": [1, 2], "rate": 0.5})
+    again.start("results.json")
+    assert again.result("results.json") is None
+    write_json(tmp_path / "run" / "results.json", {"score": 1})
+    assert again.result("results.json") == {"score": 1}
+    other = Job(tmp_path / "run", "run.json", {"seeds": (1, 3), "rate": 0.5}, error=DataError)
+    for refused in (other.check, other.start, lambda: other.result("results.json")):
+        with pytest.raises(DataError, match=r"run: was started with other settings \(seeds was \[1, 2\], is \[1, 3\]"):
+            refused()
+    again.file.unlink()
+    with pytest.raises(ConfigError, match="holds results but no run.json"):
+        again.result("results.json")
 
 
 def test_what_cannot_be_read_or_made_is_an_error_that_names_the_file(tmp_path):
-    work = WorkFolder(tmp_path, "run.json", {})
+    work = Job(tmp_path, "run.json", {})
     work.file.write_text('{"half": ')
     with pytest.raises(ConfigError, match="run.json: expected JSON") as damaged:
         work.check()
@@ -74,7 +82,7 @@ def test_what_cannot_be_read_or_made_is_an_error_that_names_the_file(tmp_path):
     for told in (damaged, missing, of_others):  # no advice to delete what another message then asks for
         assert str(told.value).endswith("; choose another folder, or restore the file")
     with pytest.raises(ConfigError, match="curve.png: cannot create it"):
-        WorkFolder(tmp_path / "curve.png", "deeper/run.json", {}).begin()
+        Job(tmp_path / "curve.png", "deeper/run.json", {}).begin()
 
 
 def test_json_is_written_as_text_that_people_can_read(tmp_path):

@@ -1,12 +1,14 @@
-"""Work that can be stopped at any moment: a folder stores how it was started, so that the same work resumes in it.
+"""One job in a folder: work that can be stopped at any moment, since the folder stores how it was started.
 
-    work = WorkFolder("run", "run.json", {"settings": settings.to_dict()})
-    work.check()        # refuses a folder that was started with other settings, and names them
-    work.begin()        # makes the folder and writes run.json
+    job = Job("run", "run.json", {"settings": settings.to_dict()})
+    result = job.result("results.json")     # what the finished job has written; None before
+    job.start("scores")                     # refuses a folder of another job, or with scores of none; writes run.json
+    score = job.once("scores/0.json", lambda: computed())   # a unit of the work, which is not done again
 
-The *identity* of some work is everything that decides its result, as JSON values: settings, hashes of the data,
-the name of the backend. Two runs with the same identity end with the same result, so one need not repeat the finished
-work of the other. Every file is written atomically (see `bertlab.common.files`).
+The *identity* of a job is everything that decides its result, as JSON values: settings, hashes of the data,
+the name of the backend. Two jobs with the same identity end with the same result, so one need not repeat the finished
+units of the other. Every file is written atomically (see `bertlab.common.files`). Jobs that train have their states
+and their progress in `bertlab.training.runs.loop`.
 """
 
 import json
@@ -56,7 +58,7 @@ def check_same(
     defaults: dict | None = None,
     error: type[BertLabError] = ConfigError,
 ) -> None:
-    """Raises `error`, naming every difference, unless the work at `where` was started with the wanted identity.
+    """Raises `error`, naming every difference, unless the job at `where` was started with the wanted identity.
 
     delete: the files to delete in order to start again.
     """
@@ -68,15 +70,15 @@ def check_same(
         )
 
 
-class WorkFolder:
-    """A folder that belongs to one job.
+class Job:
+    """A job and its folder.
 
     Args:
         path: the folder.
         file: the JSON file in it, or in a folder below it, that holds the identity.
         identity: the values that decide the result; tuples become lists, as in JSON.
-        defaults: the identity of work with default settings: see `differences`.
-        error: raised for a folder of other work, or one that cannot be written to.
+        defaults: the identity of a job with default settings: see `differences`.
+        error: raised for a folder of another job, or one that cannot be written to.
     """
 
     def __init__(
@@ -112,13 +114,27 @@ class WorkFolder:
         check_same(found, self.identity, self.path, "this folder", self.defaults, self.error)
 
     def check_unused(self, *names: str) -> None:
-        """Raises `error` if the folder was not started, but holds a file or folder of a name that the work writes."""
+        """Raises `error` if the folder was not started, but holds a file or folder of a name that the job writes."""
         theirs = [] if self.file.exists() else [name for name in names if (self.path / name).exists()]
         if theirs:
             raise self.error(
                 f"{self.path}: holds {', '.join(theirs)} but no {self.file.name}, which contains their settings; "
                 f"{_WITHOUT_IDENTITY}"
             )
+
+    def start(self, *names: str) -> None:
+        """Begins or resumes: `check`, if there is something to compare, `check_unused` and `begin`."""
+        if self.file.exists():
+            self.check()
+        self.check_unused(*names)
+        self.begin()
+
+    def result(self, name: str) -> dict | None:
+        """The values in the file that the job writes last; None before. Raises `error` for a folder of another job."""
+        finished = self.path / name
+        if self.file.exists() or finished.exists():
+            self.check()
+        return read_json(finished) if finished.exists() else None
 
     def begin(self) -> None:
         """Creates the folder and writes the identity. Raises `error` if the system refuses either."""
