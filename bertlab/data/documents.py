@@ -8,6 +8,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from bertlab.common.errors import DataError
@@ -96,64 +97,53 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
         found = text_files(path)
         if not found:
             raise DataError(f"{path}: no .txt, .md or .jsonl file in this folder")
-        return _folder_documents(path, found, problems)
+        return chain.from_iterable(
+            _documents_in(file, file.relative_to(path).as_posix(), problems, is_page=True) for file in found
+        )
     if not path.exists():
         expected = "'builtin', a path, or 'hf:NAME[/CONFIG][:SPLIT]'"
         raise DataError(f"{path}: no such file or folder (a source is {expected})")
-    if path.suffix == ".jsonl":
-        return _jsonl_documents(path, path.name, problems)
     if path.suffix in (".csv", ".tsv", ".json", ".gz", ".xz", ".zip", ".bz2", ".parquet", ".pdf", ".html"):
         raise DataError(f"{path}: expected a .txt, a .jsonl or a folder of .txt files, got {path.suffix!r}")
-    return _text_documents(path, path.name, problems)
+    return _documents_in(path, path.name, problems)
+
+
+def _documents_in(path: Path, name: str, problems: Problems, is_page: bool = False) -> Iterator[Document]:
+    if path.suffix == ".jsonl":
+        return _jsonl_documents(path, name, problems)
+    return _text_documents(path, name, problems, is_page)
 
 
 # === Plain text ===
 
 
-def _text_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
-    """One paragraph per line, a blank line between documents."""
+def _text_documents(path: Path, name: str, problems: Problems, is_page: bool) -> Iterator[Document]:
+    """One paragraph per line, a blank line between documents; a page is one document with blank lines in it."""
     if check_not_table(path, problems):
         return
-    number, paragraphs = 0, []
-    for _, line in numbered_lines(path, problems):
-        paragraph = tuple(split_sentences(line.strip()))
-        if paragraph:
-            paragraphs.append(paragraph)
-        if paragraphs and (not paragraph or len(paragraphs) == MAX_PARAGRAPHS):
-            number += 1
-            yield Document(f"{name}#{number}", tuple(paragraphs), name)
-            paragraphs = []
-    if paragraphs:
-        number += 1
-        yield Document(f"{name}#{number}", tuple(paragraphs), name)
+    if is_page:
+        paragraphs = _wrapped_paragraphs(path, problems)
+    else:
+        paragraphs = (line.strip() for _, line in numbered_lines(path, problems))
+    number = 0
+    for number, group in enumerate(_groups(map(split_sentences, paragraphs)), 1):
+        is_whole = is_page and number == 1 and len(group) < MAX_PARAGRAPHS
+        yield Document(name if is_whole else f"{name}#{number}", group, name)
     if number == 0:
         problems.report(path, None, "empty document", "it holds no text")
 
 
-def _folder_documents(folder: Path, files: list[Path], problems: Problems) -> Iterator[Document]:
-    for path in files:
-        name = path.relative_to(folder).as_posix()
-        if path.suffix == ".jsonl":
-            yield from _jsonl_documents(path, name, problems)
-        else:
-            yield from _page_documents(path, name, problems)
-
-
-def _page_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
-    """One file, one document: a blank line between paragraphs, the lines of a paragraph joined."""
-    if check_not_table(path, problems):
-        return
-    number, paragraphs = 0, []
-    for paragraph in _wrapped_paragraphs(path, problems):
-        paragraphs.append(tuple(split_sentences(paragraph)))
-        if len(paragraphs) == MAX_PARAGRAPHS:
-            number += 1
-            yield Document(f"{name}#{number}", tuple(paragraphs), name)
-            paragraphs = []
-    if paragraphs:
-        yield Document(f"{name}#{number + 1}" if number else name, tuple(paragraphs), name)
-    elif number == 0:
-        problems.report(path, None, "empty document", "it holds no text")
+def _groups(paragraphs: Iterable[list[str]]) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """The paragraphs up to each empty one, at most `MAX_PARAGRAPHS` at a time."""
+    group = []
+    for paragraph in paragraphs:
+        if paragraph:
+            group.append(tuple(paragraph))
+        if group and (not paragraph or len(group) == MAX_PARAGRAPHS):
+            yield tuple(group)
+            group = []
+    if group:
+        yield tuple(group)
 
 
 def _wrapped_paragraphs(path: Path, problems: Problems) -> Iterator[str]:
@@ -200,7 +190,10 @@ def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str,
         return ("no text", 'each line holds {"text": "…"} or {"paragraphs": […]}'), ()
     if "paragraphs" in record:
         given = record["paragraphs"]
-        if not isinstance(given, list) or not all(_is_paragraph(each) for each in given):
+        if not isinstance(given, list) or not all(
+            isinstance(each, str) or (isinstance(each, list) and all(isinstance(part, str) for part in each))
+            for each in given
+        ):
             return ("wrong type", '"paragraphs" must be a list of strings or of lists of strings (sentences)'), ()
         paragraphs = (split_sentences(each) if isinstance(each, str) else each for each in given)
     else:
@@ -209,10 +202,6 @@ def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str,
         paragraphs = map(split_sentences, split_paragraphs(record["text"]))
     kept = tuple(tuple(sentences) for sentences in paragraphs if any(sentence.strip() for sentence in sentences))
     return (None, kept) if kept else (("empty document", "leave the line out or give it a text"), ())
-
-
-def _is_paragraph(value) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -35,7 +35,8 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
         while raw := file.readline(MAX_BYTES_IN_LINE + 1):
             number += 1
             if len(raw) > MAX_BYTES_IN_LINE:
-                _skip_rest_of_line(file, raw)
+                while raw and not raw.endswith(b"\n"):
+                    raw = file.readline(MAX_BYTES_IN_LINE)
                 problems.report(path, number, "line over 10 MB", "put one paragraph on a line; is this a text file?")
                 continue
             if number == 1:
@@ -48,11 +49,6 @@ def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
             except UnicodeDecodeError as error:
                 advice = f"byte {error.object[error.start]:#04x} at column {error.start + 1}; convert the file to UTF-8"
                 problems.report(path, number, "not UTF-8", advice)
-
-
-def _skip_rest_of_line(file, read: bytes) -> None:
-    while read and not read.endswith(b"\n"):
-        read = file.readline(MAX_BYTES_IN_LINE)
 
 
 def json_of(text: str):
@@ -72,20 +68,13 @@ def json_of(text: str):
     return value
 
 
-def check_surrogates(value) -> None:
-    """Raises ValueError for JSON values with half of a surrogate pair: JSON can express it, UTF-8 cannot."""
+def check_surrogates(value):
+    """The value. Raises ValueError for one with half of a surrogate pair: JSON can express it, UTF-8 cannot."""
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError as error:
         raise ValueError(f"half of a surrogate pair, {error.object[error.start]!r}") from None
-
-
-def _widths(lines: list[str], delimiter: str) -> set[int]:
-    """The numbers of columns of some lines; none where a field has over 131,072 characters, which csv refuses."""
-    try:
-        return {len(row) for row in csv.reader(lines, delimiter=delimiter)}
-    except csv.Error:
-        return set()
+    return value
 
 
 def check_not_table(path: Path, problems: Problems) -> bool:
@@ -95,7 +84,10 @@ def check_not_table(path: Path, problems: Problems) -> bool:
     if len(head) < 3:
         return False
     for delimiter, fewest in (("\t", 2), (",", 3), (";", 3)):
-        widths = _widths(head, delimiter)
+        try:
+            widths = {len(row) for row in csv.reader(head, delimiter=delimiter)}
+        except csv.Error:  # a field has over 131,072 characters
+            continue
         if len(widths) == 1 and widths.pop() >= fewest:
             shown = {"\t": "tab"}.get(delimiter, delimiter)
             advice = f"every line has the same number of columns (separated by {shown}); extract the text column first"

@@ -26,6 +26,7 @@ from bertlab.data.pretraining.segments import (
     without_outer_separators,
 )
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.tokenizers.wordpiece.encoding import range_indices
 
 ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a large corpus need little memory
 
@@ -61,7 +62,13 @@ def examples_from_tokens(
     del passes
     order = rng.permutation(len(rows["input_ids"]))
     rows = {name: values[order] for name, values in rows.items()}
-    return rows if settings.dynamic_masking else mask_in_blocks(rows, table, settings, rng)
+    if settings.dynamic_masking:
+        return rows
+    blocks = [
+        mask_rows(rows["input_ids"][start : start + ROWS_PER_BLOCK], table, settings, rng)
+        for start in range(0, len(order), ROWS_PER_BLOCK)
+    ]
+    return rows | {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
@@ -81,14 +88,10 @@ def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
     lengths = np.diff(ragged.row_splits)
     document_of = np.repeat(np.arange(len(counts)), counts)[lengths > 0]
     kept = np.bincount(document_of, minlength=len(counts))
-    lengths, kept = lengths[lengths > 0], kept[kept > 0]
-    if not len(lengths):
+    if not len(document_of):
         raise DataError("the documents hold white space or control characters only: examples need text")
-    return TokenDocuments(np.asarray(ragged.values, np.int32), _splits(lengths), _splits(kept))
-
-
-def _splits(lengths: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    splits = (np.concatenate([[0], np.cumsum(one[one > 0])]).astype(np.int64) for one in (lengths, kept))
+    return TokenDocuments(np.asarray(ragged.values, np.int32), *splits)
 
 
 def make_rows(
@@ -105,18 +108,6 @@ def make_rows(
     return _lay_out_spans(tokens.values, starts, lengths, table, settings)
 
 
-def mask_in_blocks(
-    rows: dict[str, np.ndarray], table: PieceTable, settings: ExampleSettings, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Rows with their masks and targets; see `bertlab.data.pretraining.masking.mask_rows`."""
-    ids = rows["input_ids"]
-    blocks = [
-        mask_rows(ids[start : start + ROWS_PER_BLOCK], table, settings, rng)
-        for start in range(0, len(ids), ROWS_PER_BLOCK)
-    ]
-    return rows | {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-
-
 # --- laying out ---
 
 
@@ -129,9 +120,9 @@ def lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: in
     end = b + pairs.b_length  # index of the second [SEP]
     ids = np.full(count * width, table.pad, np.int32)
     ids[end + 1 if table.cls_last else row] = table.cls
-    _copy(ids, a, values, pairs.a_start, pairs.a_length)
+    ids[range_indices(a, pairs.a_length)] = values[range_indices(pairs.a_start, pairs.a_length)]
     ids[b - 1] = table.sep
-    _copy(ids, b, values, pairs.b_start, pairs.b_length)
+    ids[range_indices(b, pairs.b_length)] = values[range_indices(pairs.b_start, pairs.b_length)]
     ids[end] = table.sep
     column = np.arange(width)[None]  # (1, T)
     b, end = (b - row)[:, None], (end - row)[:, None]  # (N, 1)
@@ -160,28 +151,16 @@ def _lay_out_spans(
     first = at + (not table.cls_last)  # where the tokens begin
     cls = first + lengths + 1 if table.cls_last else at
     ids[cls] = table.cls
-    _copy(ids, first, values, starts, lengths)
+    ids[range_indices(first, lengths)] = values[range_indices(starts, lengths)]
     ids[first + lengths] = table.sep
     result = {"input_ids": ids, "token_type_ids": np.zeros_like(ids)}
     if table.cls_last:
         result["token_type_ids"][cls] = 2
     if settings.packing:
-        indices, within = _indices(at, lengths + 2)
+        indices = range_indices(at, lengths + 2)
         result["sequence_ids"], result["position_ids"] = np.zeros_like(ids), np.zeros_like(ids)
         result["sequence_ids"][indices] = np.repeat(sequence_numbers(rows, offsets), lengths + 2)
-        result["position_ids"][indices] = within
+        result["position_ids"][indices] = range_indices(np.zeros_like(lengths), lengths + 2)
     else:
         result["attention_mask"] = (ids != table.pad).astype(np.int32)
     return {name: array.reshape(count, width) for name, array in result.items()}
-
-
-def _indices(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """start, start + 1 … of every run, one run after the other, and the same counted from 0 in each run."""
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(starts, lengths) + within, within
-
-
-def _copy(target: np.ndarray, at: np.ndarray, values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> None:
-    """target[at[i]:at[i] + lengths[i]] = values[starts[i]:starts[i] + lengths[i]] for all i at once."""
-    indices, within = _indices(at, lengths)
-    target[indices] = values[np.repeat(starts, lengths) + within]

@@ -50,9 +50,7 @@ class Layout:
     """The offset of each array in a record. template: a whole record with empty arrays, header and footer included."""
 
     template: bytes
-    fields: tuple[
-        tuple[str, int, tuple[int, ...]], ...
-    ]  # name, offset of its first byte in the template, shape of a row
+    fields: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, its first byte in the template, shape of a row
 
     @classmethod
     def of(cls, settings: ExampleSettings) -> "Layout":
@@ -246,14 +244,10 @@ class ExampleFiles:
         for shard in np.unique(shards):
             here = shards == shard
             records[here] = self._shards[shard][within[here]]
-        header = np.frombuffer(self.layout.template[:_HEADER], np.uint8)
-        damaged = np.flatnonzero((records[:, :_HEADER] != header).any(axis=1))
+        damaged = np.flatnonzero(self._wrong_header(records))
         if len(damaged):
             first = damaged[0]
-            raise DataError(
-                f"{self.paths[shards[first]]}: record {within[first]} is damaged (its header is not that of an "
-                "example). Delete the file and run `bertlab data make` again"
-            )
+            raise self._damaged(self.paths[shards[first]], within[first], "its header is not that of an example")
         return self.layout.from_bytes(records)
 
     def check(self) -> None:
@@ -261,11 +255,16 @@ class ExampleFiles:
         for path, shard in zip(self.paths, self._shards):
             for start in range(0, len(shard), 4096):
                 records = np.array(shard[start : start + 4096])
-                header = np.frombuffer(self.layout.template[:_HEADER], np.uint8)
-                wrong = (records[:, :_HEADER] != header).any(axis=1)
+                wrong = self._wrong_header(records)
                 wrong |= masked_crc32c(records[:, _HEADER:-_FOOTER]) != records[:, -_FOOTER:].copy().view("<u4")[:, 0]
                 if wrong.any():
-                    raise DataError(
-                        f"{path}: record {start + int(np.argmax(wrong))} is damaged (its checksum does not fit). "
-                        "Delete the file and run `bertlab data make` again"
-                    )
+                    raise self._damaged(path, start + int(np.argmax(wrong)), "its checksum does not fit")
+
+    def _wrong_header(self, records: np.ndarray) -> np.ndarray:
+        return (records[:, :_HEADER] != np.frombuffer(self.layout.template[:_HEADER], np.uint8)).any(axis=1)
+
+    @staticmethod
+    def _damaged(path: Path, record: int, reason: str) -> DataError:
+        return DataError(
+            f"{path}: record {record} is damaged ({reason}). Delete the file and run `bertlab data make` again"
+        )

@@ -27,7 +27,9 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
     """
     counts = Counter(str(value) for _, value in found)
     numbers = {name for name in counts if is_number(name)}
-    if len(numbers) < len(counts) and not _are_majority(numbers, counts):
+    # Many rows may have "NA": most labels, or most of the distinct labels, are numbers.
+    are_most = 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
+    if len(numbers) < len(counts) and not are_most:
         return tuple(sorted(counts))
     if len(numbers) < len(counts) and problems.policy == "stop":
         where, value = next((where, value) for where, value in found if str(value) not in numbers)
@@ -43,11 +45,6 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
             f"{where}: the label -1 is read as a class like 0; where it marks rows without a label, delete these rows"
         )
     return () if None in names else tuple(sorted(names, key=lambda name: (int(name), name)))
-
-
-def _are_majority(numbers: set[str], counts: Counter) -> bool:
-    """Whether most labels, or most of the distinct labels, are numbers: many rows may have "NA"."""
-    return 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
 
 
 def sort_tags(tags: set[str]) -> tuple[str, ...]:

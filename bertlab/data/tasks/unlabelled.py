@@ -52,17 +52,14 @@ def unlabelled_rows(
     read = {field: column for field, column in names.items() if field not in ANSWER_ROLES}
     columns = Columns(shape, read, may_lack_answers=True)
     answers = {column for field in ANSWER_ROLES for column in (field, names.get(field, field).partition(".")[0])}
-    answers -= {column for field in read for column in _as_tuple(read[field])}  # a text may be in a column "label"
+    for column in read.values():  # a text may be in a column "label"
+        answers -= {column} if isinstance(column, str) else set(column)
     for number, (where, record) in enumerate(records, start=1):
         kept = {name: value for name, value in record.items() if name not in answers}
         if shape == "question":
             kept = {"id": str(number)} | kept
         for row in rows_from_records([Record(where, kept)], columns, problems):
             yield where, row
-
-
-def _as_tuple(column: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (column,) if isinstance(column, str) else column
 
 
 def _shape(columns: Iterable[str], names: dict) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.data.tasks.features import Features, truncate_to_fit
+from bertlab.data.tasks.features import Features, cut_rows, select_rows, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.tokenizers.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count, text_column
 
@@ -123,18 +123,16 @@ def make_windows(
     first_token = range_indices(np.zeros_like(counts), counts) * step[row_of]
     num_tokens = np.minimum(max_context[row_of], sizes[row_of] - first_token)
     begins = contexts.row_splits[context_of[row_of]] + first_token
-    splits = np.concatenate([[0], np.cumsum(num_tokens)])
-    second = Ragged(contexts.values[range_indices(begins, num_tokens)], splits)
-    first = Ragged(
-        questions.values[range_indices(questions.row_splits[row_of], question_lengths[row_of])],
-        np.concatenate([[0], np.cumsum(question_lengths[row_of])]),
-    )
+    first, second = select_rows(questions, row_of), cut_rows(contexts.values, begins, num_tokens)
     vocabulary = tokenizer.vocabulary
     context_column = text_column(vocabulary) + question_lengths[row_of] + vocabulary.pair_separators
     answers, lost = _answer_tokens(rows, contexts, context_of)
     no_answer = _cls_columns(vocabulary, context_column, num_tokens)
-    targets = _targets(answers[row_of], first_token, num_tokens, context_column, no_answer)
-    features = Features(tokenizer.vocabulary, first, second, targets)
+    answers = answers[row_of]  # (W, 2)
+    inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
+    columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
+    columns = np.where(inside[:, None], columns, no_answer[:, None]).astype(np.int32)
+    features = Features(vocabulary, first, second, {"start_positions": columns[:, 0], "end_positions": columns[:, 1]})
     return QuestionWindows(
         rows, features, contexts, context_of, row_of, first_token, num_tokens, context_column, cut, lost
     )
@@ -161,11 +159,3 @@ def _answer_tokens(rows, contexts: RaggedEncoding, context_of: np.ndarray) -> tu
 def _cls_columns(vocabulary, context_column, num_tokens) -> np.ndarray:
     """The column of [CLS] in each window: (W,)."""
     return context_column + num_tokens + 1 if vocabulary.cls_last else np.zeros_like(context_column)
-
-
-def _targets(answers, first_token, num_tokens, context_column, no_answer) -> dict[str, np.ndarray]:
-    """Columns of the answer in each window, that of [CLS] if the window does not contain all of it. answers: (W, 2)."""
-    inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
-    columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
-    columns = np.where(inside[:, None], columns, no_answer[:, None]).astype(np.int32)
-    return {"start_positions": columns[:, 0], "end_positions": columns[:, 1]}

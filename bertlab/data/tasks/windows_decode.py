@@ -72,7 +72,10 @@ def best_answers(
             offset = windows.first_token[window]
             spans += [(score, first_token + offset, last_token + offset) for score, first_token, last_token in found]
         candidates = _texts(spans, windows.rows[row].context, windows.offsets(row), n_best)
-        answers.append(_answer(windows.rows[row].id, candidates, null_score, null_threshold))
+        difference = float(null_score - candidates[0].score) if candidates else np.inf
+        says_none = not candidates or (null_threshold is not None and difference > null_threshold)
+        text = "" if says_none else candidates[0].text
+        answers.append(Answer(windows.rows[row].id, text, difference, candidates))
         first = end
     return answers
 
@@ -103,14 +106,6 @@ def _texts(spans, context: str, offsets: np.ndarray, n_best: int) -> tuple[Span,
             if len(candidates) == n_best:
                 break
     return tuple(candidates)
-
-
-def _answer(id: str, candidates: Sequence[Span], null_score: float, null_threshold: float | None) -> Answer:
-    if not candidates:
-        return Answer(id, "", np.inf, ())
-    difference = float(null_score - candidates[0].score)
-    says_none = null_threshold is not None and difference > null_threshold
-    return Answer(id, "" if says_none else candidates[0].text, difference, tuple(candidates))
 
 
 def answer_texts(answers: Sequence[Answer]) -> dict[str, str]:

@@ -10,14 +10,8 @@ from bertlab.data.corpus import sources as corpus_sources
 from bertlab.data.corpus.build import ensure_corpus
 from bertlab.data.corpus.repeats import masked_form
 from bertlab.data.corpus.texts import Sentence
-from bertlab.data.tasks.builtin import (
-    BUILTIN_TASKS,
-    CODE_TAGS,
-    PACKAGES,
-    builtin_task,
-    majority_baseline,
-    tag_code,
-)
+from bertlab.data.tasks.builtin import CODE_TAGS, PACKAGES, builtin_task, majority_baseline, tag_code
+from bertlab.data.tasks.load import BUILTIN_TASKS
 
 FUNCTION = '''
 def turn{number}(key{number}, slowly):
