@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from bertlab.common.errors import DataError
+from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.corpus.sentences import split_sentences
 from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, json_of, numbered_lines
 
@@ -58,18 +58,14 @@ def load_documents(
     Raises DataError, naming file and line: no such source, not UTF-8, a NUL, a line over 10 MB, a table, malformed
     JSON, an empty document. Raises MissingDependencyError for "hf:" if `datasets` is not installed.
     """
-    if on_error not in ("stop", "skip"):
-        raise DataError(f"on_error must be 'stop' or 'skip', not {on_error!r}")
-    problems = Problems(stop=on_error == "stop", counts=Counter() if skipped is None else skipped)
+    problems = Problems(on_error, counts=Counter() if skipped is None else skipped)
     source = str(source)
     if source == "builtin":
         from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 
         return _jsonl_documents(ensure_corpus(cache_dir) / DOCUMENTS, DOCUMENTS, problems)
     if source.startswith("hf:"):
-        from bertlab.data.documents_hub import hub_texts
-
-        return _hub_documents(hub_texts(source.removeprefix("hf:")), source, problems)
+        return _hub_documents(_hub_texts(source.removeprefix("hf:")), source, problems)
     return _file_documents(Path(source), problems)
 
 
@@ -211,6 +207,46 @@ def split_paragraphs(text: str) -> list[str]:
         return [line for line in lines if line]
     blocks = "\n".join(lines).split("\n\n")
     return [" ".join(block.split("\n")).strip() for block in blocks if block.strip()]
+
+
+def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
+    """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, most likely first.
+
+    "a/b" is first the data set b of the owner a, then configuration b of the data set a. The split is train by default.
+    """
+    path, _, split = text.partition(":")
+    parts = path.split("/")
+    split = split or "train"
+    if not all(parts) or len(parts) > 3:
+        example = "hf:Salesforce/wikitext/wikitext-2-raw-v1:train"
+        raise DataError(f"hf:{text}: expected hf:NAME[/CONFIG][:SPLIT], such as {example}")
+    if len(parts) == 1:
+        return [(path, None, split)]
+    if len(parts) == 2:
+        return [(path, None, split), (parts[0], parts[1], split)]
+    return [(f"{parts[0]}/{parts[1]}", parts[2], split)]
+
+
+def _hub_texts(text: str) -> Iterator[str]:
+    """The text column of a data set, row by row. Raises DataError if there is no such data set or column."""
+    readings = parse_hub_name(text)
+    try:
+        import datasets
+    except ImportError:
+        message = "reading from the Hugging Face hub needs the package datasets: pip install bertlab[hub]"
+        raise MissingDependencyError(message) from None
+    reasons = []
+    for name, configuration, split in readings:
+        try:
+            rows = datasets.load_dataset(name, configuration, split=split, streaming=True)
+        except (FileNotFoundError, ValueError, ConnectionError) as error:
+            reasons.append(f"{name}: {error}")
+        else:
+            columns = rows.column_names or list(next(iter(rows)))
+            if "text" not in columns:
+                raise DataError(f"hf:{text}: no column 'text'; it has {', '.join(columns)}")
+            return (row["text"] for row in rows)
+    raise DataError(f"hf:{text}: cannot load this data set ({'; '.join(reasons)})")
 
 
 def _hub_documents(texts: Iterable[str], source: str, problems: Problems) -> Iterator[Document]:

@@ -4,28 +4,60 @@ import csv
 import json
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from bertlab.common.errors import DataError
+from bertlab.common.errors import DataError, asked
 
 MAX_BYTES_IN_LINE = 10 * 2**20
 _SAMPLED_LINES = 20  # from the head of a file, to tell a table from text
 
 
+class RecordError(Exception):
+    """A defect of one record; the reader catches it and reports it with the record's location."""
+
+
 @dataclass
 class Problems:
-    """The policy for invalid input: stop with a DataError, or skip and count it."""
+    """The policy for invalid input, and what was found so far.
 
-    stop: bool = True
+    policy: "stop" raises DataError at the first defect, "skip" leaves it out. messages: one line for each skipped
+    record. counts: how often each defect of a text was skipped. notes: how something was understood that could be meant
+    otherwise, such as a file's separator.
+    """
+
+    policy: str = "stop"
+    messages: list[str] = field(default_factory=list)
     counts: Counter = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def __post_init__(self):
+        if self.policy not in ("stop", "skip"):
+            raise DataError(f"on_error must be 'stop' or 'skip', not {self.policy!r}")
 
     def report(self, path: Path, line: int | None, what: str, advice: str) -> None:
-        if self.stop:
+        """Raises DataError for a defect of a text, or counts it."""
+        if self.policy == "stop":
             where = f"{path}" if line is None else f"{path} line {line}"
             raise DataError(f"{where}: {what}; {advice}")
         self.counts[what] += 1
+
+    def add(self, message: str) -> None:
+        """Raises DataError with the message about a record, or stores the message."""
+        if self.policy == "stop":
+            skipping = asked("--skip-errors", "on_error='skip'")
+            raise DataError(f"{message} ({skipping} leaves such records out)")
+        self.messages.append(message)
+
+    @contextmanager
+    def at(self, where: str) -> Iterator[None]:
+        """Adds a RecordError that is raised inside, with its location."""
+        try:
+            yield
+        except RecordError as error:
+            self.add(f"{where}: {error}")
 
 
 def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
@@ -79,7 +111,7 @@ def check_surrogates(value):
 
 def check_not_table(path: Path, problems: Problems) -> bool:
     """Whether a file is a CSV or TSV instead of text, which is reported: a model would learn commas, not English."""
-    lines = (line for _, line in numbered_lines(path, Problems(stop=False)) if line.strip())
+    lines = (line for _, line in numbered_lines(path, Problems("skip")) if line.strip())
     head = list(islice(lines, _SAMPLED_LINES))
     if len(head) < 3:
         return False

@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from bertlab.data.pretraining.batches import Batches, ExampleArrays, Examples
 from bertlab.data.pretraining.collators import Collator
-from bertlab.data.quiet import quiet
 
 
 def batches_of(
@@ -23,15 +22,10 @@ def batches_of(
 ) -> tf.data.Dataset:
     """A `tf.data.Dataset` of batches, from arrays in memory or from records.
 
-    Args:
-        start_batch: the number of the first batch; a run that has trained k steps resumes with k.
-        collators: turn the rows into inputs and targets, such as `bertlab.data.pretraining.collators.MaskTokens` for
-            rows that were made with `dynamic_masking`.
-        The others: see `Batches`.
-
-    Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 except weights (float32), with static shapes
-    where every batch is full. The same arguments give the same batches. Raises DataError if there is nothing to make
-    batches of.
+    start_batch: the number of the first batch; a run that has trained k steps resumes with k. The others: see
+    `Batches`. Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 except weights (float32), with static
+    shapes where every batch is full. The same arguments give the same batches. Raises DataError if there is nothing to
+    make batches of.
 
     Example:
         batches_of(make_examples(documents, tokenizer), 32, shuffle_seed=1, repeat=True, start_batch=500)
@@ -54,7 +48,20 @@ def batches_of(
         numbers = tf.data.Dataset.counter(start_batch)
     else:
         numbers = tf.data.Dataset.range(start_batch, batches.per_epoch)
-    return quiet(numbers.map(load))
+    return _quiet(numbers.map(load))
+
+
+def _quiet(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """The data set, and all that is built on it, with options that keep tf.data from starting threads behind it."""
+    options = tf.data.Options()
+    # A thread of TensorFlow's that waits for Python while the interpreter shuts down waits for ever. `prefetch` makes
+    # such a thread, and so does a `map` that is made parallel behind one's back.
+    options.experimental_optimization.inject_prefetch = False
+    options.experimental_optimization.map_parallelization = False
+    # There is nothing to tune, and the tuner sleeps for up to a minute: an iterator that is deleted now and then misses
+    # its chance to wake it and waits (seen with TensorFlow 2.21: `fit` returned 50 to 85 s after its last step).
+    options.autotune.enabled = False
+    return dataset.with_options(options)
 
 
 class _Ahead:

@@ -173,21 +173,16 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 # --- one shard ---
 
 
-_warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job
-
-
-def _tokenizer_with_warm_cache(job: "Job") -> Tokenizer:
-    """One tokenizer for all units that a worker process gets: it caches the words it has seen."""
-    key = json.dumps([job.identity["vocabulary"], job.identity["tokenizer"]])
-    if key not in _warm:
-        _warm.clear()
-        _warm[key] = job.tokenizer
-    return _warm[key]
+_warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job: it caches the words it has seen
 
 
 def make_shard(job: Job, unit: Unit) -> dict:
     """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
-    tokenizer = _tokenizer_with_warm_cache(job)
+    key = json.dumps([job.identity["vocabulary"], job.identity["tokenizer"]])
+    if key not in _warm:
+        _warm.clear()
+        _warm[key] = job.tokenizer
+    tokenizer = _warm[key]  # one for all units that a worker process gets
     tokens = tokenize_documents(unit.documents, tokenizer)
     examples = examples_from_tokens(tokens, tokenizer.vocabulary, job.settings, unit.number)
     records = job.layout.to_bytes(examples)

@@ -17,7 +17,7 @@ TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, 
 
 import json
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -148,24 +148,19 @@ def _varint(value: int) -> bytes:
 # --- checksums ---
 
 
-@lru_cache
-def _crc32c_table() -> np.ndarray:
-    """The 256 remainders of CRC32C (Castagnoli), reflected polynomial 0x82F63B78."""
-    table = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        table = np.where(table & 1, (table >> 1) ^ np.uint32(0x82F63B78), table >> 1)
-    return table
+_CRC32C = np.arange(256, dtype=np.uint32)  # the 256 remainders of CRC32C (Castagnoli), reflected polynomial 0x82F63B78
+for _ in range(8):
+    _CRC32C = np.where(_CRC32C & 1, (_CRC32C >> 1) ^ np.uint32(0x82F63B78), _CRC32C >> 1)
 
 
 def masked_crc32c(rows: np.ndarray) -> np.ndarray:
     """TFRecord's checksum of each row of bytes, for many rows at once: (N, bytes) uint8 → (N,) little-endian uint32."""
-    table = _crc32c_table()
     checksums = np.empty(len(rows), "<u4")
     for start in range(0, len(rows), 2048):
         columns = np.ascontiguousarray(rows[start : start + 2048].T)
         crc = np.full(columns.shape[1], 0xFFFFFFFF, np.uint32)
         for column in columns:
-            crc = table[(crc ^ column) & 0xFF] ^ (crc >> 8)
+            crc = _CRC32C[(crc ^ column) & 0xFF] ^ (crc >> 8)
         crc = ~crc
         checksums[start : start + 2048] = ((crc >> 15) | (crc << 17)) + np.uint32(0xA282EAD8)
     return checksums

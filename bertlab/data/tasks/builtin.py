@@ -159,16 +159,6 @@ def _choose(candidates: list[_Candidate], max_rows: int, seed: int) -> list[_Can
     return [groups[name][index] for index in range(each) for name in sorted(groups)]
 
 
-def _without_leaks(candidates: list[_Candidate], validation: list[_Candidate]) -> list[_Candidate]:
-    """Those that share no sentence with the validation split: a handful of the chosen ones is lost."""
-    held_out = {form for candidate in validation for form in candidate.forms}
-    return [candidate for candidate in candidates if held_out.isdisjoint(candidate.forms)]
-
-
-def _rows(candidates: list[_Candidate]) -> tuple[Row, ...]:
-    return tuple(candidate.row for candidate in candidates)
-
-
 def _joined(sentences: Iterable[Sentence]) -> str:
     return " ".join(sentence.text for sentence in sentences)
 
@@ -283,17 +273,6 @@ def _shortened(parameters: list[tuple[str, list[Sentence]]], max_words: int = 12
             kept.append((name, sentences))
             total += size + 1
     return kept
-
-
-def _parameter_context(text: _Text, described: list[tuple[str, list[Sentence]]]) -> tuple[str, list[int]]:
-    """The docstring's summary and "name: description" of each parameter, and where each description begins."""
-    context = _joined(text.paragraphs[0][:1]) if text.paragraphs else ""
-    starts = []
-    for name, sentences in described:
-        context += f" {name}: " if context else f"{name}: "
-        starts.append(len(context))
-        context += _joined(sentences)
-    return context, starts
 
 
 _BUILDERS: dict[str, tuple[str, tuple[str, ...], Callable[[list[_Text], int], Iterator[_Candidate]]]] = {

@@ -5,19 +5,18 @@ is padded when it is made: to its own longest row, rounded up to a multiple of `
 model gets few different lengths. `bucket` groups rows of similar length, which avoids most of the padding.
 
     features = encode_rows(data.train, tokenizer, max_length=128)
-    model.fit(features.dataset(batch_size=32, shuffle_seed=1), …)
+    for indices in features.batch_indices(batch_size=32, shuffle_seed=1):
+        inputs, targets = features.batch(indices)
 
 Letters: N rows, C choices, T tokens, B rows of a batch.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.data.quiet import quiet
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.metrics import label_matrix
 from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow
@@ -96,17 +95,10 @@ class Features:
         """All rows as one batch, in order."""
         return self.batch(np.arange(len(self)), length)
 
-    def batches(
-        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
-    ) -> Iterator[Batch]:
-        """Yields every row once. shuffle_seed: None keeps the order. bucket: rows of similar length together."""
-        for indices in self.batch_indices(batch_size, shuffle_seed, bucket, drop_remainder):
-            yield self.batch(indices)
-
-    def batch_indices(
-        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
-    ) -> list[np.ndarray]:
-        """The rows of each batch; with buckets, the batches too are in random order if shuffled."""
+    def batch_indices(self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False) -> list[np.ndarray]:
+        """The rows of each batch, every row once. shuffle_seed: None keeps the order. bucket: rows of similar length
+        together; the batches are then in random order, too, if shuffled.
+        """
         if batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
         random = None if shuffle_seed is None else np.random.default_rng(shuffle_seed)
@@ -116,43 +108,9 @@ class Features:
             pools = [order[start : start + pool] for start in range(0, len(order), pool)]
             order = np.concatenate([p[np.argsort(self.lengths[p], kind="stable")] for p in pools] or [order])
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-        if drop_remainder:
-            batches = [indices for indices in batches if len(indices) == batch_size]
         if bucket and random is not None:
             batches = [batches[index] for index in random.permutation(len(batches))]
         return batches
-
-    def dataset(
-        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
-    ):
-        """The same batches as a `tf.data.Dataset` of (inputs, targets), or of inputs where there are no targets.
-
-        With a seed, each pass over the data set (an epoch) has another order: seed, seed + 1 …
-        """
-        import tensorflow as tf
-
-        epochs = count()
-
-        def generate():
-            seed = None if shuffle_seed is None else shuffle_seed + next(epochs)
-            for inputs, targets in self.batches(batch_size, seed, bucket, drop_remainder):
-                yield inputs if targets is None else (inputs, targets)
-
-        batches = len(self.batch_indices(batch_size, drop_remainder=drop_remainder))
-        dataset = tf.data.Dataset.from_generator(generate, output_signature=self._signature(tf))
-        return quiet(dataset.apply(tf.data.experimental.assert_cardinality(batches)))
-
-    def _signature(self, tf):
-        inputs, targets = self.batch(np.arange(0))
-
-        def open_shape(array):
-            free = [size if axis == 1 and self.choices else None for axis, size in enumerate(array.shape)]
-            return tf.TensorSpec(free, array.dtype)
-
-        inputs = {name: open_shape(array) for name, array in inputs.items()}
-        if targets is None:
-            return inputs
-        return inputs, tf.nest.map_structure(lambda array: tf.TensorSpec([None] * array.ndim, array.dtype), targets)
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,12 @@ import csv
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from bertlab.common.errors import DataError, MissingDependencyError, asked
-from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, check_surrogates, json_of
+from bertlab.common.errors import DataError, MissingDependencyError
+from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, RecordError, check_surrogates, json_of
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}  # between the columns of a CSV file
@@ -33,42 +31,6 @@ class Record(NamedTuple):
 
     where: str
     columns: dict
-
-
-class RecordError(Exception):
-    """A defect of one record; the reader catches it and reports it with the record's location."""
-
-
-@dataclass
-class Problems:
-    """The policy for invalid records, and the ones found so far.
-
-    policy: "stop" raises DataError at the first one, "skip" leaves it out. messages: one line for each skipped record.
-    notes: how something was understood that could be meant otherwise, such as a file's separator.
-    """
-
-    policy: str = "stop"
-    messages: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def __post_init__(self):
-        if self.policy not in ("stop", "skip"):
-            raise DataError(f"on_error must be 'stop' or 'skip', not {self.policy!r}")
-
-    def add(self, message: str) -> None:
-        """Raises DataError with the message, or stores the message."""
-        if self.policy == "stop":
-            skipping = asked("--skip-errors", "on_error='skip'")
-            raise DataError(f"{message} ({skipping} leaves such records out)")
-        self.messages.append(message)
-
-    @contextmanager
-    def at(self, where: str) -> Iterator[None]:
-        """Adds a RecordError that is raised inside, with its location."""
-        try:
-            yield
-        except RecordError as error:
-            self.add(f"{where}: {error}")
 
 
 def open_binary(path: str | Path):

@@ -14,7 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems, Record, read_blocks, read_lines
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import Record, read_blocks, read_lines
 
 DOCUMENT_START = "-DOCSTART-"
 OPTIONS = ("word_column", "tag_column", "separator", "comment")

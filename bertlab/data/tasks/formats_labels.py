@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import Problems, RecordError
+from bertlab.data.documents_lines import Problems, RecordError
 from bertlab.data.tasks.rows import Row, TaggingRow
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
@@ -38,9 +38,9 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
             f"{where}: expected a number like most labels, got {value!r}; correct it, or skip such records "
             f"({skipping}), or name all classes ({naming})"
         )
-    names = {_whole(name) for name in numbers}
+    names = {whole_number(name) for name in numbers}
     if {"-1", "0"} <= names:
-        where = next(where for where, value in found if _whole(value) == "-1")
+        where = next(where for where, value in found if whole_number(value) == "-1")
         problems.notes.append(
             f"{where}: the label -1 is read as a class like 0; where it marks rows without a label, delete these rows"
         )
@@ -72,10 +72,10 @@ def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
 
 def index_of(value, labels: tuple[str, ...], found: bool = False) -> int:
     """A label's index, from its name or, among declared labels, from the index. Raises RecordError if there is none."""
-    for name in (str(value), _whole(value)):
+    for name in (str(value), whole_number(value)):
         if name in labels:
             return labels.index(name)
-    if not found and is_index(value) and int(value) < len(labels) and not any(map(is_whole, labels)):
+    if not found and is_index(value) and int(value) < len(labels) and not any(map(whole_number, labels)):
         return int(value)
     source = f", which the training rows have; {asked('--labels', 'labels=')} names others" if found else ""
     raise RecordError(f"unknown label {value!r}; expected one of {listed(labels)}{source}")
@@ -103,11 +103,6 @@ def is_index(value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def is_whole(value) -> bool:
-    """Whether a value is, or spells, a whole number: 1, "1", 1.0, "-1"."""
-    return _whole(value) is not None
-
-
 def is_number(value) -> bool:
     """Whether a value is, or spells, a finite number."""
     try:
@@ -116,7 +111,10 @@ def is_number(value) -> bool:
         return False
 
 
-def _whole(value) -> str | None:
-    """A whole number's name: "1" for 1, "1" and 1.0 (so tables write whole numbers beside an empty cell), or None."""
+def whole_number(value) -> str | None:
+    """The name of a whole number, as a number or in text, or None.
+
+    It is "1" for 1, "1" and 1.0: so tables write whole numbers beside an empty cell.
+    """
     match = _WHOLE.fullmatch(str(value)) if is_number(value) else None
     return match and (str(int(match[1])) if match[2] else match[1])

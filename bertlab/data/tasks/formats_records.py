@@ -17,7 +17,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import Problems, Record, RecordError
+from bertlab.data.documents_lines import Problems, RecordError
+from bertlab.data.tasks.formats import Record
 from bertlab.data.tasks.formats_labels import find_classes, index_of, is_index, is_number, sort_tags
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 
@@ -36,13 +37,13 @@ ANSWER_ROLES = {"label", "tags", "answers", "answer_starts"}
 class Columns:
     """The column of each field (role), and the format of labels.
 
-    shape: one of `rows.SHAPES`. names: role → column (a tuple of columns for `choices`); a dot goes into
+    shape: a key of `ROLES`. names: role → column (a tuple of columns for `choices`); a dot goes into
     an object ("answers.text"); a field that is not in `names` has the column of the same name. labels: names of the
     classes in the order of their indices, () for regression. labels_found: whether they come from the training rows
     instead of a declaration (see `formats_labels`). ending_start: a column put before every choice (SWAG's `sent2`).
     missing_label: a value that means "unknown" (Hugging Face writes −1 in test sets). may_lack_answers: whether
-    rows without labels, tags or answers are valid, as in a test set. multi_label: a row has any number of labels, as a
-    list, or as text with `label_separator` between them.
+    rows without labels, tags or answers are valid, as in a test set. reads_answers: False leaves them out. multi_label:
+    a row has any number of labels, as a list, or as text with `label_separator` between them.
     """
 
     shape: str
@@ -52,6 +53,7 @@ class Columns:
     ending_start: str | None = None
     missing_label: object = None
     may_lack_answers: bool = False
+    reads_answers: bool = True
     multi_label: bool = False
     label_separator: str | None = None
 
@@ -228,7 +230,8 @@ def _lookup(record: dict, column: str):
 def _value(record: dict, columns: Columns, role: str):
     """The value of a role, or None if an answer is absent (only in a test set), empty or marked as not known."""
     column = columns.of(role)
-    if role in ANSWER_ROLES and columns.may_lack_answers and not _has(record, column):
+    may_lack = columns.may_lack_answers and not _has(record, column)
+    if role in ANSWER_ROLES and (may_lack or not columns.reads_answers):
         return None
     value = _lookup(record, column)
     if role in ANSWER_ROLES and (_is_empty(value) or value == columns.missing_label):

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems, Record, RecordError, json_object, read_json
+from bertlab.data.documents_lines import Problems, RecordError
+from bertlab.data.tasks.formats import Record, json_object, read_json
 from bertlab.data.tasks.formats_records import Columns, rows_from_records
 from bertlab.data.tasks.rows import QuestionRow
 

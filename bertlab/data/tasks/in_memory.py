@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from bertlab.common.errors import DataError, MissingDependencyError, asked
-from bertlab.data.tasks.formats import Problems, Record
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import Record
 from bertlab.data.tasks.formats_labels import listed
 from bertlab.data.tasks.formats_records import ROLES
 
@@ -76,7 +77,7 @@ def splits_in_memory(data) -> dict[str, object]:
         )
     if others:
         named = ", ".join(repr(str(key)) for key in others)
-        warnings.warn(f"left out {named}; expected train, validation or test", stacklevel=4)
+        warnings.warn(f"left out {named}; expected train, validation or test", stacklevel=3)
     return {split: data[key] for split, (key,) in keys.items()}
 
 

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import TABLE_SUFFIXES, Record, read_json, read_table
 from bertlab.data.tasks.formats_conll import conll_options, conll_records, is_tab_table, read_conll
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
@@ -107,7 +108,8 @@ def load_task(
     if not isinstance(name_or_path, str | Path):
         if source != "auto" or data_dir is not None or config is not None or builtin_options:
             raise DataError("rows in memory have no source, data_dir, config or other option of a file; leave it out")
-        data = _load_in_memory(name_or_path, reading, problems)
+        _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
+        data = _from_tables("rows", splits_in_memory(name_or_path), reading, problems, reading.shape)
     else:
         name, source = str(name_or_path), _source(name_or_path, source, data_dir)
         if builtin_options and source != "builtin":
@@ -357,11 +359,6 @@ def _is_multi_label(name: str, shape: str, records: list[Record], reading: Readi
 
 
 # --- rows in memory, and of Hugging Face ---
-
-
-def _load_in_memory(data, reading: Reading, problems: Problems) -> TaskData:
-    _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
-    return _from_tables("rows", splits_in_memory(data), reading, problems, reading.shape)
 
 
 def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:

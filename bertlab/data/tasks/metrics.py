@@ -98,15 +98,11 @@ def root_mean_squared_error(gold, predicted) -> float:
 
 
 METRICS: dict[str, Callable] = {
-    "accuracy": accuracy,
-    "f1": f1,
-    "macro_f1": macro_f1,
-    "matthews": matthews,
-    "pearson": pearson,
-    "spearman": spearman,
-    "mean_absolute_error": mean_absolute_error,
-    "root_mean_squared_error": root_mean_squared_error,
-}
+    metric.__name__: metric
+    for metric in (
+        accuracy, f1, macro_f1, matthews, pearson, spearman, mean_absolute_error, root_mean_squared_error,
+    )
+}  # fmt: skip
 
 
 def multi_label_scores(

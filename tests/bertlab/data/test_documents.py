@@ -7,8 +7,7 @@ from collections import Counter
 import pytest
 
 from bertlab.common.errors import DataError, MissingDependencyError
-from bertlab.data.documents import Document, is_validation, load_documents, split_paragraphs
-from bertlab.data.documents_hub import parse_hub_name
+from bertlab.data.documents import Document, is_validation, load_documents, parse_hub_name, split_paragraphs
 
 
 def write(path, content):

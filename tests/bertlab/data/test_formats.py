@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems, read_json, read_lines, read_table
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import read_json, read_lines, read_table
 from bertlab.data.tasks.formats_records import Columns, guess_shape, rows_from_records
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 

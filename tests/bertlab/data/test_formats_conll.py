@@ -3,7 +3,7 @@
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_conll import conll_options, read_conll
 
 CONLL_2003 = """-DOCSTART- -X- -X- O

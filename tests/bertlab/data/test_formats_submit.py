@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_conll import read_conll
 from bertlab.data.tasks.formats_published import TASKS
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_squad

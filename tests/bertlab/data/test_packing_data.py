@@ -6,8 +6,7 @@ from example_text import PIECES, SMALL, make_documents, make_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.data.pretraining.examples import make_examples
-from bertlab.data.pretraining.packing import pack, sequence_numbers
+from bertlab.data.pretraining.examples import make_examples, pack, sequence_numbers
 
 
 @given(width=st.integers(1, 60), data=st.data())

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from bertlab.cli.task import task as task_command
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_published import TASKS, find_task
 from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
