@@ -118,41 +118,29 @@ def _hidden_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-class _LineFile:
-    """A file of JSON lines that knows the SHA-256 of its bytes."""
-
-    def __init__(self, path: Path):
-        self._file, self._digest = path.open("wb"), hashlib.sha256()
-
-    def write(self, record: dict) -> None:
-        line = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
-        self._file.write(line)
-        self._digest.update(line)
-
-    def close(self) -> str:
-        self._file.close()
-        return self._digest.hexdigest()
+def _json_line(record: dict) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
 
 
 def _write(texts: Iterable[FileTexts], folder: Path) -> tuple[dict, Counter, dict[str, str]]:
     """Writes both files while the texts come in. Returns counts, dropped text by reason, and each file's SHA-256."""
     repeats, dropped = RepeatFilter(), Counter()
     totals, by_package = Counter(), {}
-    documents, docstrings = _LineFile(folder / DOCUMENTS), _LineFile(folder / DOCSTRINGS)
-    try:
+    paths = {name: folder / name for name in (DOCUMENTS, DOCSTRINGS)}
+    with paths[DOCUMENTS].open("wb") as documents, paths[DOCSTRINGS].open("wb") as docstrings:
         for file in texts:
             dropped.update(file.dropped)
             document = []
             for docstring in file.docstrings:
                 paragraphs, described = repeats.new_parts(docstring)
                 if paragraphs or described:
-                    docstrings.write(_docstring_record(file, docstring, paragraphs))
+                    docstrings.write(_json_line(_docstring_record(file, docstring, paragraphs)))
                 document += [*paragraphs, described] if described else paragraphs
             if not document:
                 totals["files without prose"] += 1
                 continue
             plain = [[sentence.text for sentence in paragraph] for paragraph in document]
-            documents.write({"id": file.name, "source": file.package, "paragraphs": plain})
+            documents.write(_json_line({"id": file.name, "source": file.package, "paragraphs": plain}))
             counts = {
                 "documents": 1,
                 "paragraphs": len(document),
@@ -161,8 +149,7 @@ def _write(texts: Iterable[FileTexts], folder: Path) -> tuple[dict, Counter, dic
             }
             for counter in (totals, by_package.setdefault(file.package, Counter())):
                 counter.update(counts)
-    finally:
-        hashes = {DOCUMENTS: documents.close(), DOCSTRINGS: docstrings.close()}
+    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
     counts = dict(totals) | {"by package": {name: dict(by_package[name]) for name in sorted(by_package)}}
     return counts, dropped + repeats.dropped, hashes
 

@@ -10,6 +10,7 @@ Letters: N rows, T tokens in a row, P predictions in a row.
 """
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from bertlab.data.pretraining.segments import (
     without_outer_separators,
 )
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.tokenizers.wordpiece.encoding import range_indices
+from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, range_indices
 
 ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a large corpus need little memory
 
@@ -98,7 +99,7 @@ def make_rows(
 ) -> dict[str, np.ndarray]:
     """One pass over the documents: rows without masks, (N, T) int32 each; see `make_examples` for the names."""
     if settings.next_sentence:
-        return lay_out_pairs(tokens.values, make_pairs(tokens, settings, rng), table, settings.sequence_length)
+        return _lay_out_pairs(tokens.values, make_pairs(tokens, settings, rng), table, settings.sequence_length)
     if settings.cross_documents:
         tokens = join_documents(tokens, table.sep)
     starts, lengths = make_spans(tokens, settings, rng)
@@ -110,30 +111,16 @@ def make_rows(
 # --- laying out ---
 
 
-def lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
+def _lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
     """[CLS] A [SEP] B [SEP], one pair in each row, or A [SEP] B [SEP] [CLS]."""
-    count = len(pairs.label)
-    row = np.arange(count) * width
-    a = row + (not table.cls_last)  # where A begins
-    b = a + pairs.a_length + 1  # where B begins
-    end = b + pairs.b_length  # index of the second [SEP]
-    ids = np.full(count * width, table.pad, np.int32)
-    ids[end + 1 if table.cls_last else row] = table.cls
-    ids[range_indices(a, pairs.a_length)] = values[range_indices(pairs.a_start, pairs.a_length)]
-    ids[b - 1] = table.sep
-    ids[range_indices(b, pairs.b_length)] = values[range_indices(pairs.b_start, pairs.b_length)]
-    ids[end] = table.sep
-    column = np.arange(width)[None]  # (1, T)
-    b, end = (b - row)[:, None], (end - row)[:, None]  # (N, 1)
-    segments = ((column >= b) & (column <= end)).astype(np.int32)  # (N, T)
-    if table.cls_last:
-        segments[column == end + 1] = 2
-    return {
-        "input_ids": ids.reshape(count, width),
-        "token_type_ids": segments,
-        "attention_mask": (column <= end + table.cls_last).astype(np.int32),
-        "next_sentence_labels": pairs.label.astype(np.int32),
-    }
+    special = SimpleNamespace(
+        cls_id=table.cls, sep_id=table.sep, pad_id=table.pad, cls_last=table.cls_last, pair_separators=1
+    )
+    a, b = (
+        Ragged(values[range_indices(starts, lengths)], np.concatenate([[0], np.cumsum(lengths)]))
+        for starts, lengths in ((pairs.a_start, pairs.a_length), (pairs.b_start, pairs.b_length))
+    )
+    return pack_rows(special, a, b, width) | {"next_sentence_labels": pairs.label.astype(np.int32)}
 
 
 def _lay_out_spans(

@@ -83,10 +83,9 @@ def _ordered_pairs(maker: "_PairMaker", rng: np.random.Generator) -> Pairs:
     cuts = [cut for document in rng.permutation(maker.documents) for cut in maker.cuts_of(int(document))]
     start, middle, end = np.array(cuts, np.int64).T
     label = _balanced(rng.integers(2, size=len(cuts)), 0.5, rng)
-    first, second = (start, middle - start), (middle, end - middle)
-    in_order = label == IN_ORDER
-    a_start, a_length = (np.where(in_order, one, other) for one, other in zip(first, second))
-    b_start, b_length = (np.where(in_order, other, one) for one, other in zip(first, second))
+    in_order, lengths = label == IN_ORDER, (middle - start, end - middle)
+    a_start, b_start = np.where(in_order, (start, middle), (middle, start))
+    a_length, b_length = np.where(in_order, lengths, lengths[::-1])
     return Pairs(a_start, a_length, b_start, b_length, label)
 
 
