@@ -7,8 +7,8 @@ from collections import Counter
 
 import click
 
-from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats_labels import listed, whole_number
+from bertlab.data.tasks.formats import Problems
+from bertlab.data.tasks.formats_labels import is_whole, listed
 from bertlab.data.tasks.formats_published import TASKS, find_task
 from bertlab.data.tasks.load import BUILTIN_TASKS, SOURCES, SPLITS, load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, TaggingRow
@@ -198,7 +198,7 @@ def labels_read(data) -> str:
         kind = {"tagging": "tags", "multiple-choice": "choices"}.get(data.shape, "classes")
         if data.multi_label:
             return f"{len(data.labels)} labels, any number for each row: {listed(data.labels)}"
-        numbers = kind == "classes" and all(map(whole_number, data.labels))
+        numbers = kind == "classes" and all(map(is_whole, data.labels))
         other = " (for numbers to predict: --regression)" if numbers else ""
         return f"{len(data.labels)} {kind}: {listed(data.labels)}{other}"
     known = [row.label for split in SPLITS for row in getattr(data, split) if row.label is not None]

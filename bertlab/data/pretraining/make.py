@@ -45,7 +45,7 @@ _LARGEST_UNIT = 8  # times `unit_characters`: a unit grows up to this size in se
 
 
 @dataclass(frozen=True)
-class Job:
+class ShardJob:
     """The values that all units of a run share. identity: what decides the shards, and the hash of the text's files."""
 
     folder: str
@@ -104,7 +104,7 @@ def make_data(
     text = {"text_sha256": digest} if digest else {}
     if made is not None and digest and made.get("text_sha256", digest) != digest:  # older manifests do not have it
         raise _other_text(folder, f"text_sha256 was {made['text_sha256']!r}, is {digest!r}")
-    job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
+    job = ShardJob(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
     done = _finished_shards(job, made)
     complete = made is not None and len(done) == len(made["shards"])
     if complete and is_path:
@@ -176,7 +176,7 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 _warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job: it caches the words it has seen
 
 
-def make_shard(job: Job, unit: Unit) -> dict:
+def make_shard(job: ShardJob, unit: Unit) -> dict:
     """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
     key = json.dumps([job.identity["vocabulary"], job.identity["tokenizer"]])
     if key not in _warm:
@@ -275,7 +275,7 @@ def _other_text(folder: Path, difference: str) -> DataError:
     )
 
 
-def _finished_shards(job: Job, made: dict | None) -> dict[str, dict]:
+def _finished_shards(job: ShardJob, made: dict | None) -> dict[str, dict]:
     """Entries of the complete shards, by file name."""
     folder = Path(job.folder)
     progress = sorted((folder / _PROGRESS).glob("[0-9]*.json"))
@@ -287,7 +287,7 @@ def _is_whole(path: Path, entry: dict, layout: Layout) -> bool:
     return path.is_file() and path.stat().st_size == entry["examples"] * layout.size
 
 
-def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
+def _run(job: ShardJob, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
     """Entries of all shards in order. At most `in_flight` units are held in memory at a time."""
     entries: dict[str, dict] = {}
     running: dict[Future, Unit] = {}
@@ -311,7 +311,7 @@ def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_fli
     return [entries[file] for file in sorted(entries)]
 
 
-def _result(future: Future, job: Job, unit: Unit) -> dict:
+def _result(future: Future, job: ShardJob, unit: Unit) -> dict:
     try:
         entry = future.result()
     except BrokenProcessPool as error:
@@ -327,7 +327,7 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
     return entry
 
 
-def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
+def _finish(job: ShardJob, shards: list[dict], problems: Counter) -> dict:
     """Writes the manifest, then removes the files that only a resumed run needs."""
     if not shards:
         raise DataError(

@@ -167,12 +167,11 @@ def _replace(
     masked = input_ids.copy()
     masked[rows, columns] = changed
     shape = (len(input_ids), settings.max_predictions)
-    made = {"input_ids": masked}
-    for name, values, dtype in (
-        ("positions", columns, np.int32),
-        ("ids", originals, np.int32),
-        ("weights", 1, np.float32),
-    ):
-        made[f"masked_lm_{name}"] = np.zeros(shape, dtype)
-        made[f"masked_lm_{name}"][rows, slots] = values
-    return made
+    positions, ids, weights = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+    positions[rows, slots], ids[rows, slots], weights[rows, slots] = columns, originals, 1
+    return {
+        "input_ids": masked,
+        "masked_lm_positions": positions,
+        "masked_lm_ids": ids,
+        "masked_lm_weights": weights,
+    }

@@ -38,9 +38,9 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
             f"{where}: expected a number like most labels, got {value!r}; correct it, or skip such records "
             f"({skipping}), or name all classes ({naming})"
         )
-    names = {whole_number(name) for name in numbers}
+    names = {_whole(name) for name in numbers}
     if {"-1", "0"} <= names:
-        where = next(where for where, value in found if whole_number(value) == "-1")
+        where = next(where for where, value in found if _whole(value) == "-1")
         problems.notes.append(
             f"{where}: the label -1 is read as a class like 0; where it marks rows without a label, delete these rows"
         )
@@ -72,10 +72,10 @@ def declared_labels(labels: Sequence[str] | None) -> tuple[str, ...] | None:
 
 def index_of(value, labels: tuple[str, ...], found: bool = False) -> int:
     """A label's index, from its name or, among declared labels, from the index. Raises RecordError if there is none."""
-    for name in (str(value), whole_number(value)):
+    for name in (str(value), _whole(value)):
         if name in labels:
             return labels.index(name)
-    if not found and is_index(value) and int(value) < len(labels) and not any(map(whole_number, labels)):
+    if not found and is_index(value) and int(value) < len(labels) and not any(map(is_whole, labels)):
         return int(value)
     source = f", which the training rows have; {asked('--labels', 'labels=')} names others" if found else ""
     raise RecordError(f"unknown label {value!r}; expected one of {listed(labels)}{source}")
@@ -111,10 +111,12 @@ def is_number(value) -> bool:
         return False
 
 
-def whole_number(value) -> str | None:
-    """The name of a whole number, as a number or in text, or None.
+def is_whole(value) -> bool:
+    """Whether a value is, or spells, a whole number: 1, "1", 1.0, "-1"."""
+    return _whole(value) is not None
 
-    It is "1" for 1, "1" and 1.0: so tables write whole numbers beside an empty cell.
-    """
+
+def _whole(value) -> str | None:
+    """A whole number's name: "1" for 1, "1" and 1.0 (so tables write whole numbers beside an empty cell), or None."""
     match = _WHOLE.fullmatch(str(value)) if is_number(value) else None
     return match and (str(int(match[1])) if match[2] else match[1])

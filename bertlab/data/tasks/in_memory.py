@@ -15,7 +15,7 @@ from bertlab.data.tasks.formats import Record
 from bertlab.data.tasks.formats_labels import listed
 from bertlab.data.tasks.formats_records import ROLES
 
-_SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "dev", "valid", "val"), "validation")
+SPLIT_OF = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "dev", "valid", "val"), "validation")
 
 
 def is_saved_dataset(path: str | Path) -> bool:
@@ -63,7 +63,7 @@ def splits_in_memory(data) -> dict[str, object]:
         return {"train": data}
     keys: dict[str | None, list] = {}
     for key in data:
-        keys.setdefault(_SPLITS.get(str(key).lower()), []).append(key)
+        keys.setdefault(SPLIT_OF.get(str(key).lower()), []).append(key)
     others = keys.pop(None, [])
     for split, same in keys.items():
         if len(same) > 1:

@@ -34,6 +34,7 @@ from bertlab.data.tasks.formats_records import (
 )
 from bertlab.data.tasks.formats_squad import is_squad, read_squad
 from bertlab.data.tasks.in_memory import (
+    SPLIT_OF,
     declared_in,
     is_saved_dataset,
     load_hub_dataset,
@@ -267,8 +268,7 @@ def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, prob
 def _split_of(path: Path) -> str | None:
     """The split that a file's name indicates: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
     match = _SPLIT_OF_STEM.fullmatch(path.stem)
-    word = match.group(1).lower() if match else None
-    return {"dev": "validation", "valid": "validation", "val": "validation"}.get(word, word)
+    return SPLIT_OF[match[1].lower()] if match else None
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
