@@ -25,8 +25,14 @@ from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.metrics import default_metrics, figure_names, score
 from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
-from bertlab.data.tasks.windows import QuestionWindows, make_windows
-from bertlab.data.tasks.windows_decode import Answer, answer_texts, best_answers, no_answer_scores
+from bertlab.data.tasks.windows import (
+    Answer,
+    QuestionWindows,
+    answer_texts,
+    best_answers,
+    make_windows,
+    no_answer_scores,
+)
 from bertlab.training.objectives.losses import token_losses, weighted_mean
 
 EITHER = "sentence or pair"  # the shape of a classifier whose folder does not say which of the two it reads
