@@ -29,8 +29,8 @@ def lens_probabilities(model, states: np.ndarray, tokens: int | None = None) -> 
     Of a model that predicts both neighbours of a token → (L + 1, P, 2, V): the next token and the one before.
 
     tokens: of the vocabulary, V; None: as many as the table has rows, some of which may be padding.
-    model: a `PreTrainingModel`. In a pre-LN model the encoder's
-    last LayerNorm comes before the head at every layer. Raises DataError for a model without a masked-LM head.
+    model: a `PreTrainingModel`. In a pre-LN model the encoder's last LayerNorm comes before the head at every layer.
+    Raises DataError for a model without a masked-LM head.
     """
     from keras import ops
 

@@ -106,9 +106,9 @@ def text_segments(vocabulary, attention_mask: np.ndarray) -> np.ndarray:
     return segments
 
 
-def padded_rows(rows: Sequence[Sequence[int]], pad_id: int, length: int | None = None) -> tuple:
-    """input_ids and attention_mask, (B, T) int32 each, of rows of different lengths. length: T; None: the longest's."""
-    ids = np.full((len(rows), max(map(len, rows)) if length is None else length), pad_id, np.int32)  # (B, T)
+def padded_rows(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """input_ids and attention_mask, (B, T) int32 each, of rows of different lengths; T is that of the longest."""
+    ids = np.full((len(rows), max(map(len, rows))), pad_id, np.int32)  # (B, T)
     real = np.zeros_like(ids)
     for padded, used, row in zip(ids, real, rows):
         padded[: len(row)], used[: len(row)] = row, 1
