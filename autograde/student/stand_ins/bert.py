@@ -76,9 +76,6 @@ class FinalLayers(layers.MaskedLanguageModelHead):
     def call(self, hidden):
         return ops.softmax(super().call(hidden))
 
-    def compute_output_shape(self, hidden_shape):
-        return super().compute_output_shape(hidden_shape)
-
 
 class NspHead(layers.ClassificationHead):
     """The notebook's layer, `NspHead()`: pooled (B, H) → two logits, IsNext first."""

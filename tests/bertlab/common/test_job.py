@@ -71,7 +71,7 @@ def test_the_same_identity_resumes_and_another_is_refused(tmp_path):
 def test_what_cannot_be_read_or_made_is_an_error_that_names_the_file(tmp_path):
     work = Job(tmp_path, "run.json", {})
     work.file.write_text('{"half": ')
-    with pytest.raises(ConfigError, match="run.json: expected JSON") as damaged:
+    with pytest.raises(ConfigError, match="run.json: not valid JSON") as damaged:
         work.check()
     work.file.unlink()
     with pytest.raises(ConfigError) as missing:

@@ -115,10 +115,10 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
     import keras
 
     keras.utils.set_random_seed(0)
-    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model("float32").bert.weights}
+    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model("float32").backbone.weights}
     for weights, same in ((pretrained, True), (None, False)):
         trainer.begin(5, weights)
-        table = trainer.model.bert.embeddings.token.embeddings
+        table = trainer.model.backbone.embeddings.token.embeddings
         assert np.array_equal(np.array(table), pretrained[table.path]) is same
 
 

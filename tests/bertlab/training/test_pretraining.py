@@ -363,7 +363,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     (pretrain_once.folder / "states").mkdir(parents=True)
     (pretrain_once.folder / "states/state-00000004.safetensors").touch()
     (pretrain_once.folder / "run.json").write_text(json.dumps(pretrain_once.identity()))
-    model.bert.embeddings.token.embeddings.assign(model.bert.embeddings.token.embeddings * 2)
+    model.backbone.embeddings.token.embeddings.assign(model.backbone.embeddings.token.embeddings * 2)
     checkpoints.save(model, tmp_path / "second", tokenizer)
     with pytest.raises(ConfigError, match=r"start\.sha256"):
         PretrainingRun(tmp_path / "second", [data / "long"], tmp_path / "run", settings())
