@@ -16,10 +16,7 @@ class TableError(AutogradeError, ValueError):
 
 
 def read_table(text: str) -> tuple[list[list[str]], str]:
-    """The rows of a CSV and its separator: the sign behind its first heading, since other headings may contain any.
-
-    Raises TableError.
-    """
+    """The rows of a CSV and its separator: the sign behind its first heading, since other headings may contain any."""
     text = text.lstrip("\ufeff")
     found = _FIRST_HEADING.match(text)
     separator = found["separator"] if found else ","
@@ -31,10 +28,7 @@ def read_table(text: str) -> tuple[list[list[str]], str]:
 
 
 def read_records(text: str) -> list[dict[str, str]]:
-    """The rows of a CSV with a line of headings, without blank rows: heading → cell, "" where a row is too short.
-
-    Raises TableError.
-    """
+    """The rows of a CSV with a line of headings, without blank rows: heading → cell, "" where a row is too short."""
     lines, _ = read_table(text)
     head = lines[0] if lines else []
     return [dict(zip(head, line + [""] * (len(head) - len(line)))) for line in lines[1:] if line]

@@ -62,10 +62,8 @@ def scaled(model, optimizer):
 
 
 class MixedPrecision:
-    """A model with float32 outputs, whose gradients are computed `scale` times as large inside of it.
-
-    Everything else, such as `trainable_variables`, is the model's own.
-    """
+    """A model with float32 outputs, whose gradients are `scale` times as large inside; its attributes are the model's
+    own."""
 
     def __init__(self, model, scale=None):
         self.model, self.scale = model, scale

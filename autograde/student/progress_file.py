@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograde.student import home
 from bertlab.common.errors import DataError
-from bertlab.common.files import write_text
+from bertlab.common.files import write_json
 
 FILE = home.PROGRESS
 
@@ -30,6 +30,11 @@ def load(path: Path | None = None) -> dict:
         with contextlib.suppress(OSError):
             os.replace(path, f"{path}.damaged")
         return {}
+
+
+def has_passed(exercise: str) -> bool:
+    """Whether an exercise passed its last check."""
+    return load().get(exercise, {}).get("status") == "passed"
 
 
 def parse(content: bytes) -> dict:
@@ -108,4 +113,4 @@ def _own_file() -> Path:
 def _write(path: Path, entries: dict) -> None:
     with contextlib.suppress(OSError, DataError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, json.dumps({"version": 1, "exercises": entries}, indent=1) + "\n")
+        write_json(path, {"version": 1, "exercises": entries})

@@ -20,7 +20,7 @@ from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
 from autograde.exercises.planning import chained_calls
 from autograde.exercises.planning.trial_claims import PlannedTrial, expected_of
 from autograde.exercises.spec import Exercise, Reference, Trial
-from autograde.judging import random_claims
+from autograde.judging.claims import random_claims
 from autograde.judging.match_mistake import outcome_of
 
 
@@ -143,28 +143,21 @@ def _reader_facts(exercise):
     }  # fmt: skip
 
 
-def reader_facts(exercise: Exercise) -> dict:
-    """The facts about an exercise that everybody may read."""
-    return {key: value for key, value in _reader_facts(exercise).items() if key != "hints"}
-
-
 def index() -> list[dict]:
     """The facts of every exercise of the course, in order."""
     return index_of(catalogue.EXERCISES)
 
 
 def index_of(exercises) -> list[dict]:
-    """The facts of some exercises, with the titles of their notebooks."""
-    return [
-        reader_facts(exercise) | {"notebook_title": notebooks.title_of(exercise.notebook)} | _variants_of(exercise)
-        for exercise in exercises
-    ]
-
-
-def _variants_of(exercise: Exercise) -> dict:
-    """The number of variants that its question has, if any."""
-    count = len(catalogue.variants_of(exercise.notebook))
-    return {"variants": count} if count else {}
+    """The facts of some exercises, which everybody may read, with the titles of their notebooks."""
+    found = []
+    for exercise in exercises:
+        facts = _reader_facts(exercise) | {"notebook_title": notebooks.title_of(exercise.notebook)}
+        del facts["hints"]
+        if variants := catalogue.variants_of(exercise.notebook):  # of its question
+            facts["variants"] = len(variants)
+        found.append(facts)
+    return found
 
 
 def runs_of(exercises) -> list[dict]:
