@@ -88,10 +88,8 @@ def outcome_of(answer: dict) -> dict:
 
 
 def _is_shown(plan, answers, indices, mistake, may_fail) -> bool:
-    """Whether one of these answers is wrong, and more than the type of an error shows it.
-
-    A call may raise an error of some type for many reasons: where all calls do, the words of the error decide.
-    """
+    """Whether one of these answers is wrong, and more than the type of an error shows it: an error of some type may
+    have many reasons, so where all calls raise one, its words decide."""
     claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in indices]
     if not any(_is_wrong(claim, answers[claim["answer"]], may_fail) for claim in claims):
         return False

@@ -124,10 +124,8 @@ def _our_modules(shown: list[Path]) -> list[str]:
 
 
 def other_copies() -> list[Path]:
-    """The folders of other copies of this package that a sandbox would show, with exercises and references in them.
-
-    One may be installed in the environment beside the checkout that is running.
-    """
+    """The folders of other copies of this package, with exercises and references, that a sandbox would show: one may be
+    installed in the environment beside the checkout that is running."""
     package, places = Path(__file__).resolve().parent.parent, ("", "envs/*/")
     patterns = [f"{place}lib*/python3*/{kind}-packages" for place in places for kind in ("site", "dist")]
     found: dict[Path, Path] = {}  # a folder → the name by which it is shown

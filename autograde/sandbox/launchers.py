@@ -178,10 +178,8 @@ class TrustSubmissions(Bubblewrap):
 
 
 def open_launcher(trust: bool = False, tell: Callable[[str], None] | None = None) -> Launcher:
-    """The best launcher that works here. `tell` gets one line per way tried; by default they go to stderr.
-
-    Raises SandboxError, with what to do, if none works: submissions never run outside a sandbox by accident.
-    """
+    """The best launcher that works here. `tell` gets one line per way tried; by default they go to stderr. Raises
+    SandboxError, with what to do, if none works: submissions never run outside a sandbox by accident."""
     from autograde.sandbox.container import Container
 
     tell = tell or (lambda line: print(line, file=sys.stderr))

@@ -31,10 +31,8 @@ def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
 
 
 def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) -> None:
-    """Recorded results by distance in grey, a dot for each seed and a line through the means; one's own as large marks.
-
-    recorded: name → {distance: values of the seeds}. own: name → {distance: value}.
-    """
+    """Recorded results (name → {distance: values of the seeds}) in grey, with a line through the means; one's own (name
+    → {distance: value}) as large marks."""
     figure, axis = _plot(8.4, 4.4)
     for number, (name, by_distance) in enumerate(recorded.items()):
         dash, marker = _GREYS[number]
@@ -62,10 +60,8 @@ def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) 
 
 
 def seed_dots(recorded: dict, own: dict, title="", y="", *, alt: str) -> None:
-    """A column for each way: the seeds as grey dots, their mean ± standard deviation, one's own as a large mark.
-
-    recorded: name → values of the seeds. own: name → value.
-    """
+    """A column for each name: the values of the seeds as grey dots, their mean ± standard deviation, one's own as a
+    large mark."""
     figure, axis = _plot(max(4.5, 2.3 * len(recorded)), 3.8)
     for place, (name, values) in enumerate(recorded.items()):
         axis.plot([place] * len(values), values, "o", color="#b5b5b5", label="recorded seeds" if not place else None)

@@ -23,10 +23,7 @@ _BARS = (("#1f5fa8", None), ("#f0b27a", "///"), ("#9a9a9a", "..."))
 
 
 def course_map(rows: list[list[tuple[str, str]]], free: list[tuple[str, str]] | None = None, *, alt: str) -> None:
-    """Boxes in rows, read from left to right and from top to bottom; an arrow leads from each to the next.
-
-    rows: for each row its boxes as (title, line below it). free: boxes below them without arrows, in any order.
-    """
+    """Boxes (title, line below it) in rows, each with an arrow to the next. free: boxes below them without arrows."""
     free, widest = free or [], max(len(row) for row in rows)
     together = -(-len(free) // max(1, -(-len(free) // widest)))  # equally many in each row below
     drawn = [*rows, *(free[first : first + together] for first in range(0, len(free), together or 1))]
@@ -63,10 +60,7 @@ def _arrow(axis, start, end):
 
 
 def steps_of_rows(steps: dict[str, list[str]], end: tuple[str, str], *, alt: str) -> None:
-    """Boxes in columns: each row goes from step to step, and all rows end in one box.
-
-    steps: title of a column → the text of each row's box. end: title and text of the last box.
-    """
+    """Boxes in columns (title → a text for each row): each row goes from step to step, and all rows end in one box."""
     rows = len(next(iter(steps.values())))
     widths = [0.11 * max(map(len, [title, *texts])) + 0.25 for title, texts in [*steps.items(), (end[0], [end[1]])]]
     centres = [sum(widths[:column]) + 0.45 * column + widths[column] / 2 for column in range(len(widths))]
@@ -181,10 +175,7 @@ def tables(matrices, titles=(), rows="", columns="", *, alt: str) -> None:
 
 
 def token_boxes(rows, titles=(), *, alt: str) -> None:
-    """Rows of tokens as boxes; below each token is how it was masked.
-
-    rows: for each row a list of (token, kind); kind: "" (not chosen), "masked", "another", "unchanged" or "special".
-    """
+    """Rows of (token, kind) as boxes, kind below: "" (not chosen), "masked", "another", "unchanged" or "special"."""
     widest = max(sum(_width(token) for token, _ in row) for row in rows)
     figure, axes = _figure(min(15.0, 0.1 * widest + 0.6), 0.95 * len(rows) + 0.1, len(rows), 1)
     for index, (axis, row) in enumerate(zip(axes.flat, rows)):
@@ -214,10 +205,8 @@ def _token(axis, left, token, kind):
 
 
 def bars(labels, groups: dict, title="", x="", y="", numbers=False, *, alt: str) -> None:
-    """Bars for each label, one per group, told apart by hatching as well as by colour.
-
-    groups: name → one height per label. numbers: write each height above its bar.
-    """
+    """Bars for each label, one per group (name → heights), also told apart by hatching. numbers: write each height
+    above."""
     longest = max(len(line) for label in labels for line in str(label).splitlines())
     each = max(0.8 if len(labels) < 8 else 0.5, 0.35 * len(groups), 0.1 * longest + 0.1)  # inches
     figure, axis = _plot(max(4.5, min(11.0, len(labels) * each + 2)), 3.6)

@@ -43,10 +43,8 @@ def _box(axis, token, left, bottom, dark):
 
 
 def span_bars(tokens, start, end, span=None, *, alt: str) -> None:
-    """Start and end logits as two rows of bars over the tokens; a chosen span is framed, its tokens bold.
-
-    tokens: strings. start, end: logits (tokens,); what is hidden (below −1000) has no bar. span: (first, last).
-    """
+    """Start and end logits (tokens,) as bars over the tokens, none below −1000; a chosen span (first, last) is framed,
+    its tokens bold."""
     xs = np.arange(len(tokens))
     figure, axes = _figure(max(7, 0.42 * len(tokens) + 1), 4.2, 2, 1)
     for axis, name, logits, hatch in zip(axes.flat, ("start", "end"), (start, end), ("", "///")):
@@ -122,10 +120,8 @@ def by_labels(task: str, yours: dict[int, float]) -> None:
 
 
 def bootstrap_histograms(differences: dict, results: dict) -> None:
-    """Histograms of the differences of all rounds; the interval of each as a line, 0 as a vertical line.
-
-    differences: name → (rounds,). results: name → (low, high, share not better).
-    """
+    """Histograms of the differences of all rounds (name → (rounds,)), with the interval of each as a line. results:
+    name → (low, high, share not better)."""
     figure, axes = _figure(8.2, 1.7 * len(differences), len(differences), 1)
     largest = max(np.abs(values).max() for values in differences.values())
     said = []

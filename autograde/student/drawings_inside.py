@@ -14,10 +14,8 @@ _MARKERS = ("o", "s", "^", "D")
 
 
 def named_maps(attention, names: dict, tokens: list[str]) -> None:
-    """A small map for each head, a line for each layer. attention: (layers, heads, tokens, tokens).
-
-    names: (layer, head), counted from 0 → what the head is called; without one it has its number alone.
-    """
+    """A small map for each head, a line for each layer. attention: (layers, heads, tokens, tokens). names: (layer,
+    head), from 0 → what the head is called beside its number."""
     attention = np.asarray(attention)
     layers, heads = attention.shape[:2]
     figure, axes = _figure(2.5 * heads, 2.75 * layers, layers, heads)
@@ -35,10 +33,8 @@ def named_maps(attention, names: dict, tokens: list[str]) -> None:
 
 
 def words_by_layer(tables: dict, shown: int = 3) -> None:
-    """The most likely tokens of each text after each layer; the darker, the more likely.
-
-    tables: text → a list for each layer, from the embeddings on, of pairs (token, probability), the likeliest first.
-    """
+    """The most likely tokens of each text after each layer; the darker, the more likely. tables: text → for each layer,
+    from the embeddings on, pairs (token, probability), the likeliest first."""
     layers = max(map(len, tables.values()))
     figure, axes = _figure(max(7.0, 4.4 * len(tables)), 0.46 * layers + 1.0, 1, len(tables))
     told = []

@@ -13,10 +13,8 @@ _BLUE, _ORANGE, _GREY, _RED = "#1f5fa8", "#c8500a", "#9a9a9a", "#b2182b"
 
 
 def who_reads_whom(masks: dict, words: list[str], *, alt: str) -> None:
-    """Each mask as the lines between two rows of dots: below what a layer reads, above what it writes.
-
-    masks: title → (words, words) booleans, True where the query (row) sees the key (column).
-    """
+    """Each mask (title → (words, words) booleans, True where the query, a row, sees the key) as lines between two rows
+    of dots."""
     figure, axes = _figure(4.2 * len(masks), 2.5, 1, len(masks))
     for axis, (title, mask) in zip(axes.flat, masks.items()):
         mask = np.asarray(mask, bool)

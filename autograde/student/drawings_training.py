@@ -28,10 +28,7 @@ def clipped_arrows(before: np.ndarray, after: np.ndarray, max_norm: float = 1.0)
 
 
 def two_scores(figures: dict, fresh: dict, unigram) -> None:
-    """Loss and masked accuracy of an untrained model, of a unigram model, and of the trained one, as bars.
-
-    figures, fresh: "loss" and "accuracy". unigram: has unigram_loss and unigram_accuracy.
-    """
+    """Bars of "loss" and "accuracy" of an untrained model, of a unigram model, and of the trained one."""
     names = ["untrained", "unigram", "yours"]
     losses = [fresh["loss"], unigram.unigram_loss, figures["loss"]]
     shares = [fresh["accuracy"], unigram.unigram_accuracy, figures["accuracy"]]

@@ -52,10 +52,8 @@ def digest_of(source: str) -> str:
 
 
 def record(exercise: str, status: str, points: float, source: str, path: Path | None = None) -> int:
-    """Records the outcome of a check and returns how many different attempts have failed since the last pass.
-
-    If the folder cannot be written, hints do not progress, but the check still works.
-    """
+    """Records the outcome of a check and returns how many different attempts have failed since the last pass. In a
+    folder that cannot be written, hints do not progress, but the check still works."""
     path = path or _own_file()
     with home.locked(path.parent):
         entries = load(path)

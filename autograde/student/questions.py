@@ -16,10 +16,7 @@ _FIELDS = ("notebook", "text", "right")
 
 
 def answer(name: str, option: str = "") -> Markdown:
-    """The explanation of one option of a question; without an option, the question itself.
-
-    name: of the question, such as "why-scale"; option: its letter. An unknown one gets the names that exist.
-    """
+    """The question with this name, such as "why-scale"; with the letter of an option, its explanation too."""
     questions = all_questions()
     if name not in questions:
         close = difflib.get_close_matches(name, questions, n=1)

@@ -57,10 +57,8 @@ def _count(answers: int) -> str:
 
 
 def save_state(path: str | Path | None = None) -> Notice:
-    """Writes the package and the progress into one zip file; on Colab the browser downloads it.
-
-    path: where to; `mybert_state.zip` in the course's home if not given. The same state gives the same bytes.
-    """
+    """Writes the package and the progress into one zip file, `mybert_state.zip` in the course's home by default; on
+    Colab the browser downloads it. The same state gives the same bytes."""
     folder = home.find()
     target = Path(path) if path is not None else folder / FILE
     with home.locked(folder):

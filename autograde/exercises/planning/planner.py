@@ -46,10 +46,8 @@ def generator(exercise: Exercise, seed: str) -> np.random.Generator:
 
 
 def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool = True) -> dict:
-    """The plan of one exercise for one seed (default: the visible one).
-
-    misconceptions: also run the known mistakes on the same inputs, so that the judge can name them (loads TensorFlow).
-    """
+    """The plan of one exercise for one seed (default: the visible one). misconceptions: also run the known mistakes on
+    the same inputs, so that the judge can name them (loads TensorFlow)."""
     seed = visible_seed(exercise) if seed is None else seed
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
@@ -112,10 +110,8 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
 
 
 def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[dict]] | None = None) -> dict:
-    """The same plan with the answers of the known mistakes. Only needed after a failed check.
-
-    answers: of each misconception by its id, if its code has already answered the plan's questions.
-    """
+    """The same plan with the answers of the known mistakes, which only a failed check needs. answers: those that are
+    there already, by the id of the misconception."""
     first_case = exercise.parts[0].trials(generator(exercise, visible_seed(exercise)))[0].cases[0]
     facts, misconceptions = exercise.facts(first_case), []  # hints have visible numbers: they reveal no hidden ones
     for misconception in exercise.misconceptions:

@@ -113,10 +113,8 @@ def only_whole_rows(zero: np.ndarray) -> bool:
 
 @dataclass(frozen=True)
 class AnyCount(Claim):
-    """The zeros of dropout are not a fixed share: their number is not round(rate · n) in all of these answers.
-
-    A right answer has that number, or one next to it, in about 6 % of calls with 2,000 numbers: give at least seven.
-    """
+    """The zeros of dropout are not a fixed share: their number is not round(rate · n) in all of these answers. A right
+    answer has that number, or one next to it, in about 6 % of calls with 2,000 numbers: give at least seven."""
 
     kind = "any count"
     drawn = True

@@ -21,11 +21,8 @@ def made(trial, case, config: dict, values: bool = False) -> dict:
 
 @dataclass(frozen=True)
 class HandsOn(Equals):
-    """A layer's constructor hands `name` and `trainable` on to Keras, and all its weights can be trained.
-
-    The layer of the case is constructed again, with a name and with `trainable=False`. dtype: constructed with this
-    one too, but not called.
-    """
+    """A layer's constructor hands `name` and `trainable` on to Keras, and all its weights can be trained: the layer of
+    the case is constructed again with them. dtype: constructed with this one too, but not called."""
 
     asks = "made"
 
@@ -56,9 +53,7 @@ class HandsOn(Equals):
 @dataclass(frozen=True)
 class OwnWeights(Equals):
     """The layer has as many weights as the case gives it, and all of them can be trained; none with `trainable=False`.
-
-    A weight too many is a bias that the formula does not have, or a matrix that should be shared.
-    """
+    One too many is a bias that the formula does not have, or a matrix that should be shared."""
 
     asks = "trainable"
 
@@ -90,10 +85,8 @@ class OwnWeights(Equals):
 
 @dataclass(frozen=True)
 class OwnLists(Equals):
-    """The result shares no list or dict with the arguments: a caller who changes it changes nothing else.
-
-    The call is made once more; lists and dicts of its result are changed, and the arguments must stay as they were.
-    """
+    """The result shares no list or dict with the arguments: those stay as they were when the lists and dicts in the
+    result of another call are changed."""
 
     asks = "own lists"
 

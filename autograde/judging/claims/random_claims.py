@@ -54,10 +54,8 @@ class Obeys(Claim):
 
 @dataclass(frozen=True)
 class Rates(Claim):
-    """The rates of events over all calls of a random function.
-
-    rates: event, as the rule names it → (independent tries in one call, the probability of each).
-    """
+    """The rates of events over all calls of a random function: event, as the rule names it → (independent tries in one
+    call, the probability of each)."""
 
     kind = "rates"
 
