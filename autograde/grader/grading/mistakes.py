@@ -18,8 +18,8 @@ from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.carry_forward import course_step
 from autograde.grader.grading.run_cells import run_steps
 from autograde.grader.grading.submission import Judged, Outcome, Questions, Step, Task
-from autograde.judging import random_claims
 from autograde.judging.answers import Answer
+from autograde.judging.claims import random_claims
 from autograde.judging.judge import known_mistake
 from autograde.judging.match_mistake import same_outcome
 from autograde.judging.verdict import Verdict

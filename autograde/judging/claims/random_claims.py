@@ -5,7 +5,7 @@
      "bounds": [[1103, 1291], …]}
 
 The answer is a list with one result for each call; the last call repeats the first one's seed. With `calls` of 0 the
-answer is one result. A right function leaves a claim's bounds with a probability of at most `chances.FALSE_ALARM`.
+answer is one result. A right function leaves a claim's bounds with a probability of at most `FALSE_ALARM`.
 
 A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
 draw the same numbers. So a plan keeps of a known mistake's answer only the tally:
@@ -14,10 +14,13 @@ draw the same numbers. So a plan keeps of a known mistake's answer only the tall
 """
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
+from autograde.judging import binomial_bounds
 from autograde.judging.answers import Answer, read
+from autograde.judging.claims.claim import Claim
 from autograde.judging.compare import Difference
 from autograde.judging.match_mistake import same_outcome, same_value
 from autograde.judging.rules import RULES
@@ -25,6 +28,71 @@ from autograde.judging.rules import RULES
 KINDS = ("obeys", "rates")
 _FEW = 10  # calls, of which the counts must be equal
 _ALIKE = 4.0  # standard deviations between two counts that are taken for the same rate
+
+
+@dataclass(frozen=True)
+class Obeys(Claim):
+    """Each result of a random function obeys a rule, named as in `autograde.judging.rules`."""
+
+    kind = "obeys"
+
+    rule: str
+    answer: int = 0
+
+    def planned(self, trial):
+        case = trial.cases[self.answer]
+        yield trial.common | {
+            "answer": trial.index(self.answer), "rule": self.rule, "given": list(case.arguments),
+            "calls": len(case.seeds), "kind": "obeys",
+        }  # fmt: skip
+
+    @staticmethod
+    def difference(claim, answers):
+        events = counted(claim, answers[claim["answer"]].value)
+        return events if isinstance(events, Difference) else None
+
+
+@dataclass(frozen=True)
+class Rates(Claim):
+    """The rates of events over all calls of a random function: event, as the rule names it → (independent tries in one
+    call, the probability of each)."""
+
+    kind = "rates"
+
+    rule: str
+    rates: dict[str, tuple[int, float]]
+    answer: int = 0
+
+    def planned(self, trial):
+        """Its events share the probability of a false alarm of one claim."""
+        case = trial.cases[self.answer]
+        calls = len(case.seeds) - 1  # the last one repeats the first
+        tries = [calls * each for each, _ in self.rates.values()]
+        probabilities = [float(probability) for _, probability in self.rates.values()]
+        allowed = binomial_bounds.FALSE_ALARM / len(tries)
+        bounds = [list(binomial_bounds.bounds(n, p, allowed)) for n, p in zip(tries, probabilities)]
+        yield trial.common | {
+            "answer": trial.index(self.answer), "rule": self.rule, "given": list(case.arguments),
+            "calls": len(case.seeds), "kind": "rates", "events": list(self.rates), "tries": tries,
+            "probabilities": probabilities, "bounds": bounds,
+        }  # fmt: skip
+
+    @staticmethod
+    def difference(claim, answers):
+        """Whether each event happened about as often as it should."""
+        value = answers[claim["answer"]].value
+        events = counted(claim, value)
+        if isinstance(events, Difference):
+            return events
+        expectations = zip(claim["events"], claim["tries"], claim["probabilities"], claim["bounds"])
+        for event, tries, probability, (lowest, highest) in expectations:
+            if not lowest <= events[event] <= highest:
+                if are_all_the_same(claim, value):
+                    every = f"all {claim['calls']} calls, each with another seed, gave the same result"
+                    return Difference("always the same", f"{every}: draw from `rng` only")
+                usual = f"expected about {tries * probability:.0f}, by chance between {lowest} and {highest}"
+                return Difference("rate", f"{event}: {events[event]} times in {tries}; {usual}")
+        return None
 
 
 def are_all_the_same(claim, results) -> bool:
@@ -35,8 +103,6 @@ def are_all_the_same(claim, results) -> bool:
 def counted(claim, value) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
     findings = _findings(claim, value)
-    if isinstance(findings, Difference):
-        return findings
     fault = next((found for found, _ in findings if isinstance(found, Difference)), None)
     return fault or _events(findings)
 
@@ -49,22 +115,23 @@ def _events(findings) -> Counter:
     return happened
 
 
-def _findings(claim, value) -> list[tuple[list[str] | Difference, int]] | Difference:
+def _findings(claim, value) -> list[tuple[list[str] | Difference, int]]:
     """The rule's finding for each different result, in the order of the calls, and the number of calls that returned
-    this result; or the reason why the answer as a whole is wrong."""
+    this result; or of all calls the reason why the answer as a whole is wrong."""
     rule = RULES[claim["rule"]]
     results = [value] if claim["calls"] == 0 else value
     if type(results) is not list or len(results) != max(claim["calls"], 1):
-        return Difference("type", "expected one result for each call")
+        return [(Difference("type", "expected one result for each call"), claim["calls"])]
     if claim["calls"] == 0 and type(value) is not list:
-        return Difference("type", "expected a result that can be iterated over")
+        return [(Difference("type", "expected a result that can be iterated over"), 0)]
     different: dict[object, list] = {}  # key → a result, the number of calls that returned it
     for result in results[: max(claim["calls"] - 1, 1)]:
         different.setdefault(_key(result), [result, 0])[1] += 1
     findings = [(rule(claim["given"], result), times) for result, times in different.values()]
     broken = any(isinstance(found, Difference) for found, _ in findings)
     if not broken and not same_value(results[0], results[-1]):
-        return Difference("own chance", "two calls with generators of the same seed differ: draw from `rng` only")
+        words = "two calls with generators of the same seed differ: draw from `rng` only"
+        return [(Difference("own chance", words), claim["calls"])]
     return findings
 
 
@@ -94,10 +161,7 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
 
 def _tally(claim, value) -> dict:
     """Counts the faults by kind; the events by name, if no fault occurred."""
-    findings = _findings(claim, value)
-    if isinstance(findings, Difference):
-        return {"faults": {findings.kind: claim["calls"]}}
-    faults = Counter()
+    findings, faults = _findings(claim, value), Counter()
     for found, times in findings:
         if isinstance(found, Difference):
             faults[found.kind] += times
