@@ -339,7 +339,7 @@ def test_what_is_noted_of_an_unfinished_file_does_not_grow_with_its_texts(model,
 
 
 def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, tokenizer, tmp_path):
-    from bertlab.cli.encode import encode
+    from bertlab.cli.vectors import encode
 
     folder, lines, out = tmp_path / "model", tmp_path / "lines.txt", tmp_path / "v.npy"
     checkpoints.save(model, folder, tokenizer)

@@ -282,7 +282,7 @@ def reviews(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"the {('bad', 'good')[i % 2]} film {i},{('no', 'yes')[i % 2]}" for i in range(40)]
     (tmp_path / "reviews.csv").write_text("\n".join(["text,label", *rows, ""]), encoding="utf-8")
-    return ["finetune", "reviews.csv", "--validation-share", "0.2"]
+    return ["train-baseline", "reviews.csv", "--validation-share", "0.2"]
 
 
 def invoke(*arguments):
@@ -295,12 +295,12 @@ def invoke(*arguments):
 
 @pytest.mark.slow
 def test_the_command_trains_with_the_kinds_own_recipe_and_its_settings_repeat_it(reviews, tmp_path):
-    first = invoke(*reviews, "--baseline", "cbow", "--word-size", "8", "--seeds", "2", "--out", "first")
+    first = invoke(*reviews, "--kind", "cbow", "--word-size", "8", "--seeds", "2", "--out", "first")
     assert first.exit_code == 0, first.output
     assert "from scratch" in first.output and "0.01     10     2" in first.output
     written = (tmp_path / "first" / "command.toml").read_text(encoding="utf-8")
     assert "learning-rate = 0.01" in written and "model =" not in written and "units" not in written
-    again = invoke("finetune", "--config", "first/command.toml", "--out", "again")
+    again = invoke("train-baseline", "--config", "first/command.toml", "--out", "again")
     assert again.exit_code == 0, again.output
     first, again = ((tmp_path / name / "baseline.safetensors").read_bytes() for name in ("first", "again"))
     assert first == again
@@ -309,13 +309,11 @@ def test_the_command_trains_with_the_kinds_own_recipe_and_its_settings_repeat_it
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--baseline lstm --model bertlab-mini", "leave out --model"),
-        ("--baseline lstm --grid", "for a baseline give --try learning-rate"),
-        ("--baseline lstm --lora-rank 4", "no pre-trained layers; leave out --lora-rank"),
-        ("--baseline bow --units 8", "--units has no effect with --baseline bow; leave it out"),
-        ("--baseline bow --tokenizer x --min-count 3", "--min-count has no effect with --tokenizer; leave it out"),
-        ("--units 8", "--units goes with --baseline"),
-        ("--tokenizer x", "--tokenizer goes with --baseline"),
+        ("--kind lstm --model bertlab-mini", "leave out the model"),
+        ("--kind lstm --grid", "No such option '--grid'"),
+        ("--kind lstm --lora-rank 4", "No such option '--lora-rank'"),
+        ("--kind bow --units 8", "--units has no effect with --kind bow; leave it out"),
+        ("--kind bow --tokenizer x --min-count 3", "--min-count has no effect with --tokenizer; leave it out"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(reviews, options, said):

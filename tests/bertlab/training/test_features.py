@@ -430,7 +430,7 @@ def reviews(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rows = [f"the {('bad', 'good')[i % 2]} film {i},{('no', 'yes')[i % 2]}" for i in range(40)]
     (tmp_path / "reviews.csv").write_text("\n".join(["text,label", *rows, ""]), encoding="utf-8")
-    return ["finetune", "reviews.csv", "--validation-share", "0.2"]
+    return ["train-features", "reviews.csv", "--validation-share", "0.2"]
 
 
 def invoke(*arguments):
@@ -443,11 +443,11 @@ def invoke(*arguments):
 
 @pytest.mark.slow
 def test_the_command_trains_a_head_and_its_settings_repeat_it(reviews, checkpoint, tmp_path):
-    first = invoke(*reviews, "--model", str(checkpoint), "--features", "-2,-1-mix", "--epochs", "2", "--out", "first")
+    first = invoke(*reviews, "--model", str(checkpoint), "--layers", "-2,-1-mix", "--epochs", "2", "--out", "first")
     assert first.exit_code == 0, first.output
     written = (tmp_path / "first" / "command.toml").read_text(encoding="utf-8")
     assert "learning-rate = 0.003" in written and 'head = "linear"' in written and "units" not in written
-    again = invoke("finetune", "--config", "first/command.toml", "--out", "again")
+    again = invoke("train-features", "--config", "first/command.toml", "--out", "again")
     assert again.exit_code == 0, again.output
     first, again = ((tmp_path / name / "features.safetensors").read_bytes() for name in ("first", "again"))
     assert first == again
@@ -458,16 +458,11 @@ def test_the_command_trains_a_head_and_its_settings_repeat_it(reviews, checkpoin
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ("--baseline lstm --features last", "leave out --features"),
-        ("--features last --grid", "for a head give --try learning-rate"),
-        ("--features last --units 8", "--units has no effect with --head linear; leave it out"),
-        ("--features last --word-size 8", "--word-size goes with --baseline"),
-        ("--features last --lora-rank 4", "is not trained; leave out --lora-rank"),
-        ("--head bilstm", "--head goes with --features"),
-        ("--vectors kept", "--vectors goes with --features"),
+        ("--grid", "No such option '--grid'"),
+        ("--units 8", "--units has no effect with --head linear; leave it out"),
+        ("--lora-rank 4", "No such option '--lora-rank'"),
     ],
 )
 def test_options_that_contradict_each_other_are_refused(reviews, checkpoint, options, said):
-    model = () if "baseline" in options else ("--model", str(checkpoint))
-    result = invoke(*reviews, *model, *options.split(), "--out", "out")
+    result = invoke(*reviews, "--model", str(checkpoint), *options.split(), "--out", "out")
     assert result.exit_code and said in result.output + str(result.exception)

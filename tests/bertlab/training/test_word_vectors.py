@@ -182,13 +182,11 @@ def test_vectors_that_have_no_effect_are_refused(vectors, tmp_path):
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ("--model bertlab-mini --word-vectors given.txt", "--word-vectors goes with --baseline"),
-        ("--freeze-words", "--freeze-words goes with --baseline"),
-        ("--baseline lstm --word-vectors given.txt --word-size 9", "--word-size has no effect with --word-vectors"),
-        ("--baseline lstm --tokenizer bertlab-mini --min-count 9", "--min-count has no effect with --tokenizer"),
-        ("--baseline cbow --units 9", "--units has no effect with --baseline cbow"),
+        ("--kind lstm --word-vectors given.txt --word-size 9", "--word-size has no effect with --word-vectors"),
+        ("--kind lstm --tokenizer bertlab-mini --min-count 9", "--min-count has no effect with --tokenizer"),
+        ("--kind cbow --units 9", "--units has no effect with --kind cbow"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, told, tmp_path):
-    done = CliRunner().invoke(cli, ["finetune", "package", "--out", str(tmp_path / "out"), *options.split()])
+    done = CliRunner().invoke(cli, ["train-baseline", "package", "--out", str(tmp_path / "out"), *options.split()])
     assert done.exit_code == 2 and told in done.output
