@@ -8,6 +8,7 @@ A name is an option's without the dashes, or an argument's; what is given in the
 """
 
 import dataclasses
+import json
 import tomllib
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def written_name(parameter: click.Parameter) -> str:
 
 def _as_typed(parameter: click.Parameter, value):
     """A value of a file as click takes it: what is not a list for an option that can be repeated is one value."""
-    if parameter.multiple:
+    if parameter.multiple or parameter.nargs == -1:
         return [str(one) for one in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
         return ",".join(map(str, value))
@@ -83,24 +84,11 @@ def write_config(folder: Path, *settings: Settings, **others) -> None:
 
 
 def _toml(value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
     if isinstance(value, dict):  # {"text": "review"} was given as text=review
-        return _toml([f"{name}={_listed(one)}" for name, one in value.items()])
+        listed = {name: one if isinstance(one, str) else ",".join(map(str, one)) for name, one in value.items()}
+        return _toml([f"{name}={one}" for name, one in listed.items()])
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
-    return _quoted(str(value))
-
-
-def _listed(value) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML: quotation marks, backslashes and control characters are escaped."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"' + "".join(f"\\u{ord(char):04x}" if ord(char) < 32 or ord(char) == 127 else char for char in escaped) + '"'
-    )
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # the one that JSON does not escape

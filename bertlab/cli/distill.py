@@ -7,7 +7,7 @@ from bertlab.cli.finetune import OF_LAYERS, OF_TASKS, RESULTS, SEEDS, chosen_see
 from bertlab.cli.from_signature import FOLDER, REQUIRED, Options, command, is_given, option
 from bertlab.cli.labelled_rows import TrainingRows
 from bertlab.cli.options import MEMORY_CHECK, say
-from bertlab.cli.pretrain import DATA, LAST, OUT, VALIDATION, report_run
+from bertlab.cli.pretrain import DATA, LAST, OUT, VALIDATION, trained
 from bertlab.common.backend import load_backend
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.finetuning.settings import Recipe
@@ -45,12 +45,10 @@ def distill(
     load_backend()
     from bertlab.training.distillation.general import distill as train
 
-    def run(**common):
-        return train(
-            teacher, to, data, out, settings, losses, validation=validation, memory_check=memory_check, **common
-        )
-
-    return report_run(run, out, settings)
+    return trained(
+        train, teacher, to, data, out=out, settings=settings, distillation=losses, validation=validation,
+        memory_check=memory_check,
+    )  # fmt: skip
 
 
 @command(config=True, json=RESULTS)

@@ -23,7 +23,7 @@ from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 OF_LAYERS = ("dropout", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "from_scratch")
 OF_TASKS = ("task_sampling",)
 RESULTS = "Print results.json instead of the table."
-GRID = option(False, "Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4.")
+GRID = option(False, "Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4. --try replaces one.")
 SEEDS = option(1, "Runs per setting, with seeds 1, 2 …", at_least=1)
 
 

@@ -129,9 +129,7 @@ def command(
                 groups[parameter.name] = parameter.annotation, chosen
                 options += _options_of(parameter.annotation, chosen)
             elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-                field = parameter.default
-                field.name, field.type = parameter.name, parameter.annotation
-                options.append(_option(field))
+                options.append(_option(_named(parameter.default, parameter.name, parameter.annotation)))
             else:
                 options.append(_argument(parameter))
         if json:
@@ -188,25 +186,28 @@ def _presets(settings: type[Settings], chosen: Options) -> dict[str, dict]:
 
 def _options_of(settings: type[Settings], chosen: Options) -> list[click.Option]:
     presets = _presets(settings, chosen)
-    first = []
+    options = [_option(field, presets) for field in chosen.fields(settings)]
     if settings.PRESETS:
         field = option(next(iter(presets)), settings.PRESETS_HELP, choices=tuple(presets))
-        field.name, field.type = "preset", str
-        first.append(_option(field))
-    return first + [_option(field, presets) for field in chosen.fields(settings)]
+        options.insert(0, _option(_named(field, "preset", str)))
+    return options
+
+
+def _named(field: dataclasses.Field, name: str, type) -> dataclasses.Field:
+    """A field as that of a dataclass is."""
+    field.name, field.type = name, type
+    return field
 
 
 def _argument(parameter: inspect.Parameter) -> click.Argument:
-    default, envvar = parameter.default, None
-    if isinstance(default, dataclasses.Field):  # an option elsewhere
-        default, envvar = default.default, default.metadata["shell"]["envvar"]
-    required = default is inspect.Parameter.empty
-    field = dataclasses.field(metadata={"choices": ()})
-    field.type = parameter.annotation
+    field = parameter.default  # where it is an option of other commands
+    if not isinstance(field, dataclasses.Field):
+        field = option(field, "")
+    field, required = _named(field, parameter.name, parameter.annotation), field.default is inspect.Parameter.empty
     several = kind_of(field) is tuple
     return click.Argument(
-        [parameter.name], type=_type(field), nargs=-1 if several else 1, required=required, envvar=envvar,
-        **({} if required or several else {"default": default}),
+        [parameter.name], type=_type(field), nargs=-1 if several else 1, required=required,
+        envvar=field.metadata["shell"]["envvar"], **({} if required or several else {"default": field.default}),
     )  # fmt: skip
 
 
@@ -252,7 +253,7 @@ def _type(field: dataclasses.Field) -> click.ParamType | type:
             return Numbers(*facts["words"])
     if kind is Path:
         return PATH
-    limits = facts.get("limits")
+    limits = facts["limits"]
     if kind not in (int, float) or not limits:
         return kind
     number_range = click.IntRange if kind is int else click.FloatRange

@@ -26,10 +26,10 @@ def generate(
       bertlab generate gpt2 --prompt "The bank is situated on" --sample --top-p 0.9
       bertlab generate bertlab-mini --prompt "The dog" --max-new-tokens 4 --turns 4
     """
-    gpt, tokenizer = loaded(model, "pretraining")
+    generator, tokenizer = loaded(model, "pretraining")
     from bertlab.generation import generate_text
 
-    for prompt, text in zip(prompts, generate_text(gpt, tokenizer, prompts, settings)):
+    for prompt, text in zip(prompts, generate_text(generator, tokenizer, prompts, settings)):
         joined = prompt + ("" if tokenizer.word_prefix else " ") + text  # bytes have their spaces among them
         yield {"prompt": prompt, "text": text}, joined
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from bertlab.cli.from_signature import NAMES, option
+from bertlab.cli.options import say
 from bertlab.common.settings import Settings
 from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_labels import is_whole, listed, require_two_classes
@@ -79,12 +80,10 @@ class LabelledRows(Settings):
             labels=() if self.regression else self.labels, label_separator=self.label_separator, conll=self.conll,
             on_error=problems, **more,
         )  # fmt: skip
-        for note in problems.notes:
-            click.echo(note, err=True)
-        for message in problems.messages[:10]:
-            click.echo(f"left out: {message}", err=True)
+        for line in (*problems.notes, *(f"left out: {message}" for message in problems.messages[:10])):
+            say(line)
         if len(problems.messages) > 10:
-            click.echo(f"left out: {len(problems.messages) - 10} more", err=True)
+            say(f"left out: {len(problems.messages) - 10} more")
         return data
 
     def of_each(self, names: tuple[str, ...]) -> list["LabelledRows"]:
@@ -122,7 +121,7 @@ class TrainingRows(LabelledRows):
         if classes and least_classes > 1:
             require_two_classes(task.name, task.labels, task.train)
         check_rows(task)  # before the backend is loaded, which takes seconds
-        click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
+        say(f"{task.name}: {task.shape}, {labels_read(task)}")
         return task
 
 

@@ -56,9 +56,8 @@ def predict(
     from bertlab.predict.files import name_of, rows_of_file
     from bertlab.predict.submission import submit
 
-    predictor = Predictor.load(
-        model, _head(model, task, out), shape, batch_size=batch_size, jit_compile=jit, say=say
-    )  # fmt: skip
+    head = _head(model, task, out)
+    predictor = Predictor.load(model, head, shape, batch_size=batch_size, jit_compile=jit, say=say)
     with bar("Predicting") as running:
         if out:
             click.echo(submit(predictor, task, out, reading.data_dir, running.advance))
@@ -72,10 +71,10 @@ def _note_shape(info, model, file: str) -> None:
     from bertlab.training.finetuning.task_kinds import EITHER
 
     if info.shape == EITHER and Path(file).suffix.lower() not in TABLE_SUFFIXES:
-        click.echo(
+        say(
             f"{model} does not say whether it reads one text or two; each line is read as one text (--shape pair: as "
-            "two with a tab between them)", err=True,
-        )  # fmt: skip
+            "two with a tab between them)"
+        )
 
 
 def _head(model, task: str | None, out) -> str | None:
@@ -92,7 +91,8 @@ def _head(model, task: str | None, out) -> str | None:
 
 def _predictions(predictor, rows, running):
     """Predicts block by block; a row that cannot be read is an error after all rows before it are printed."""
-    read, found = 0, not _leaves_words_out(predictor.info)
+    leaves_words_out = predictor.info.shape == "tagging" and "O" in predictor.info.labels
+    read, found = 0, not leaves_words_out
     while True:
         block, error = _next_block(rows)
         for prediction in predictor.predict_rows(block) if block else ():
@@ -105,12 +105,7 @@ def _predictions(predictor, rows, running):
         if len(block) < LINES_BATCH_SIZE:
             break
     if read and not found:
-        click.echo(f"every word of all {read:,} rows got the tag O: the model found nothing in them", err=True)
-
-
-def _leaves_words_out(info) -> bool:
-    """Whether a model tags words, and has the tag O for those that it leaves out."""
-    return info.shape == "tagging" and "O" in info.labels
+        say(f"every word of all {read:,} rows got the tag O: the model found nothing in them")
 
 
 def _next_block(rows) -> tuple[list, Exception | None]:

@@ -47,13 +47,10 @@ def pretrain(
     _check_masking(data, settings)
     from bertlab.training.pretraining import pretrain as train
 
-    def run(**common):
-        return train(model, data, out, settings, validation=validation, memory_check=memory_check, **common)
-
-    return report_run(run, out, settings)
+    return trained(train, model, data, out=out, settings=settings, validation=validation, memory_check=memory_check)
 
 
-def report_run(run, out: Path, settings: PretrainingSettings):
+def trained(train, *arguments, out: Path, settings: PretrainingSettings, **more):
     """Calls a function that pre-trains and returns its history; writes command.toml and yields the last metrics."""
     from keras.callbacks import LambdaCallback
 
@@ -62,7 +59,8 @@ def report_run(run, out: Path, settings: PretrainingSettings):
 
     begin = LambdaCallback(on_train_begin=lambda logs: write_config(out, settings))
     try:
-        history = run(say=say, callbacks=[begin] * this_machine().is_chief)
+        callbacks = [begin] if this_machine().is_chief else []
+        history = train(*arguments, out, settings, say=say, callbacks=callbacks, **more)
     except KeyboardInterrupt:
         say(f"interrupted; {_kept(out)}")
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended

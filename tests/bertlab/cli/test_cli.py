@@ -103,14 +103,6 @@ def test_help_starts_without_loading_a_backend():
     assert not {"'keras'", "'tensorflow'", "'numpy'"} & set(shown.replace("[", "").replace("]", "").split(", "))
 
 
-@pytest.mark.slow
-def test_a_users_mistake_is_one_line_and_exit_code_2():
-    result = run("summary", "gigantic")
-    assert result.returncode == 2
-    assert result.stderr.strip().startswith("bertlab: there is no size 'gigantic'")
-    assert "Traceback" not in result.stderr
-
-
 def test_summary_prints_the_published_number_and_json():
     assert "109,482,240" in CliRunner().invoke(cli, ["summary", "base"]).output
     values = json.loads(CliRunner().invoke(cli, ["summary", "large", "--no-heads", "--json"]).output)

@@ -67,6 +67,18 @@ def test_what_is_written_gives_the_same_again(command, tmp_path):
     assert "out" not in tomllib.loads((tmp_path / WRITTEN).read_text())  # the folder of a run is named for every run
 
 
+def test_several_arguments_are_a_list_in_the_file(tmp_path):
+    @made_from(config=True)
+    def show(names: tuple[str, ...], *, out: Path | None = option(None, "Folder.")):
+        """Show the names."""
+        if out:
+            write_config(out)
+        return names
+
+    assert given(show, "a.csv", "b, c.csv", "--out", tmp_path) == ("a.csv", "b, c.csv")
+    assert given(show, "--config", tmp_path / WRITTEN) == ("a.csv", "b, c.csv")
+
+
 @pytest.mark.parametrize(
     "text, told",
     [("learning-rat = 1", "there is no option 'learning-rat'; expected some of name_or_path"),

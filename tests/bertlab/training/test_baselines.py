@@ -313,6 +313,7 @@ def test_the_command_trains_with_the_kinds_own_recipe_and_its_settings_repeat_it
         ("--kind lstm --grid", "No such option '--grid'"),
         ("--kind lstm --lora-rank 4", "No such option '--lora-rank'"),
         ("--kind bow --units 8", "--units has no effect with --kind bow; leave it out"),
+        ("--kind cbow --word-vectors x --word-size 9", "--word-size has no effect with --word-vectors; leave it out"),
         ("--kind bow --tokenizer x --min-count 3", "--min-count has no effect with --tokenizer; leave it out"),
     ],
 )

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from finetuning_case import task_of
 
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.training.baselines.settings import BaselineSettings
 from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors, write_word_vectors
@@ -177,16 +175,3 @@ def test_vectors_that_have_no_effect_are_refused(vectors, tmp_path):
     with pytest.raises(DataError, match="no vector for any of the"):
         trained("lstm", tmp_path / "out", word_vectors=vectors)
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "told"),
-    [
-        ("--kind lstm --word-vectors given.txt --word-size 9", "--word-size has no effect with --word-vectors"),
-        ("--kind lstm --tokenizer bertlab-mini --min-count 9", "--min-count has no effect with --tokenizer"),
-        ("--kind cbow --units 9", "--units has no effect with --kind cbow"),
-    ],
-)
-def test_options_that_do_not_fit_are_refused(options, told, tmp_path):
-    done = CliRunner().invoke(cli, ["train-baseline", "package", "--out", str(tmp_path / "out"), *options.split()])
-    assert done.exit_code == 2 and told in done.output
