@@ -135,19 +135,26 @@ def fine_tune(bert, head, rows, targets, loss, epochs=3, rate=5e-4, batch=16, fa
         schedule = keras.optimizers.schedules.CosineDecay(
             0.0, max(1, steps - warm), warmup_target=rate, warmup_steps=warm
         )
-        optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
-        if factors_of:
-            by_path = factors_of(model)
-            optimizer.factors = [by_path[variable.path] for variable in model.trainable_variables]
-        optimizer.build(
-            model.trainable_variables
-        )  # before the first step, which TensorFlow would otherwise trace twice
-        model.compile(optimizer, loss, jit_compile=False)
-    # Full batches only: then your layers know all sizes. The examples left out are others in each epoch.
-    examples = tf.data.Dataset.from_tensor_slices((rows, targets)).shuffle(len(targets))
-    batches = examples.batch(batch, drop_remainder=True)
-    model.fit(batches, epochs=epochs, shuffle=False, verbose=0, callbacks=[Bar(steps)])
+        by_path = factors_of(model) if factors_of else None
+        factors = by_path and [by_path[variable.path] for variable in model.trainable_variables]
+        compile_with_adam(model, schedule, loss, factors)
+    fit(model, rows, targets, epochs, batch, callbacks=[Bar(steps)])
     return model
+
+
+def compile_with_adam(model, schedule, loss, factors=None) -> None:
+    """Adam with clipped gradients. factors: of the rates, see `LayerwiseAdam`."""
+    optimizer = LayerwiseAdam(schedule, global_clipnorm=1.0)
+    optimizer.factors = factors
+    optimizer.build(model.trainable_variables)  # before the first step, which TensorFlow would otherwise trace twice
+    model.compile(optimizer, loss, jit_compile=False)
+
+
+def fit(model, rows, targets, epochs: int, batch: int, seed: int | None = None, callbacks=()) -> None:
+    """Trains on full batches only: then your layers know all sizes. The examples left out are others in each epoch."""
+    examples = tf.data.Dataset.from_tensor_slices((rows, targets)).shuffle(len(targets), seed=seed)
+    batches = examples.batch(batch, drop_remainder=True)
+    model.fit(batches, epochs=epochs, shuffle=False, verbose=0, callbacks=list(callbacks))
 
 
 def predict(model, rows) -> np.ndarray:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import keras
 import numpy as np
-import tensorflow as tf
 from keras import ops
 
+from autograde.student.fine_tuning import arrays, compile_with_adam, cut, fit
 from autograde.student.small_tasks import small_task
 from bertlab.data import small_world
 from bertlab.data.tasks.metrics_entities import entity_scores
@@ -45,11 +45,8 @@ def word_task(name: str) -> WordTask:
     """
     if name == "names":
         task = small_task(name)
-        return WordTask(
-            name,
-            *([(row.words, row.tags) for row in rows] for rows in (task.train, task.validation)),
-            tuple(task.labels),
-        )
+        train, held_out = ([(row.words, row.tags) for row in rows] for rows in (task.train, task.validation))
+        return WordTask(name, train, held_out, tuple(task.labels))
     if name not in WORD_TASKS:
         raise ValueError(f"expected a task of words, {', '.join(WORD_TASKS)}; got {name!r}")
     count = TRAIN + HELD_OUT
@@ -93,8 +90,6 @@ class TaggedWords:
 def tagged_words(sentences, start, length: int = LENGTH, most_words: int = MOST_WORDS) -> TaggedWords:
     """Packs sentences, pairs of their words and the numbers of the tags. Words that do not fit are left out."""
     from mybert.wordpiece import pack
-
-    from autograde.student.fine_tuning import arrays, cut
 
     packed = []
     first = np.zeros((len(sentences), most_words), "int32")
@@ -160,20 +155,14 @@ def train_tagger(
 
     mix_rate: how many times faster the few numbers of the mix learn.
     """
-    from autograde.student.fine_tuning import LayerwiseAdam
-
     keras.utils.set_random_seed(seed)
     model = Tagger(tag_count, units, mix)
     model(vectors[:2])
     steps = epochs * (len(vectors) // BATCH)
-    optimizer = LayerwiseAdam(keras.optimizers.schedules.CosineDecay(rate, steps), global_clipnorm=1.0)
     of_mix = {id(variable) for variable in (mix.trainable_variables if mix is not None else [])}
-    variables = model.trainable_variables
-    optimizer.factors = [mix_rate if id(variable) in of_mix else 1.0 for variable in variables]
-    optimizer.build(variables)
-    model.compile(optimizer, tagging_loss, jit_compile=False)
-    examples = tf.data.Dataset.from_tensor_slices((vectors.astype("float32"), tags)).shuffle(len(tags), seed=seed)
-    model.fit(examples.batch(BATCH, drop_remainder=True), epochs=epochs, shuffle=False, verbose=0)
+    factors = [mix_rate if id(variable) in of_mix else 1.0 for variable in model.trainable_variables]
+    compile_with_adam(model, keras.optimizers.schedules.CosineDecay(rate, steps), tagging_loss, factors)
+    fit(model, vectors.astype("float32"), tags, epochs, BATCH, seed)
     return model
 
 

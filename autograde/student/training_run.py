@@ -80,15 +80,15 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
     """
     import tensorflow as tf
 
-    pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
     if tf.config.list_physical_devices("GPU"):
-        model = _model(pieces, hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
-        steps = changes.get("steps") or _steps_begun(model) or _steps_of(known_gpu(gpu_name()))
+        model = _model(hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
+        known = known_gpu(gpu_name())
+        steps = changes.get("steps") or _steps_begun(model) or (known.steps if known else USUAL_STEPS)
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
         steps = changes.get("steps", USUAL_STEPS)
-        model = _model(pieces, hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
+        model = _model(hidden_size=128, num_layers=2, num_heads=2, max_positions=32)
         settings = dict(text="python", length=32, batch_size=64, steps=steps, warmup_steps=max(1, steps // 10),
                         peak=2e-3, interval=max(1, steps // 8), compiled=False, model=model)  # fmt: skip
     if "seed" not in changes:
@@ -99,10 +99,8 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
 def own_seed(folder: Path) -> int:
     """A number that is drawn once for the folder of a home's runs and kept there: a run that resumes has it again.
 
-    Raises RunError for a file of something else.
-
     With one seed for all, runs on machines of one kind end with nearly the same weights, like copies. A run that was
-    begun before there was such a number has 7.
+    begun before there was such a number has 7. Raises RunError for a file of something else.
     """
     path = folder / "seed.txt"
     if not path.is_file():
@@ -115,15 +113,10 @@ def own_seed(folder: Path) -> int:
     return int(text)
 
 
-def _steps_of(known) -> int:
-    return known.steps if known else USUAL_STEPS
-
-
 def _steps_begun(model: dict) -> int | None:
     """The number of steps of the last saved run of this model whose number was chosen for a GPU; None without one."""
-    states = {
-        steps: _folder(model, steps) / _STATE for steps in {_steps_of(known) for known in (*KNOWN.values(), None)}
-    }
+    chosen = {USUAL_STEPS, *(known.steps for known in KNOWN.values())}
+    states = {steps: _folder(model, steps) / _STATE for steps in chosen}
     saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
     return max(saved, key=saved.get, default=None)
 
@@ -138,7 +131,8 @@ def _folder(model: dict, steps: int) -> Path:
     return home.of_notebook(NOTEBOOK) / "pretraining_run" / name
 
 
-def _model(pieces, hidden_size, num_layers, num_heads, max_positions):
+def _model(hidden_size, num_layers, num_heads, max_positions):
+    pieces = len(VOCABULARY.read_text(encoding="utf-8").splitlines())
     sizes = (pieces, hidden_size, num_layers, num_heads, 4 * hidden_size, max_positions)
     return dict(zip(CONFIG, sizes)) | {"dropout": 0.1}
 
@@ -363,13 +357,16 @@ class Run:
         write_atomically(self.folder / _STATE, lambda partial: save_file(arrays, partial, metadata), RunError)
 
     def _load(self) -> None:
-        from safetensors import SafetensorError
+        from safetensors import SafetensorError, safe_open
 
         try:
-            notes, arrays = _read_state(self.folder / _STATE)
+            with safe_open(self.folder / _STATE, framework="numpy") as file:
+                notes = json.loads(file.metadata()["run"])
+                arrays = {name: file.get_tensor(name) for name in file.keys()}
         except (SafetensorError, OSError, ValueError, KeyError, TypeError) as reason:
             raise RunError(f"{self.folder / _STATE} cannot be read ({reason}): delete it to begin again") from None
-        check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", error=RunError)
+        older = {"precision": "auto"}  # runs of notebook 13 did not have it
+        check_same(notes["settings"], asdict(self.settings), self.folder, "this folder", older, RunError)
         if {name for name in arrays if not name.startswith("scale/")} != set(self._variables):
             raise RunError(f"{self.folder}/ has a run of another model: rename or delete the folder")
         for name, variable in (self._variables | self._scale).items():
@@ -400,10 +397,3 @@ def _interrupts():
 
 def _numbered(kind: str, variables) -> dict:
     return {f"{kind}/{index:04}": variable for index, variable in enumerate(variables)}
-
-
-def _read_state(path: Path) -> tuple[dict, dict]:
-    from safetensors import safe_open
-
-    with safe_open(path, framework="numpy") as file:
-        return json.loads(file.metadata()["run"]), {name: file.get_tensor(name) for name in file.keys()}

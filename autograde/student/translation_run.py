@@ -4,14 +4,13 @@ The notebook defines the model, the step and the loop; `training_run.Run` keeps 
 student's home and resumes it.
 """
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from autograde.student import home
-from autograde.student.training_run import own_seed
+from autograde.student.training_run import RunSettings, own_seed
 from bertlab.data import small_world
 from bertlab.data.small_world.mirror import END, PAD, START
 
@@ -25,20 +24,8 @@ __all__ = ["END", "FILE", "LENGTHS", "LONG", "NOTEBOOK", "PAD", "START", "Transl
            "choose_translation", "translation_folder"]  # fmt: skip
 
 
-@dataclass(frozen=True)
-class TranslationSettings:
-    """All settings of a run. model: the arguments of Transformer. The other names are those of `RunSettings`."""
-
-    steps: int
-    warmup_steps: int
-    interval: int  # steps between two evaluations
-    peak: float  # the highest learning rate
-    batch_size: int = 64
-    length: int = small_world.LONGEST + 1  # of a source
-    compiled: bool = False  # the step is compiled with XLA
-    seed: int = 13
-    text: str = "the small world"
-    model: dict = field(default_factory=dict)
+class TranslationSettings(RunSettings):
+    """All settings of a run. length: of a source. model: the arguments of Transformer."""
 
     def __str__(self):
         sizes = self.model
@@ -54,7 +41,9 @@ def choose_translation(steps: int = 600, **changes) -> TranslationSettings:
     sizes = dict(vocab_size=vocabulary, hidden_size=64, num_layers=2, num_heads=4, intermediate_size=128, dropout=0.0)
     if "seed" not in changes:
         changes["seed"] = own_seed(home.of_notebook(NOTEBOOK) / "translation_run")
-    settings = dict(steps=steps, warmup_steps=max(1, steps // 10), interval=max(1, steps // 8), peak=3e-3, model=sizes)
+    settings = dict(text="the small world", length=small_world.LONGEST + 1, batch_size=64, steps=steps,
+                    warmup_steps=max(1, steps // 10), peak=3e-3, interval=max(1, steps // 8), compiled=False,
+                    model=sizes)  # fmt: skip
     return TranslationSettings(**settings | changes)
 
 

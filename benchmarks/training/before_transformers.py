@@ -79,8 +79,8 @@ def reader_of(kind: str, vocabulary: int):
     from keras import ops
 
     from bertlab.layers.encoder import Encoder
-    from bertlab.training.baselines.averages import mean_of_real
     from bertlab.training.baselines.recurrent import RecurrentStack
+    from bertlab.training.baselines.texts import mean_of_real
 
     small = keras.initializers.RandomNormal(stddev=0.1)
     base, _, start = kind.partition(", ")
@@ -328,7 +328,7 @@ def _sentence_vectors(reader: str, rows: tuple, seed: int):
     import tensorflow as tf
     from keras import ops
 
-    from bertlab.training.baselines.pairs import pair_features
+    from bertlab.training.baselines.texts import pair_features
 
     keras.utils.set_random_seed(seed)
     model, head = reader_of("bag" if reader == "bag" else "bilstm", PAD + 1), keras.layers.Dense(3)

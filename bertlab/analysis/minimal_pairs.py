@@ -29,6 +29,7 @@ from bertlab.common.errors import DataError
 from bertlab.common.files import write_json, write_text
 from bertlab.common.progress import track
 from bertlab.common.work_folder import WorkFolder
+from bertlab.data.tasks.formats import read_lines
 
 PAIRS_BATCH_SIZE = 100
 GROUPS = ("phenomenon", "term", "field")
@@ -100,7 +101,12 @@ def read_pairs(path: str | Path, say: Callable[[str], object] = warnings.warn) -
         files = [path]
     else:
         raise DataError(f"{path}: no such file or folder; give a .jsonl file in BLiMP's format, or a folder of them")
-    found = [pair for file in files for pair in _pairs_of(file)]
+    found = [
+        _pair(line, f"{file} line {number}", file.stem)
+        for file in files
+        for number, line in read_lines(file)
+        if line.strip()
+    ]
     pairs = [pair for pair in found if pair.good.strip() != pair.bad.strip()]
     if len(pairs) < len(found):
         first = next(pair for pair in found if pair.good.strip() == pair.bad.strip())
@@ -109,16 +115,6 @@ def read_pairs(path: str | Path, say: Callable[[str], object] = warnings.warn) -
     if not pairs:
         raise DataError(f"{path}: expected at least one pair of two different sentences, got none")
     return pairs
-
-
-def _pairs_of(file: Path) -> Iterable[MinimalPair]:
-    try:
-        lines = file.read_text(encoding="utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise DataError(f"{file}: not UTF-8 ({error}); convert the file first") from None
-    for number, line in enumerate(lines, 1):
-        if line.strip():
-            yield _pair(line, f"{file} line {number}", file.stem)
 
 
 def _pair(line: str, where: str, default: str) -> MinimalPair:
@@ -189,7 +185,9 @@ def score_pairs(
 
     work = None
     if out is not None:
-        work = WorkFolder(out, "scores/work.json", {**(identity or {}), "masking": masking, "pairs": _digest(pairs)})
+        texts = json.dumps([[pair.good, pair.bad, pair.phenomenon] for pair in pairs])
+        digest = hashlib.sha256(texts.encode()).hexdigest()[:16]
+        work = WorkFolder(out, "scores/work.json", {**(identity or {}), "masking": masking, "pairs": digest})
         if work.found() is not None:
             work.check()
         work.check_unused("pairs.csv", "results.json")
@@ -216,11 +214,6 @@ def check_lengths(tokenizer, pairs: Sequence[MinimalPair], longest: int) -> None
         except DataError as error:
             _, _, reason = str(error).partition(": ")
             raise DataError(f"{pair.where}: {reason}") from None
-
-
-def _digest(pairs: Sequence[MinimalPair]) -> str:
-    texts = json.dumps([[pair.good, pair.bad, pair.phenomenon] for pair in pairs])
-    return hashlib.sha256(texts.encode()).hexdigest()[:16]
 
 
 def group_results(pairs: Sequence[MinimalPair], scores: np.ndarray) -> list[GroupResult]:

@@ -76,84 +76,69 @@ def write_vectors(
     per_piece = maker.pooling == "none"
     if out.suffix not in (".npy", ".npz") or (per_piece and out.suffix == ".npy"):
         raise DataError(f"{out}: the file's name must end in .npz{'' if per_piece else ' or .npy'}")
-    growing = _GrowingArray(out.with_name(out.name + ".partial"), maker.dimensions)
-    lengths = _GrowingNumbers(out.with_name(out.name + ".lengths")) if per_piece else None
-    notes = _Progress(out.with_name(out.name + ".progress.json"), settings)
-    texts = iter(texts)
-    _resume(growing, lengths, notes, texts, advance)
+    vectors = _GrowingArray(out.with_name(out.name + ".partial"), maker.dimensions)
+    lengths = _GrowingArray(out.with_name(out.name + ".lengths")) if per_piece else None
+    growing = [vectors] if lengths is None else [vectors, lengths]
+    note, digest, texts = out.with_name(out.name + ".progress.json"), TextsDigest(), iter(texts)
+    if note.exists() and vectors.path.exists():
+        _resume(growing, note, settings, texts, digest)
+        advance(digest.texts)
+    else:
+        note.unlink(missing_ok=True)
+        for array in growing:
+            array.begin()
     while some := list(islice(texts, together)):
-        vectors = maker(some, advance)
-        growing.append(np.concatenate(vectors) if per_piece else np.stack(vectors))
+        made = maker(some, advance)
+        vectors.append(np.concatenate(made) if per_piece else np.stack(made))
         if lengths is not None:
-            lengths.append([len(vector) for vector in vectors])
-        notes.add(some)
-        notes.save(growing.rows)
-    unfinished = [growing.path, notes.path] + ([lengths.path] if lengths else [])
-    if notes.digest.texts:
-        growing.finish()
+            lengths.append([len(vector) for vector in made])
+        digest.add(some)
+        write_json(note, _description(settings, digest, vectors.rows))
+    if digest.texts:
+        vectors.finish()
         description_of(out).unlink(missing_ok=True)  # of the file that is replaced
-        _rename_final(growing.path, out, lengths)
-        write_json(description_of(out), notes.values(growing.rows))
-    for path in unfinished:
+        _rename_final(vectors.path, out, lengths)
+        write_json(description_of(out), _description(settings, digest, vectors.rows))
+    for path in [array.path for array in growing] + [note]:
         path.unlink(missing_ok=True)
-    if not notes.digest.texts:
+    if not digest.texts:
         raise DataError(f"{out}: expected at least one text to encode")
-    return growing.rows, maker.dimensions
+    return vectors.rows, maker.dimensions
+
+
+def _description(settings: dict, digest: TextsDigest, rows: int) -> dict:
+    return {"settings": settings, "texts": digest.texts, "rows": rows, "sha256": digest.sha256}
 
 
 def _resume(
-    growing: "_GrowingArray", lengths: "_GrowingNumbers | None", notes: "_Progress", texts: Iterator[str], advance
+    growing: "list[_GrowingArray]", note: Path, settings: dict, texts: Iterator[str], digest: TextsDigest
 ) -> None:
-    """Skips the finished texts, if they are the same as before; starts if there are none."""
-    found = notes.read()
-    files = [file for file in (growing, lengths) if file is not None]
-    if found is None or not growing.path.exists():
-        notes.path.unlink(missing_ok=True)
-        for file in files:
-            file.begin()
-        return
-    advice = f"delete it and {notes.path.name} to start again, or choose another file"
-    check_same(found["settings"], notes.settings, growing.path, f"it and {notes.path.name}", error=DataError)
-    notes.add(islice(texts, found["texts"]))
-    if notes.digest.sha256 != found["sha256"]:
-        raise DataError(f"{growing.path}: was started with other texts; {advice}")
-    for file, count in zip(files, (found["rows"], found["texts"])):
-        if not file.cut(count):
-            raise DataError(f"{file.path}: is shorter than {notes.path.name} records; {advice}")
-    advance(found["texts"])
-
-
-class _Progress:
-    """The contents of OUT.progress.json: settings, the number of finished texts and rows, and the texts' digest."""
-
-    def __init__(self, path: Path, settings: dict):
-        self.path, self.settings, self.digest = path, settings, TextsDigest()
-
-    def read(self) -> dict | None:
-        """The notes of an earlier run."""
-        return read_json(self.path) if self.path.exists() else None
-
-    def add(self, texts: Iterable[str]) -> None:
-        """Counts texts as finished."""
-        self.digest.add(texts)
-
-    def values(self, rows: int) -> dict:
-        """JSON values that describe the rows written so far."""
-        return {"settings": self.settings, "texts": self.digest.texts, "rows": rows, "sha256": self.digest.sha256}
-
-    def save(self, rows: int) -> None:
-        write_json(self.path, self.values(rows))
+    """Skips the texts that are finished, if they are the same as before, and what was written after the last note."""
+    found, partial = read_json(note), growing[0].path
+    advice = f"delete it and {note.name} to start again, or choose another file"
+    check_same(found["settings"], settings, partial, f"it and {note.name}", error=DataError)
+    digest.add(islice(texts, found["texts"]))
+    if digest.sha256 != found["sha256"]:
+        raise DataError(f"{partial}: was started with other texts; {advice}")
+    for array, count in zip(growing, (found["rows"], found["texts"])):
+        if not array.cut(count):
+            raise DataError(f"{array.path}: is shorter than {note.name} records; {advice}")
 
 
 class _GrowingArray:
-    """An .npy file (rows, D) float32 to which rows are added; NumPy leaves space in its header for the final number."""
+    """A file to which rows are added: an .npy file (rows, D) float32, or numbers alone (rows,) int64 without a header.
 
-    def __init__(self, path: Path, dimensions: int):
+    NumPy leaves space in an .npy file's header for the final number of rows.
+    """
+
+    def __init__(self, path: Path, dimensions: int | None = None):
         self.path, self.dimensions, self.rows = path, dimensions, 0
+        self.dtype = np.dtype("<i8" if dimensions is None else "<f4")
 
     def _write_header(self, file) -> None:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (self.rows, self.dimensions)}
-        np.lib.format.write_array_header_1_0(file, header)
+        if self.dimensions is not None:
+            header = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.rows, self.dimensions)}
+            np.lib.format.write_array_header_1_0(file, header)
 
     def begin(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -161,15 +146,22 @@ class _GrowingArray:
             self._write_header(file)
 
     def cut(self, rows: int) -> bool:
-        """Removes the rows written after the last note; False if there are fewer rows than noted."""
+        """Keeps so many rows; False, and no change, if there are fewer."""
+        self.path.touch()
         with open(self.path, "rb+") as file:
             self._write_header(file)
-            self.rows = rows
-            return _cut(file, file.tell() + rows * self.dimensions * 4)
+            size = file.tell() + rows * (self.dimensions or 1) * self.dtype.itemsize
+            if file.seek(0, os.SEEK_END) < size:
+                return False
+            file.truncate(size)
+        self.rows = rows
+        return True
 
-    def append(self, vectors: np.ndarray) -> None:
-        _append(self.path, np.ascontiguousarray(vectors, "<f4"))
-        self.rows += len(vectors)
+    def append(self, rows) -> None:
+        with open(self.path, "ab") as file:
+            file.write(np.asarray(rows, self.dtype).tobytes())
+            _sync(file)  # on the disk before the note counts them
+        self.rows += len(rows)
 
     def finish(self) -> None:
         with open(self.path, "rb+") as file:
@@ -177,48 +169,12 @@ class _GrowingArray:
             _sync(file)  # on the disk before the name changes
 
 
-class _GrowingNumbers:
-    """A file of integers to which more are added."""
-
-    def __init__(self, path: Path):
-        self.path = path
-
-    def begin(self) -> None:
-        self.path.write_bytes(b"")
-
-    def cut(self, count: int) -> bool:
-        """Keeps this many numbers; False if there are fewer."""
-        self.path.touch()
-        with open(self.path, "rb+") as file:
-            return _cut(file, 8 * count)
-
-    def append(self, numbers: list[int]) -> None:
-        _append(self.path, np.array(numbers, "<i8"))
-
-    def read(self) -> np.ndarray:
-        return np.fromfile(self.path, "<i8")
-
-
-def _append(path: Path, array: np.ndarray) -> None:
-    with open(path, "ab") as file:
-        file.write(array.tobytes())
-        _sync(file)  # on the disk before the note counts them
-
-
 def _sync(file) -> None:
     file.flush()
     os.fsync(file.fileno())
 
 
-def _cut(file, size: int) -> bool:
-    """Truncates an open file to a size; False, and no change, if it is smaller."""
-    if file.seek(0, os.SEEK_END) < size:
-        return False
-    file.truncate(size)
-    return True
-
-
-def _rename_final(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> None:
+def _rename_final(partial: Path, out: Path, lengths: _GrowingArray | None) -> None:
     """Renames the finished array to its final name, or writes it into a zip file for an .npz."""
     if out.suffix == ".npy":
         os.replace(partial, out)
@@ -229,9 +185,10 @@ def _rename_final(partial: Path, out: Path, lengths: _GrowingNumbers | None) -> 
     write_atomically(out, lambda packed: _pack(partial, lengths, packed))
 
 
-def _pack(partial: Path, lengths: _GrowingNumbers | None, packed: Path) -> None:
+def _pack(partial: Path, lengths: _GrowingArray | None, packed: Path) -> None:
     with zipfile.ZipFile(packed, "w") as archive:
         archive.write(partial, "vectors.npy")
         if lengths is not None:
             with archive.open("row_splits.npy", "w") as file:
-                np.lib.format.write_array(file, np.concatenate([[0], np.cumsum(lengths.read(), dtype=np.int64)]))
+                ends = np.cumsum(np.fromfile(lengths.path, lengths.dtype), dtype=np.int64)
+                np.lib.format.write_array(file, np.concatenate([[0], ends]))

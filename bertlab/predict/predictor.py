@@ -26,8 +26,7 @@ from bertlab.predict.predictions import (
 )
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
 from bertlab.tokenizers.wordpiece.encoding import text_column
-from bertlab.training.baselines.storage import is_baseline, load_baseline
-from bertlab.training.features.storage import frozen_in, has_features, load_features
+from bertlab.training.features.storage import load_trained
 from bertlab.training.finetuning.batches import outputs_of
 from bertlab.training.finetuning.task_info import load_task_model, load_written_info
 from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, sigmoid, softmax, task_kind_of
@@ -78,12 +77,9 @@ class Predictor:
         say which of the two it reads; without it, each call's first input decides.
         Raises CheckpointError for a model that is not fine-tuned, or not on this task, or has another shape.
         """
-        tokens = folder
-        if is_baseline(folder):
-            model = load_baseline(folder)
-            info = load_written_info(folder, model, task)
-        elif has_features(folder):
-            model, tokens = load_features(folder), frozen_in(folder)
+        tokens, trained = folder, load_trained(folder)
+        if trained is not None:
+            model, tokens = trained
             info = load_written_info(folder, model, task)
         else:
             model, info = load_task_model(folder, task)

@@ -325,16 +325,6 @@ def tokenize(text, vocabulary, lower_case=True):
         result += splits.setdefault(word, wordpiece(word, vocabulary))
     return result
 
-# %% tokenize: wrong: special tokens kept
-def tokenize(text, vocabulary, lower_case=True):
-    out = []
-    for word in text.split():
-        if word in ("[MASK]", "[CLS]", "[SEP]", "[PAD]", "[UNK]"):
-            out.append(word)
-        else:
-            out += [p for w in basic_tokenize(word, lower_case) for p in wordpiece(w, vocabulary)]
-    return out
-
 # %% tokenize: wrong: one list for all texts
 tokens = []
 
@@ -440,24 +430,6 @@ def count_pairs(spelled):
             counts[pair], last = counts.get(pair, 0) + count, pair
     return counts
 
-# %% count-pairs: wrong: counted as the reversed pair where that one is known
-def count_pairs(spelled):
-    counts = {}
-    for pieces, count in spelled:
-        for left, right in zip(pieces, pieces[1:]):
-            pair = (right, left) if (right, left) in counts else (left, right)
-            counts[pair] = counts.get(pair, 0) + count
-    return counts
-
-# %% count-pairs: wrong: the neighbour of a token's first place
-def count_pairs(spelled):
-    counts = {}
-    for tokens, count in spelled:
-        for left in tokens[:-1]:
-            pair = left, tokens[tokens.index(left) + 1]
-            counts[pair] = counts.get(pair, 0) + count
-    return counts
-
 # %% count-pairs: wrong: one dict for all words
 def spell(word):
     return [word[0], *("##" + character for character in word[1:])]
@@ -471,19 +443,6 @@ def count_pairs(spelled):
     for pieces, count in spelled:
         for pair in zip(pieces, pieces[1:]):
             counts[pair] = counts.get(pair, 0) + count
-    return counts
-
-# %% count-pairs: wrong: a token taken for a regular expression
-import re
-
-
-def count_pairs(spelled):
-    counts = {}
-    for pieces, count in spelled:
-        text = " ".join(pieces)
-        for left, right in dict.fromkeys(zip(pieces, pieces[1:])):
-            found = re.findall(rf"(?<!\S){left}(?= {right}(?!\S))", text)
-            counts[left, right] = counts.get((left, right), 0) + len(found) * count
     return counts
 
 # %% best-pair: right: counters, all scores first
@@ -679,25 +638,6 @@ def best_pair(spelled, rule, min_count=1):
     often = [pair for pair in counts if counts[pair] >= min_count]
     return min(often, key=lambda pair: (-score(pair), -counts[pair], pair), default=None)
 
-# %% best-pair: wrong: tokens below the limit are left out, not pairs
-from collections import Counter
-
-
-def best_pair(spelled, rule, min_count=1):
-    singles, pairs = Counter(), count_pairs(spelled)
-    for pieces, count in spelled:
-        for piece in pieces:
-            singles[piece] += count
-    total = singles.total()
-
-    def key(pair):
-        count = pairs[pair]
-        ratio = count / (singles[pair[0]] * singles[pair[1]])
-        score = {"count": count, "ratio": ratio, "gain": count * math.log(total * ratio)}[rule]
-        return -score, -count, pair
-
-    return min((pair for pair in pairs if min(singles[piece] for piece in pair) >= min_count), key=key, default=())
-
 # %% best-pair: wrong: no score below 0 is ever the best
 from collections import Counter
 
@@ -797,19 +737,6 @@ def merge_pair(pair, spelled):
         (pattern.sub(lambda found: left + right[2:], " ".join(pieces)).split(" "), count) for pieces, count in spelled
     ]
 
-# %% merge-pair: wrong: number signs stripped
-def merge_pair(pair, spelled):
-    result = []
-    for word, count in spelled:
-        new = []
-        for piece in word:
-            if new and new[-1:] == [pair[0]] and piece == pair[1] and not (new and new[-1] is None):
-                new[-1] = pair[0] + pair[1].lstrip("#")
-            else:
-                new.append(piece)
-        result.append((new, count))
-    return result
-
 # %% merge-pair: wrong: one list for all pairs
 def merge_pair(pair, spelled, result=[]):
     result.clear()
@@ -866,15 +793,6 @@ def merge_pair(pair, spelled):
                 joined.append(piece)
         result.append((joined, count))
     return result
-
-# %% merge-pair: wrong: the pair taken for a regular expression
-import re
-
-
-def merge_pair(pair, spelled):
-    pattern = re.compile(rf"(?<!\S){pair[0]} {pair[1]}(?!\S)")
-    merged = pair[0] + pair[1].removeprefix("##")
-    return [(pattern.sub(lambda found: merged, " ".join(pieces)).split(" "), count) for pieces, count in spelled]
 
 # %% merge-pair: wrong: the merged token taken for a template
 import re
@@ -1026,28 +944,6 @@ def learn_vocabulary(word_counts, size, rule, min_count=2):
             token = pair[0] + pair[1].removeprefix("##")
             if pieces.count(token) == 0:
                 pieces.append(token)
-    return pieces
-
-# %% learn-vocabulary: wrong: never to a token that exists
-SPECIAL_PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-
-
-def alphabet(word_counts):
-    characters = {character for word in word_counts for character in word}
-    joined = {character for word in word_counts if len(word) > 1 for character in word}
-    return [*sorted(characters), *("##" + character for character in sorted(joined))]
-
-
-def learn_vocabulary(word_counts, size, rule, min_count=2):
-    pieces = SPECIAL_PIECES + alphabet(word_counts)
-    spelled = [(spell(word), count) for word, count in word_counts.items() if "##" + word[-1] != word]
-    while len(pieces) < size:
-        pair = best_pair(spelled, rule, min_count)
-        if not pair:
-            break
-        spelled = merge_pair(pair, spelled)
-        if pair[0] + pair[1][2:] not in pieces:
-            pieces.append(pair[0] + pair[1][2:])
     return pieces
 
 # %% learn-vocabulary: wrong: rare words left out
@@ -1208,16 +1104,6 @@ def strip_accents(text):
     parts = (unicodedata.normalize("NFD", c) if c.isalpha() else c for c in text.lower())
     return "".join(c for part in parts for c in part if unicodedata.category(c) != "Mn")
 
-# %% strip-accents: wrong: format characters deleted
-def strip_accents(text):
-    decomposed = unicodedata.normalize("NFD", text.lower())
-    return "".join(c for c in decomposed if unicodedata.category(c) not in ("Mn", "Cf"))
-
-# %% strip-accents: wrong: marks beyond U+FFFF kept
-def strip_accents(text):
-    decomposed = unicodedata.normalize("NFD", text.lower())
-    return "".join(c for c in decomposed if unicodedata.category(c) != "Mn" or c > "\uffff")
-
 # %% split-punctuation: right: blanks and split
 import string
 
@@ -1314,22 +1200,6 @@ def split_punctuation(word):
             parts[-1] += one
     return [part for part in parts if part]
 
-# %% split-punctuation: wrong: parts of earlier calls
-import string
-
-found = []
-
-
-def split_punctuation(word):
-    found.append("")
-    first = len(found) - 1
-    for c in word:
-        if c in string.punctuation or unicodedata.category(c)[0] == "P":
-            found.extend([c, ""])
-        else:
-            found[-1] += c
-    return [part for part in found[first - 1 :] if part]
-
 # %% split-punctuation: wrong: every mark that is no letter, digit, symbol or control character
 def is_punctuation(character):
     ascii_symbol = "!" <= character <= "~" and not character.isalnum()
@@ -1366,39 +1236,6 @@ import re
 def split_punctuation(word):
     marks = r"[!-/:-@\[-`{-~¡§«¶·»¿\u2010-\u2027\u2030-\u2043\u2045-\u2051\u2053-\u205e\u3001-\u3003\u3008-\u3011！]"
     return [part for part in re.split(f"({marks})", word) if part]
-
-# %% split-punctuation: wrong: the block of general punctuation as a whole
-def split_punctuation(word):
-    parts = [""]
-    for c in word:
-        ascii_symbol = "!" <= c <= "~" and not c.isalnum()
-        if ascii_symbol or unicodedata.category(c)[0] == "P" or "\u2010" <= c <= "\u205e":
-            parts += [c, ""]
-        else:
-            parts[-1] += c
-    return [part for part in parts if part]
-
-# %% split-punctuation: wrong: emoji stand alone
-def split_punctuation(word):
-    parts = [""]
-    for c in word:
-        ascii_symbol = "!" <= c <= "~" and not c.isalnum()
-        if ascii_symbol or unicodedata.category(c)[0] == "P" or c >= "\U0001f000":
-            parts += [c, ""]
-        else:
-            parts[-1] += c
-    return [part for part in parts if part]
-
-# %% split-punctuation: wrong: format characters stand alone
-def split_punctuation(word):
-    parts = [""]
-    for c in word:
-        ascii_symbol = "!" <= c <= "~" and not c.isalnum()
-        if ascii_symbol or unicodedata.category(c)[0] == "P" or unicodedata.category(c) == "Cf":
-            parts += [c, ""]
-        else:
-            parts[-1] += c
-    return [part for part in parts if part]
 
 # %% split-punctuation: wrong: an apostrophe between letters stays
 def is_punctuation(character):
@@ -1672,18 +1509,6 @@ def pack(first, second, vocabulary, length):
     ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
     return {"token_ids": ids, "token_type_ids": kinds + [0] * empty, "attention_mask": [1] * len(row) + [0] * empty}
 
-# %% pack: wrong: first text shortened in place
-def pack(first, second, vocabulary, length):
-    while second is None and len(first) > length - 2:
-        first.pop()
-    if second is not None:
-        first, second = truncate_pair(first, second, length - 3)
-    row = ["[CLS]", *first, "[SEP]"] + ([*second, "[SEP]"] if second is not None else [])
-    kinds, empty = [0] * (len(first) + 2), length - len(row)
-    kinds += [1] * (len(row) - len(kinds)) + [0] * empty
-    ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
-    return {"token_ids": ids, "token_type_ids": kinds, "attention_mask": [1] * len(row) + [0] * empty}
-
 # %% pack: wrong: one dict for all rows
 row = {}
 
@@ -1699,34 +1524,3 @@ def pack(first, second, vocabulary, length):
     row["token_type_ids"] = [0] * len(one) + [1] * len(two) + [0] * empty
     row["attention_mask"] = [1] * (length - empty) + [0] * empty
     return row
-
-# %% pack: wrong: 512 positions at most
-def pack(first, second, vocabulary, length):
-    if second is None:
-        row = ["[CLS]", *first[: min(length, 512) - 2], "[SEP]"]
-        kinds = [0] * len(row)
-    else:
-        first, second = truncate_pair(first, second, min(length, 512) - 3)
-        row = ["[CLS]", *first, "[SEP]", *second, "[SEP]"]
-        kinds = [0] * (len(first) + 2) + [1] * (len(second) + 1)
-    empty = length - len(row)
-    ids = [vocabulary[piece] for piece in row + ["[PAD]"] * empty]
-    return {"token_ids": ids, "token_type_ids": kinds + [0] * empty, "attention_mask": [1] * len(row) + [0] * empty}
-
-# %% pack: wrong: ids of 16 bits
-import array
-
-
-def pack(first, second, vocabulary, length):
-    if second is None:
-        one, two = ["[CLS]", *first[: length - 2], "[SEP]"], []
-    else:
-        first, second = truncate_pair(first, second, length - 3)
-        one, two = ["[CLS]", *first, "[SEP]"], [*second, "[SEP]"]
-    empty = length - len(one) - len(two)
-    ids = array.array("H", [vocabulary[piece] % 2**16 for piece in one + two + ["[PAD]"] * empty])
-    return {
-        "token_ids": ids.tolist(),
-        "token_type_ids": [0] * len(one) + [1] * len(two) + [0] * empty,
-        "attention_mask": [1] * (length - empty) + [0] * empty,
-    }

@@ -45,10 +45,6 @@ def token_embeddings(token_ids, w_e):
     found = ops.matmul(ops.one_hot(flat, w_e.shape[0]), w_e)
     return ops.reshape(found, (*token_ids.shape, w_e.shape[-1]))
 
-# %% token-embeddings: wrong: a batch of one loses its axis
-def token_embeddings(token_ids, w_e):
-    return ops.squeeze(ops.one_hot(token_ids, w_e.shape[0]) @ w_e)
-
 # %% token-embeddings: wrong: ids in 16 bits
 def token_embeddings(token_ids, w_e):
     ids = ops.cast(ops.expand_dims(token_ids, -1), "float16")
@@ -173,31 +169,6 @@ def sinusoids(length, d_e):
     table[:, 1::2] = np.cos(angles)
     return ops.convert_to_tensor(table, dtype="float32")
 
-# %% sinusoids: wrong: 512 positions again and again
-def sinusoids(length, d_e):
-    position = ops.expand_dims(ops.arange(length, dtype="float32") % 512, axis=1)
-    pair = ops.arange(d_e // 2, dtype="float32")
-    angles = position / 10000 ** (2 * pair / d_e)
-    return ops.reshape(ops.stack([ops.sin(angles), ops.cos(angles)], axis=-1), (length, d_e))
-
-# %% sinusoids: wrong: positions in 16 bits
-def sinusoids(length, d_e):
-    positions = np.arange(length).astype("float16").astype("float64")[:, None]
-    angles = positions / 10000 ** (np.arange(0, d_e, 2) / d_e)
-    table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_e)
-    return ops.convert_to_tensor(table.astype("float32"))
-
-# %% sinusoids: wrong: the first table of each width is kept
-tables_of = {}
-
-
-def sinusoids(length, d_e):
-    if d_e not in tables_of:
-        angles = np.arange(length)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
-        table = np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(length, d_e)
-        tables_of[d_e] = ops.convert_to_tensor(table.astype("float32"))
-    return tables_of[d_e][:length]
-
 # %% sinusoids: wrong: a table of 5,000 positions
 def sinusoids(length, d_e):
     angles = np.arange(5000)[:, None] / 10000 ** (np.arange(0, d_e, 2) / d_e)
@@ -248,11 +219,6 @@ def cosine_similarities(x):
 def cosine_similarities(x):
     unit = x / (ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True)) + 1e-8)
     return ops.matmul(unit, ops.swapaxes(unit, -1, -2))
-
-# %% position-similarity: wrong: products of lengths not below 1e-8
-def cosine_similarities(x):
-    n = ops.sqrt(ops.sum(ops.square(x), axis=-1, keepdims=True))
-    return ops.matmul(x, ops.swapaxes(x, -1, -2)) / ops.maximum(n * ops.swapaxes(n, -1, -2), 1e-8)
 
 # %% learned-positions: right: gathered
 def learned_positions(length, w_p):
@@ -320,25 +286,6 @@ def learned_positions(length, w_p):
         raise ValueError("too long")
     return w_p[:length]
 
-# %% learned-positions: wrong: remembered by shapes
-_places = {}
-
-
-def learned_positions(length, w_p):
-    if length > w_p.shape[0]:
-        raise ValueError("too long")
-    n = length, tuple(w_p.shape)
-    if n not in _places:
-        _places[n] = w_p[:length]
-    return _places[n]
-
-# %% learned-positions: wrong: no gradient
-def learned_positions(length, w_p):
-    table = ops.convert_to_numpy(w_p)
-    if length > len(table):
-        raise ValueError(f"the table has {len(table)} positions, not {length}")
-    return ops.convert_to_tensor(table[:length])
-
 # %% learned-positions: wrong: a table of 512 rows at most
 def learned_positions(length, w_p):
     if length > min(512, w_p.shape[0]):
@@ -400,18 +347,6 @@ def segment_ids(token_ids, sep_id, pad_id):
     before = ops.cumsum(is_sep, axis=1) - is_sep
     return ops.where(token_ids == pad_id, ops.zeros_like(token_ids), before)
 
-# %% segment-ids: wrong: [SEP] is always 3
-def segment_ids(token_ids, sep_id, pad_id):
-    here = ops.cast(ops.equal(token_ids, 3), "int32")
-    before = ops.cumsum(here, axis=-1) - here
-    return before * ops.cast(ops.not_equal(token_ids, pad_id), "int32")
-
-# %% segment-ids: wrong: [PAD] is always 0
-def segment_ids(token_ids, sep_id, pad_id):
-    here = ops.cast(ops.equal(token_ids, sep_id), "int32")
-    before = ops.cumsum(here, axis=-1) - here
-    return ops.cast(ops.logical_and(before > 0, token_ids != 0), "int32")
-
 # %% segment-ids: wrong: all of B where there is no [SEP]
 def segment_ids(token_ids, sep_id, pad_id):
     first = ops.argmax(ops.cast(token_ids == sep_id, "int32"), axis=1)[:, None]
@@ -468,27 +403,12 @@ def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
     places = ops.take(w_p, ops.arange(token_ids.shape[-1]) % 8, axis=0)
     return token_embeddings(token_ids, w_e) + token_embeddings(token_type_ids, w_s) + places
 
-# %% input-embeddings: wrong: positions remembered by shapes
-_places = {}
-
-
-def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
-    n = token_ids.shape[-1], tuple(w_p.shape)
-    if n not in _places:
-        _places[n] = learned_positions(n[0], w_p)
-    return token_embeddings(token_ids, w_e) + token_embeddings(token_type_ids, w_s) + _places[n]
-
 # %% input-embeddings: wrong: no segment vector where all are 0
 def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
     x = token_embeddings(token_ids, w_e) + learned_positions(token_ids.shape[1], w_p)
     if bool(ops.any(token_type_ids != 0)):
         x = x + token_embeddings(token_type_ids, w_s)
     return x
-
-# %% input-embeddings: wrong: no gradient for the positions
-def input_embeddings(token_ids, token_type_ids, w_e, w_s, w_p):
-    positions = ops.stop_gradient(learned_positions(token_ids.shape[1], w_p))
-    return token_embeddings(token_ids, w_e) + token_embeddings(token_type_ids, w_s) + positions
 
 # %% bert-embeddings: right: made in build
 class BertEmbeddings(keras.layers.Layer):

@@ -130,21 +130,11 @@ def softmax_rows(a):
     powers = ops.exp(shifted)
     return powers / ops.sum(powers, axis=-1, keepdims=True)
 
-# %% softmax-rows: wrong: shifted by the mean
-def softmax_rows(a):
-    powers = ops.exp(a - ops.mean(a, axis=-1, keepdims=True))
-    return powers / ops.sum(powers, axis=-1, keepdims=True)
-
 # %% softmax-rows: wrong: shifted by the largest score of each matrix but not of each row
 def softmax_rows(a):
     axes = -1 if len(a.shape) == 2 else (-2, -1)
     powers = ops.exp(a - ops.max(a, axis=axes, keepdims=True))
     return powers / ops.sum(powers, axis=-1, keepdims=True)
-
-# %% softmax-rows: wrong: no gradient
-def softmax_rows(a):
-    p = np.exp(a - np.max(a, -1, keepdims=True))
-    return ops.convert_to_tensor(p / p.sum(-1, keepdims=True))
 
 # %% softmax-rows: wrong: no gradient for large scores
 def softmax_rows(a: Tensor) -> Tensor:
@@ -409,28 +399,6 @@ def masked_attention(q, k, v, mask):
     extended = (1.0 - ops.cast(mask, "float32")) * float(np.finfo("float32").min)
     return ops.softmax(attention_scores(q, k) + extended, axis=-1) @ v
 
-# %% masked-attention: wrong: minus infinity
-MASKED_SCORE = -1e9
-
-
-def masked_attention(q, k, v, mask):
-    scores = ops.where(mask, attention_scores(q, k), -np.inf)
-    return ops.matmul(ops.softmax(scores, axis=-1), v)
-
-# %% masked-attention: wrong: zeroed and renormalised
-MASKED_SCORE = -1e9
-
-
-def masked_attention(q, k, v, mask):
-    scores = attention_scores(q, k)
-    powers = ops.exp(scores - ops.max(scores, axis=-1, keepdims=True)) * ops.cast(mask, scores.dtype)
-    return powers @ v / ops.sum(powers, axis=-1, keepdims=True)
-
-# %% masked-attention: wrong: weights masked once more
-def masked_attention(q, k, v, mask):
-    weights = softmax_rows(ops.where(mask, attention_scores(q, k), -1e9))
-    return ops.where(mask, weights, 0.0) @ v
-
 # %% masked-attention: wrong: weights hidden and divided again
 def masked_attention(q, k, v, mask):
     weights = ops.where(mask, softmax_rows(attention_scores(q, k)), 0.0)
@@ -442,12 +410,6 @@ def masked_attention(q, k, v, mask):
     if len(mask.shape) == 2 and mask.shape[0] == q.shape[0]:
         mask = mask[:, None, :]
     return softmax_rows(ops.where(mask, attention_scores(q, k), -1e9)) @ v
-
-# %% masked-attention: wrong: the score made smaller by a hundred
-def masked_attention(q, k, v, mask):
-    scores = attention_scores(q, k)
-    seen = ops.any(ops.broadcast_to(mask, scores.shape), axis=-1, keepdims=True)
-    return softmax_rows(ops.where(seen, ops.where(mask, scores, scores - 100), 0.0)) @ v
 
 # %% masked-attention: wrong: scores of zero are hidden
 MASKED_SCORE = -1e9
@@ -503,11 +465,6 @@ def mh_attention(x, heads, w_o, b_o):
 # %% mh-attention: wrong: eight heads at most
 def mh_attention(x, heads, w_o, b_o):
     found = concat_heads([attention(x, *parameters) for parameters in heads[:8]])
-    return found @ w_o[: found.shape[-1]] + b_o
-
-# %% mh-attention: wrong: twelve heads at most
-def mh_attention(x, heads, w_o, b_o):
-    found = concat_heads([attention(x, *parameters) for parameters in heads[:12]])
     return found @ w_o[: found.shape[-1]] + b_o
 
 # %% multi-head-layer: right: a dense per head
@@ -826,28 +783,6 @@ class MultiHeadAttention(keras.layers.Layer):
             found.append(softmax_rows(scores) @ v_h)
         return self.out(concat_heads(found))
 
-# %% multi-head-layer: wrong: weights are dropped in training
-class MultiHeadAttention(keras.layers.Layer):
-    def __init__(self, num_heads, **kwargs):
-        super().__init__(**kwargs)
-        self.num_heads = num_heads
-        self.drop = keras.layers.Dropout(0.1)
-
-    def build(self, s):
-        for n in ("query", "key", "value", "out"):
-            setattr(self, n, keras.layers.Dense(s[-1]))
-            getattr(self, n).build(s)
-
-    def call(self, x, attention_mask=None, training=None):
-        q, k, v = (ops.split(p(x), self.num_heads, -1) for p in (self.query, self.key, self.value))
-        out = []
-        for a, b, c in zip(q, k, v):
-            s = attention_scores(a, b)
-            if attention_mask is not None:
-                s = ops.where(attention_mask, s, MASKED_SCORE)
-            out.append(self.drop(softmax_rows(s), training=training) @ c)
-        return self.out(concat_heads(out))
-
 # %% multi-head-layer: wrong: composed: projections of the layer that was built last
 class MultiHeadAttention(keras.layers.Layer):
     def __init__(self, num_heads, **kwargs):
@@ -977,33 +912,6 @@ class MultiHeadAttention(keras.layers.Layer):
         weights = self.drop(softmax_rows(scores), training=training) if attention_mask is not None else softmax_rows(scores)
         found = ops.matmul(weights, v)
         side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), ops.shape(x))
-        return self.out(side_by_side)
-
-# %% multi-head-layer: wrong: the batch size from x.shape
-class MultiHeadAttention(keras.layers.Layer):
-    def __init__(self, num_heads, **kwargs):
-        super().__init__(**kwargs)
-        self.num_heads = num_heads
-    def build(self, x_shape):
-        hidden = x_shape[-1]
-        self.query = keras.layers.Dense(hidden, name="query")
-        self.key = keras.layers.Dense(hidden, name="key")
-        self.value = keras.layers.Dense(hidden, name="value")
-        self.out = keras.layers.Dense(hidden, name="out")
-        for projection in (self.query, self.key, self.value, self.out):
-            projection.build(x_shape)
-    def split_heads(self, x):
-        batch, tokens, hidden = x.shape
-        x = ops.reshape(x, (batch, tokens, self.num_heads, hidden // self.num_heads))
-        return ops.transpose(x, (0, 2, 1, 3))
-    def call(self, x, attention_mask=None):
-        q, k, v = self.split_heads(self.query(x)), self.split_heads(self.key(x)), self.split_heads(self.value(x))
-        scores = attention_scores(q, k)
-        if attention_mask is not None:
-            scores = ops.where(ops.expand_dims(attention_mask, axis=1), scores, MASKED_SCORE)
-        weights = softmax_rows(scores)
-        found = ops.matmul(weights, v)
-        side_by_side = ops.reshape(ops.transpose(found, (0, 2, 1, 3)), x.shape)
         return self.out(side_by_side)
 
 # %% cross-attention: right: answerer by answerer

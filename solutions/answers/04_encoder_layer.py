@@ -190,19 +190,6 @@ class LayerNorm(keras.layers.Layer):
     def call(self, x):
         return layer_norm(x, LayerNorm.scale, LayerNorm.offset, self.epsilon)
 
-# %% layer-norm-layer: wrong: its dtype not handed on
-class LayerNorm(keras.layers.Layer):
-    def __init__(self, epsilon=1e-12, name=None, trainable=True, **kwargs):
-        super().__init__(name=name, trainable=trainable)
-        self.epsilon = epsilon
-
-    def build(self, x_shape):
-        self.gamma = self.add_weight(shape=(x_shape[-1],), initializer="ones", name="gamma")
-        self.beta = self.add_weight(shape=(x_shape[-1],), initializer="zeros", name="beta")
-
-    def call(self, x):
-        return layer_norm(x, self.gamma, self.beta, self.epsilon)
-
 # %% layer-norm-layer: wrong: one epsilon for all layers of the class
 class LayerNorm(keras.layers.Layer):
     def __init__(self, epsilon=1e-12, **kwargs):
@@ -245,14 +232,6 @@ def token_spread(x):
     tokens = x.shape[1]
     centred = (ops.eye(tokens) - 1 / tokens) @ x
     return ops.sqrt(ops.einsum("btd,btd->b", centred, centred) / ops.einsum("btd,btd->b", x, x))
-
-# %% token-spread: wrong: standard deviations, as a mean over the components
-def token_spread(x):
-    return ops.mean(ops.std(x, axis=1), axis=-1) / ops.std(x, axis=(1, 2))
-
-# %% token-spread: wrong: sizes in place of squares
-def token_spread(x):
-    return ops.sum(ops.abs(x - ops.mean(x, axis=1, keepdims=True)), axis=(1, 2)) / ops.sum(ops.abs(x), axis=(1, 2))
 
 # %% gelu: right: match statement
 def gelu(x, kind="exact"):
@@ -346,14 +325,6 @@ def gelu(x, kind="exact"):
     if kind == "tanh":
         return 0.5 * x * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
     return ops.stack([0.5 * row * (1.0 + ops.erf(row / 2**0.5)) for row in x])
-
-# %% gelu: wrong: a gradient that is NaN where Φ is 0
-def gelu(x, kind="exact"):
-    if kind == "sigmoid":
-        return x * ops.sigmoid(1.702 * x)
-    if kind == "tanh":
-        return 0.5 * x * (1.0 + ops.tanh((2 / math.pi) ** 0.5 * (x + 0.044715 * x**3)))
-    return x * ops.exp(ops.log(0.5 * (1.0 + ops.erf(x / 2**0.5))))
 
 # %% gelu: wrong: powers without a limit
 def gelu(x, kind="exact"):
@@ -536,20 +507,6 @@ class FeedForward(keras.layers.Layer):
     def call(self, x):
         return self.outer(self.inner(x))
 
-# %% feed-forward-layer: wrong: the approximation with tanh
-class FeedForward(keras.layers.Layer):
-    def __init__(self, intermediate_size, **kwargs):
-        super().__init__(**kwargs)
-        self.size = intermediate_size
-
-    def build(self, x_shape):
-        self.inner, self.outer = keras.layers.Dense(self.size), keras.layers.Dense(x_shape[-1])
-        self.inner.build(x_shape)
-        self.outer.build((*x_shape[:-1], self.size))
-
-    def call(self, x):
-        return self.outer(gelu(self.inner(x), "tanh"))
-
 # %% feed-forward-layer: wrong: rows of zeros stay
 class FeedForward(keras.layers.Layer):
     def __init__(self, intermediate_size, **kwargs):
@@ -690,21 +647,6 @@ def dropout(x, rate, training):
         return x
     rate = round(rate, 1)
     return ops.where(keras.random.uniform(x.shape) < rate, 0.0, x / (1 - rate))
-
-# %% dropout: wrong: random numbers in tenths
-def dropout(x, rate, training):
-    if not training:
-        return x
-    numbers = ops.floor(keras.random.uniform(ops.shape(x)) * 10) / 10
-    return ops.where(numbers < rate, 0.0, x / (1 - rate))
-
-# %% dropout: wrong: 512 random numbers again and again
-def dropout(x, rate, training):
-    if not training:
-        return x
-    size = int(np.prod(x.shape))
-    drawn = ops.tile(keras.random.uniform((min(size, 512),)), (size // 512 + 1,))[:size]
-    return ops.where(ops.reshape(drawn, x.shape) < rate, ops.zeros_like(x), x / (1 - rate))
 
 # %% dropout: wrong: an axis of size 1 is lost
 def dropout(x, rate, training):
@@ -889,20 +831,6 @@ class EncoderLayer(keras.layers.Layer):
         middle = self.attention_norm(residual(x, self.attention(x, attention_mask), self.rate, training))
         return self.output_norm(residual(middle, self.feed_forward(middle), self.rate, training))
 
-# %% encoder-layer: wrong: what attention reads is dropped
-class EncoderLayer(keras.layers.Layer):
-    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.attention, self.attention_norm = MultiHeadAttention(num_heads), LayerNorm()
-        self.feed_forward, self.output_norm = FeedForward(intermediate_size), LayerNorm()
-        self.dropout = keras.layers.Dropout(dropout)
-
-    def call(self, x, attention_mask=None, training=None):
-        x = self.attention_norm(
-            x + self.dropout(self.attention(self.dropout(x, training=training), attention_mask), training=training)
-        )
-        return self.output_norm(x + self.dropout(self.feed_forward(x), training=training))
-
 # %% encoder-layer: wrong: another epsilon at the end
 class EncoderLayer(keras.layers.Layer):
     def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
@@ -974,50 +902,6 @@ class EncoderLayer(keras.layers.Layer):
         x = x + self.dropout(attended, training=training)
         x = self.attention_norm(x)
         transformed = self.feed_forward.outer(self.dropout(gelu(self.feed_forward.inner(x)), training=training))
-        x = x + self.dropout(transformed, training=training)
-        return self.output_norm(x)
-
-# %% encoder-layer: wrong: the mask is ignored in training
-class EncoderLayer(keras.layers.Layer):
-    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.attention = MultiHeadAttention(num_heads)
-        self.attention_norm = LayerNorm()
-        self.feed_forward = FeedForward(intermediate_size)
-        self.output_norm = LayerNorm()
-        self.dropout = keras.layers.Dropout(dropout)
-
-    def build(self, x_shape):
-        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
-            part.build(x_shape)
-
-    def call(self, x, attention_mask=None, training=None):
-        attended = self.attention(x, attention_mask=None if training else attention_mask)
-        x = x + self.dropout(attended, training=training)
-        x = self.attention_norm(x)
-        transformed = self.feed_forward(x)
-        x = x + self.dropout(transformed, training=training)
-        return self.output_norm(x)
-
-# %% encoder-layer: wrong: norms with an epsilon of 1e-10
-class EncoderLayer(keras.layers.Layer):
-    def __init__(self, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.attention = MultiHeadAttention(num_heads)
-        self.attention_norm = keras.layers.LayerNormalization(epsilon=1e-10)
-        self.feed_forward = FeedForward(intermediate_size)
-        self.output_norm = keras.layers.LayerNormalization(epsilon=1e-10)
-        self.dropout = keras.layers.Dropout(dropout)
-
-    def build(self, x_shape):
-        for part in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
-            part.build(x_shape)
-
-    def call(self, x, attention_mask=None, training=None):
-        attended = self.attention(x, attention_mask=attention_mask)
-        x = x + self.dropout(attended, training=training)
-        x = self.attention_norm(x)
-        transformed = self.feed_forward(x)
         x = x + self.dropout(transformed, training=training)
         return self.output_norm(x)
 
@@ -1098,15 +982,6 @@ class PreNormEncoderLayer(EncoderLayer):
         attended = self.attention(ops.stop_gradient(self.attention_norm(x)), attention_mask=attention_mask)
         x = x + self.dropout(attended, training=training)
         return x + self.dropout(self.feed_forward(self.output_norm(x)), training=training)
-
-# %% pre-norm-layer: wrong: x is dropped at the beginning
-class PreNormEncoderLayer(EncoderLayer):
-    def call(self, x, attention_mask=None, training=None):
-        x = self.dropout(x, training=training)
-        attended = self.attention(self.attention_norm(x), attention_mask=attention_mask)
-        x = x + self.dropout(attended, training=training)
-        transformed = self.feed_forward(self.output_norm(x))
-        return x + self.dropout(transformed, training=training)
 
 # %% pre-norm-layer: wrong: dropout inside of the network, too
 class PreNormEncoderLayer(EncoderLayer):
@@ -1214,30 +1089,6 @@ class Encoder(keras.layers.Layer):
         for layer in lower:
             x = layer(x, attention_mask, training=False)
         return last(x, attention_mask, training=training)
-
-# %% encoder: wrong: a rate of 0 taken for the usual one
-class Encoder(keras.layers.Layer):
-    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout or 0.1) for _ in range(num_layers)]
-
-    def call(self, x, attention_mask=None, training=None):
-        for layer in self.layers_:
-            x = layer(x, attention_mask=attention_mask, training=training)
-        return x
-
-# %% encoder: wrong: its input is dropped
-class Encoder(keras.layers.Layer):
-    def __init__(self, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.layers_ = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
-        self.drop = keras.layers.Dropout(dropout)
-
-    def call(self, x, attention_mask=None, training=None):
-        x = self.drop(x, training=training)
-        for l in self.layers_:
-            x = l(x, attention_mask, training=training)
-        return x
 
 # %% encoder: wrong: no gradient from one layer to the layer before
 class Encoder(keras.layers.Layer):

@@ -122,22 +122,6 @@ class FinalLayers(keras.layers.Layer):
         x = self.norm(gelu(self.dense(x)))
         return ops.clip(ops.softmax(ops.matmul(x, self.unembedding), axis=-1), 1e-7, 1.0)
 
-# %% final-layers: wrong: a name that is lost
-class FinalLayers(keras.layers.Layer):
-    def __init__(self, vocab_size, **kwargs):
-        super().__init__(trainable=kwargs.get("trainable", True))
-        self.vocab_size = vocab_size
-
-    def build(self, x_shape):
-        self.dense, self.norm = keras.layers.Dense(x_shape[-1]), LayerNorm()
-        self.dense.build(x_shape)
-        self.norm.build(x_shape)
-        self.unembedding = self.add_weight(shape=(x_shape[-1], self.vocab_size), name="unembedding")
-
-    def call(self, x):
-        x = self.norm(gelu(self.dense(x)))
-        return ops.softmax(ops.matmul(x, self.unembedding), axis=-1)
-
 # %% final-layers: wrong: the shape of the first call
 class FinalLayers(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -270,19 +254,6 @@ class ETransformer(keras.layers.Layer):
 
         return ops.map(distributions, x)
 
-# %% etransformer: wrong: token 0 is hidden as if it were padding
-class ETransformer(keras.layers.Layer):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
-        super().__init__(**kwargs)
-        self.token = keras.layers.Embedding(vocab_size, d_e)
-        self.position = keras.layers.Embedding(max_length, d_e)
-        self.encoder = Encoder(num_layers, num_heads, d_mlp)
-        self.final = FinalLayers(vocab_size)
-
-    def call(self, x):
-        e = self.token(x) + self.position(ops.arange(ops.shape(x)[1]))
-        return self.final(self.encoder(e, padding_mask(ops.cast(x != 0, "int32"))))
-
 # %% etransformer: wrong: the length of the first call
 class ETransformer(keras.layers.Layer):
     def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
@@ -297,20 +268,6 @@ class ETransformer(keras.layers.Layer):
 
     def call(self, x):
         e = self.token(x) + self.position(self.places)
-        return self.final(self.encoder(e))
-
-# %% etransformer: wrong: no gradient to the positions
-class ETransformer(keras.layers.Layer):
-    def __init__(self, vocab_size, d_e, num_layers, num_heads, d_mlp, max_length, **kwargs):
-        super().__init__(**kwargs)
-        self.token = keras.layers.Embedding(vocab_size, d_e)
-        self.position = keras.layers.Embedding(max_length, d_e)
-        self.encoder = Encoder(num_layers, num_heads, d_mlp)
-        self.final = FinalLayers(vocab_size)
-
-    def call(self, x):
-        self.position(ops.zeros((1,), "int32"))
-        e = self.token(x) + np.array(self.position.embeddings)[: x.shape[1]]
         return self.final(self.encoder(e))
 
 # %% etransformer: wrong: no gradient to the embeddings
@@ -411,15 +368,6 @@ class Pooler(keras.layers.Layer):
     def call(self, hidden):
         return ops.tanh(self.dense(self.dropout(hidden[:, 0])))
 
-# %% pooler: wrong: no gradient to the encoder
-class Pooler(keras.layers.Layer):
-    def build(self, hidden_shape):
-        self.dense = keras.layers.Dense(hidden_shape[-1])
-        self.dense.build((hidden_shape[0], hidden_shape[-1]))
-
-    def call(self, hidden):
-        return ops.tanh(self.dense(ops.stop_gradient(hidden[:, 0])))
-
 # %% pooler: wrong: tanh by exponentials, which overflow
 class Pooler(keras.layers.Layer):
     def build(self, hidden_shape):
@@ -452,15 +400,6 @@ class Pooler(keras.layers.Layer):
 
     def call(self, hidden):
         return ops.tanh(self.dense(ops.reshape(hidden[:, :1], self.shape_of_first)))
-
-# %% pooler: wrong: no gradient to the bias
-class Pooler(keras.layers.Layer):
-    def build(self, hidden_shape):
-        self.dense = keras.layers.Dense(hidden_shape[-1])
-        self.dense.build((hidden_shape[0], hidden_shape[-1]))
-
-    def call(self, hidden):
-        return ops.tanh(ops.matmul(hidden[:, 0], self.dense.kernel) + ops.stop_gradient(self.dense.bias))
 
 # %% pooler: wrong: one Dense for all layers of the class
 class Pooler(keras.layers.Layer):
@@ -617,22 +556,6 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(is_real), training=training)
         return hidden, self.pooler(hidden)
 
-# %% bert: wrong: a name that is lost
-class Bert(keras.layers.Layer):
-    def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
-        **kwargs,
-    ):
-        super().__init__(trainable=kwargs.get("trainable", True))
-        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
-        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
-        self.pooler = Pooler()
-
-    def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        x = self.embeddings(token_ids, token_type_ids, training=training)
-        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
-        return hidden, self.pooler(hidden)
-
 # %% bert: wrong: the shape of the first call
 class Bert(keras.layers.Layer):
     def __init__(
@@ -669,22 +592,6 @@ class Bert(keras.layers.Layer):
         hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
         return hidden, self.pooler(ops.stop_gradient(hidden))
 
-# %% bert: wrong: no gradient to the embeddings
-class Bert(keras.layers.Layer):
-    def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
-        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
-        self.pooler = Pooler()
-
-    def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        x = self.embeddings(token_ids, token_type_ids, training=training)
-        hidden = self.encoder(ops.stop_gradient(x), attention_mask=padding_mask(attention_mask), training=training)
-        return hidden, self.pooler(hidden)
-
 # %% bert: wrong: half of the rate in the encoder
 class Bert(keras.layers.Layer):
     def __init__(
@@ -694,22 +601,6 @@ class Bert(keras.layers.Layer):
         super().__init__(**kwargs)
         self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout)
         self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout / 2)
-        self.pooler = Pooler()
-
-    def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        x = self.embeddings(token_ids, token_type_ids, training=training)
-        hidden = self.encoder(x, attention_mask=padding_mask(attention_mask), training=training)
-        return hidden, self.pooler(hidden)
-
-# %% bert: wrong: the usual rate in the embeddings, or none
-class Bert(keras.layers.Layer):
-    def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1,
-        **kwargs,
-    ):
-        super().__init__(**kwargs)
-        self.embeddings = BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=min(dropout, 0.1))
-        self.encoder = Encoder(num_layers, num_heads, intermediate_size, dropout=dropout)
         self.pooler = Pooler()
 
     def call(self, token_ids, token_type_ids, attention_mask, training=None):
@@ -849,39 +740,6 @@ class MlmHead(keras.layers.Layer):
         logits = ops.add(ops.einsum("nh,vh->nv", flat, table), self.bias)
         return ops.reshape(logits, (*ops.shape(x)[:-1], self.vocab_size))
 
-# %% mlm-head: wrong: the table of the first call
-class MlmHead(keras.layers.Layer):
-    def __init__(self, vocab_size, **kwargs):
-        super().__init__(**kwargs)
-        self.vocab_size, self.kept = vocab_size, None
-
-    def build(self, hidden_shape, table_shape=None):
-        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
-        self.dense.build(hidden_shape)
-        self.norm.build(hidden_shape)
-        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
-
-    def call(self, hidden, table):
-        self.kept = ops.transpose(table) if self.kept is None else self.kept
-        return ops.matmul(self.norm(gelu(self.dense(hidden))), self.kept) + self.bias
-
-# %% mlm-head: wrong: a name of its own beside kwargs
-class MlmHead(keras.layers.Layer):
-    """The masked-language-model head, tied to the token table."""
-
-    def __init__(self, vocab_size: int, **kwargs):
-        super().__init__(name="mlm_head", **kwargs)
-        self.vocab_size = vocab_size
-
-    def build(self, hidden_shape, table_shape=None):
-        self.dense = keras.layers.Dense(hidden_shape[-1], name="dense")
-        self.norm = LayerNorm(name="norm")
-        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
-
-    def call(self, hidden: Tensor, table: Tensor) -> Tensor:
-        x = self.norm(gelu(self.dense(hidden)))
-        return ops.matmul(x, ops.transpose(table)) + self.bias
-
 # %% mlm-head: wrong: the shape of the first call
 class MlmHead(keras.layers.Layer):
     def __init__(self, vocab_size, **kwargs):
@@ -898,22 +756,6 @@ class MlmHead(keras.layers.Layer):
     def call(self, hidden, table):
         x = self.norm(gelu(self.dense(hidden)))
         return ops.matmul(ops.reshape(x, self.shape_of_states), ops.transpose(table)) + self.bias
-
-# %% mlm-head: wrong: no gradient to the bias of the Dense
-class MlmHead(keras.layers.Layer):
-    def __init__(self, vocab_size, **kwargs):
-        super().__init__(**kwargs)
-        self.vocab_size = vocab_size
-
-    def build(self, hidden_shape, table_shape=None):
-        self.dense, self.norm = keras.layers.Dense(hidden_shape[-1]), LayerNorm()
-        self.dense.build(hidden_shape)
-        self.norm.build(hidden_shape)
-        self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
-
-    def call(self, hidden, table):
-        x = self.norm(gelu(ops.matmul(hidden, self.dense.kernel) + ops.stop_gradient(self.dense.bias)))
-        return ops.matmul(x, ops.transpose(table)) + self.bias
 
 # %% mlm-head: wrong: the bias begins with random numbers
 class MlmHead(keras.layers.Layer):
@@ -1001,16 +843,6 @@ class NspHead(keras.layers.Layer):
 
     def call(self, pooled, training=None):
         return self.dense(self.dropout(pooled, training=training))
-
-# %% nsp-head: wrong: dropout that Keras switches on
-class NspHead(keras.layers.Layer):
-    def build(self, pooled_shape):
-        self.dense = keras.layers.Dense(2)
-        self.dense.build(pooled_shape)
-        self.dropout = keras.layers.Dropout(0.5)
-
-    def call(self, pooled):
-        return self.dense(self.dropout(pooled))
 
 # %% nsp-head: wrong: composed: the Dense of the head that was built last
 class NspHead(keras.layers.Layer):
@@ -1450,89 +1282,6 @@ def load_published(variables, tensors):
     wanted = [published_name(path) for path in variables]
     return sorted(path for path in found if path not in values), sorted(n for n in tensors if n not in wanted)
 
-# %% load-published: wrong: the table of segments is turned like a kernel, and then does not fit
-def load_published(variables, tensors):
-    missing, used = [], set()
-    for path, variable in variables.items():
-        name = published_name(path)
-        if name not in tensors:
-            missing.append(path)
-            continue
-        array = tensors[name]
-        if array.ndim == 2 and "token" not in path and "position" not in path:
-            array = array.T
-        if array.shape == tuple(variable.shape):
-            variable.assign(array)
-            used.add(name)
-    return sorted(missing), sorted(set(tensors) - used)
-
-# %% load-published: wrong: the file's arrays are turned
-def load_published(variables, tensors):
-    missing, unused = [], set(tensors)
-    for path, variable in variables.items():
-        name = published_name(path)
-        if name not in tensors:
-            missing.append(path)
-            continue
-        if path.endswith(".kernel"):
-            tensors[name] = tensors[name].T
-        variable.assign(tensors[name])
-        unused.discard(name)
-    return sorted(missing), sorted(unused)
-
-# %% load-published: wrong: the file's dict is emptied
-def load_published(variables, tensors):
-    missing = []
-    for path, variable in variables.items():
-        if published_name(path) not in tensors:
-            missing.append(path)
-            continue
-        value = tensors.pop(published_name(path))
-        variable.assign(value.T if path.endswith(".kernel") else value)
-    return sorted(missing), sorted(tensors)
-
-# %% load-published: wrong: loaded variables leave the dict
-def load_published(variables, tensors):
-    unused = set(tensors)
-    for path in list(variables):
-        name = published_name(path)
-        if name in tensors:
-            variables.pop(path).assign(tensors[name].T if path.endswith(".kernel") else tensors[name])
-            unused.discard(name)
-    return sorted(variables), sorted(unused)
-
-# %% load-published: wrong: names of another model are not reported
-def load_published(
-    variables: dict[str, keras.Variable], tensors: dict[str, np.ndarray]
-) -> tuple[list[str], list[str]]:
-    missing, unused = [], [name for name in tensors if name.startswith(("bert.", "cls."))]
-    for path, variable in variables.items():
-        name = published_name(path)
-        if name in tensors:
-            array = tensors[name]
-            variable.assign(array.T if path.split(".")[-1] == "kernel" else array)
-            unused.remove(name)
-        else:
-            missing.append(path)
-    return sorted(missing), sorted(unused)
-
-# %% load-published: wrong: one list for all missing names
-missing = []
-
-
-def load_published(variables, tensors):
-    missing.clear()
-    unused = set(tensors)
-    for path, variable in variables.items():
-        name = published_name(path)
-        if name not in tensors:
-            missing.append(path)
-            continue
-        variable.assign(tensors[name].T if path.endswith("kernel") else tensors[name])
-        unused.discard(name)
-    missing.sort()
-    return missing, sorted(unused)
-
 # %% load-published: wrong: used names are remembered between calls
 def load_published(variables, tensors, used=set()):
     missing = []
@@ -1647,15 +1396,6 @@ def fill_in(token_ids, logits, pieces, k=5):
             best = np.argsort(-probabilities[t])[:k]
             guesses.append([(pieces[i], float(probabilities[t, i])) for i in best])
     return guesses
-
-# %% fill-in: wrong: the signs ## are taken off
-def fill_in(token_ids, logits, pieces, k=5):
-    result = []
-    for place, token in enumerate(token_ids):
-        if pieces[token] == "[MASK]":
-            shares, best = ops.top_k(ops.softmax(logits[place]), k)
-            result.append([(pieces[int(i)].removeprefix("##"), float(share)) for share, i in zip(shares, best)])
-    return result
 
 # %% fill-in: wrong: unknown tokens are blanks, too
 def fill_in(token_ids, logits, pieces, k=5):

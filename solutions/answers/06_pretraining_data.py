@@ -54,41 +54,10 @@ def mask_each(token_ids, mask_id, p, rng):
     positions = sorted((int(start) + k) % n for k in range(count))
     return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
 
-# %% mask-each: wrong: p rounded to tenths
-def mask_each(token_ids, mask_id, p, rng):
-    masked, positions = list(token_ids), []
-    for t in range(len(masked)):
-        if rng.integers(10) < 10 * p:
-            masked[t] = mask_id
-            positions.append(t)
-    return masked, positions
-
-# %% mask-each: wrong: special tokens are never masked
-def mask_each(token_ids, mask_id, p, rng):
-    masked, positions = list(token_ids), []
-    for t in range(len(masked)):
-        if rng.random() < p and masked[t] not in (0, 101, 102):
-            masked[t] = mask_id
-            positions.append(t)
-    return masked, positions
-
 # %% mask-each: wrong: p in whole percents
 def mask_each(token_ids, mask_id, p, rng):
     positions = [t for t in range(len(token_ids)) if rng.integers(100) < 100 * p]
     return [mask_id if t in positions else token for t, token in enumerate(token_ids)], positions
-
-# %% mask-each: wrong: one list for all positions
-positions = []
-
-
-def mask_each(token_ids, mask_id, p, rng):
-    positions.clear()
-    masked = list(token_ids)
-    for t in range(len(token_ids)):
-        if rng.random() < p:
-            masked[t] = mask_id
-            positions.append(t)
-    return masked, positions
 
 # %% mask-each: wrong: at most 40 tokens
 def mask_each(token_ids, mask_id, p, rng):
@@ -136,18 +105,6 @@ def number_of_predictions(tokens, max_predictions=20, share=0.15):
 # %% number-of-predictions: right: idiom of google-research's BERT, int of the rounded product
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
     return min(max_predictions, max(1, int(round(tokens * share))))
-
-# %% number-of-predictions: wrong: at most 512 tokens
-def number_of_predictions(tokens, max_predictions=20, share=0.15):
-    return min(max_predictions, max(1, round(share * min(tokens, 512))))
-
-# %% number-of-predictions: wrong: whole percents
-def number_of_predictions(tokens, max_predictions=20, share=0.15):
-    return min(max_predictions, max(1, round(int(100 * share) * tokens / 100)))
-
-# %% number-of-predictions: wrong: rounded percents
-def number_of_predictions(tokens, max_predictions=20, share=0.15):
-    return min(max_predictions, max(1, round(round(100 * share) * tokens / 100)))
 
 # %% number-of-predictions: wrong: rounded twice
 def number_of_predictions(tokens, max_predictions=20, share=0.15):
@@ -226,21 +183,6 @@ def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token > max(special_ids)]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
 
-# %% choose-positions: wrong: [UNK] is left out
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in (*special_ids, 100)]
-    return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
-
-# %% choose-positions: wrong: the drawn positions count the calls
-drawn_before = [0]
-
-
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
-    drawn_before[0] += 1
-    own = np.random.default_rng(drawn_before[0])
-    return sorted(int(t) for t in own.choice(allowed, size=min(count, len(allowed)), replace=False))
-
 # %% choose-positions: wrong: each element exchanged with any other
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
@@ -248,42 +190,6 @@ def choose_positions(token_ids, special_ids, count, rng):
         j = int(rng.integers(len(allowed)))
         allowed[i], allowed[j] = allowed[j], allowed[i]
     return sorted(allowed[:count])
-
-# %% choose-positions: wrong: a random start and a random step
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
-    if len(allowed) <= count:
-        return allowed
-    place, step, found = int(rng.integers(len(allowed))), 1 + int(rng.integers(len(allowed) - 1)), []
-    while len(found) < count:
-        place = (place + step) % len(allowed)
-        while allowed[place] in found:
-            place = (place + 1) % len(allowed)
-        found.append(allowed[place])
-    return sorted(found)
-
-# %% choose-positions: wrong: of two equal random numbers the earlier one
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
-    keys = [int(rng.integers(len(allowed))) for _ in allowed]
-    return sorted(sorted(allowed, key=lambda t: keys[allowed.index(t)])[:count])
-
-# %% choose-positions: wrong: one list for all rows
-positions = []
-
-
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
-    positions[:] = sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
-    return positions
-
-# %% choose-positions: wrong: in a long row never two neighbours
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
-    while True:
-        chosen = sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed)), replace=False))
-        if 4 * count > len(allowed) or all(b - a > 1 for a, b in zip(chosen, chosen[1:])):
-            return chosen
 
 # %% choose-positions: wrong: [MASK] is special
 def choose_positions(token_ids, special_ids, count, rng):
@@ -294,11 +200,6 @@ def choose_positions(token_ids, special_ids, count, rng):
 def choose_positions(token_ids, special_ids, count, rng):
     allowed = [t for t, token in enumerate(token_ids) if token not in special_ids]
     return sorted(int(t) for t in rng.choice(allowed, size=min(count, len(allowed), 20), replace=False))
-
-# %% choose-positions: wrong: ids below 5 are special
-def choose_positions(token_ids, special_ids, count, rng):
-    allowed = [t for t, token in enumerate(token_ids) if token not in special_ids and token >= 5]
-    return sorted(int(t) for t in rng.choice(allowed, min(count, len(allowed)), replace=False))
 
 # %% mask-tokens: right: arrays
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -366,39 +267,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
             masked[t] = int(rng.choice([r for r in replacements if r != token_ids[t]] or replacements))
     return masked
 
-# %% mask-tokens: wrong: one replacement for the whole row
-def mask_tokens(token_ids, positions, mask_id, replacements, rng):
-    masked, other = list(token_ids), int(rng.choice(replacements))
-    for t in positions:
-        fate = rng.random()
-        masked[t] = mask_id if fate < 0.8 else other if fate < 0.9 else masked[t]
-    return masked
-
-# %% mask-tokens: wrong: equal tokens of a text are treated alike
-def mask_tokens(token_ids, positions, mask_id, replacements, rng):
-    masked, becomes = list(token_ids), {}
-    for t in positions:
-        token = token_ids[t]
-        if token not in becomes:
-            fate = rng.random()
-            becomes[token] = mask_id if fate < 0.8 else int(rng.choice(replacements)) if fate < 0.9 else token
-        masked[t] = becomes[token]
-    return masked
-
-# %% mask-tokens: wrong: one list for all rows
-masked = []
-
-
-def mask_tokens(token_ids, positions, mask_id, replacements, rng):
-    masked[:] = token_ids
-    for t in positions:
-        fate = rng.random()
-        if fate < 0.8:
-            masked[t] = mask_id
-        elif fate < 0.9:
-            masked[t] = int(rng.choice(replacements))
-    return masked
-
 # %% mask-tokens: wrong: NumPy, which fails without positions
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     ids, where = np.array(token_ids), np.array(positions)
@@ -407,17 +275,6 @@ def mask_tokens(token_ids, positions, mask_id, replacements, rng):
     other = where[(fate >= 0.8) & (fate < 0.9)]
     ids[other] = rng.choice(replacements, size=len(other))
     return ids.tolist()
-
-# %% mask-tokens: wrong: the replacement by its position
-def mask_tokens(token_ids, positions, mask_id, replacements, rng):
-    masked = list(token_ids)
-    for t in positions:
-        fate = rng.random()
-        if fate < 0.8:
-            masked[t] = mask_id
-        elif fate < 0.9:
-            masked[t] = replacements[t % len(replacements)]
-    return masked
 
 # %% mask-tokens: wrong: ids below 5 are left alone
 def mask_tokens(token_ids, positions, mask_id, replacements, rng):
@@ -489,36 +346,6 @@ def make_pair(documents, document, sentence, rng):
     label = int(rng.binomial(1, 0.5))
     return documents[document][sentence], (related, unrelated)[label], label
 
-# %% make-pair: wrong: the label by what the sentences say
-def make_pair(documents, document, sentence, rng):
-    following = documents[document][sentence + 1]
-    second = following
-    if rng.random() >= 0.5:
-        others = [d for d in range(len(documents)) if d != document]
-        texts = documents[others[rng.integers(len(others))]]
-        second = texts[rng.integers(len(texts))]
-    return documents[document][sentence], second, int(second != following)
-
-# %% make-pair: wrong: in place of A's document the one behind it
-def make_pair(documents, document, sentence, rng):
-    if rng.random() < 0.5:
-        return documents[document][sentence], documents[document][sentence + 1], 0
-    drawn = int(rng.integers(len(documents)))
-    other = documents[(drawn + 1) % len(documents) if drawn == document else drawn]
-    return documents[document][sentence], other[int(rng.integers(len(other)))], 1
-
-# %% make-pair: wrong: labels in turn
-turn = [0]
-
-
-def make_pair(documents, document, sentence, rng):
-    first = documents[document][sentence]
-    turn[0] += 1
-    if turn[0] % 2:
-        return first, documents[document][sentence + 1], 0
-    other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
-    return first, other[int(rng.integers(len(other)))], 1
-
 # %% make-pair: wrong: documents compared by what they say
 def make_pair(documents, document, sentence, rng):
     first = documents[document][sentence]
@@ -536,16 +363,6 @@ def make_pair(documents, document, sentence, rng):
     other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
     return first, other[int(rng.integers(len(other)))], 1
 
-# %% make-pair: wrong: no sentence that A's document has too, unless there are no others
-def make_pair(documents, document, sentence, rng):
-    own = documents[document]
-    if rng.random() < 0.5:
-        return own[sentence], own[sentence + 1], 0
-    others = [index for index in range(len(documents)) if index != document]
-    texts = documents[others[int(rng.integers(len(others)))]]
-    allowed = [text for text in texts if text not in own] or texts
-    return own[sentence], allowed[int(rng.integers(len(allowed)))], 1
-
 # %% make-pair: wrong: drawn again while B is the true next one
 def make_pair(documents, document, sentence, rng):
     first = documents[document][sentence]
@@ -553,15 +370,6 @@ def make_pair(documents, document, sentence, rng):
         return first, documents[document][sentence + 1], 0
     other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
     allowed = [text for text in other if text != documents[document][sentence + 1]] or other
-    return first, allowed[int(rng.integers(len(allowed)))], 1
-
-# %% make-pair: wrong: drawn again while B is A itself
-def make_pair(documents, document, sentence, rng):
-    first = documents[document][sentence]
-    if rng.random() < 0.5:
-        return first, documents[document][sentence + 1], 0
-    other = documents[int(rng.choice([d for d in range(len(documents)) if d != document]))]
-    allowed = [text for text in other if text != first] or other
     return first, allowed[int(rng.integers(len(allowed)))], 1
 
 # %% make-example: right: append until full
@@ -750,31 +558,12 @@ def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices({key: array[order] for key, array in examples.items()})
     return dataset.shuffle(8, seed=seed).batch(batch_size, drop_remainder=True).repeat()
 
-# %% batches: wrong: a generator
-def batches(examples, batch_size, seed):
-    rng = np.random.default_rng(seed)
-    while True:
-        order = rng.permutation(len(examples["input_ids"]))
-        for start in range(0, len(order) - batch_size + 1, batch_size):
-            yield {key: array[order[start : start + batch_size]] for key, array in examples.items()}
-
 # %% batches: wrong: the last example never comes first
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]) - 1, seed=seed)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
 
-# %% batches: wrong: the same rest is dropped in every epoch
-def batches(examples, batch_size, seed):
-    count = len(examples["input_ids"]) // batch_size * batch_size
-    dataset = tf.data.Dataset.from_tensor_slices(examples).take(count).shuffle(count, seed=seed)
-    return dataset.batch(batch_size).repeat()
-
 # %% batches: wrong: no seed for the seed 0
 def batches(examples, batch_size, seed):
     dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=seed or None)
     return dataset.batch(batch_size, drop_remainder=True).repeat()
-
-# %% batches: wrong: a hundred epochs
-def batches(examples, batch_size, seed):
-    dataset = tf.data.Dataset.from_tensor_slices(examples).shuffle(len(examples["input_ids"]), seed=seed)
-    return dataset.batch(batch_size, drop_remainder=True).repeat(100)

@@ -39,24 +39,6 @@ def etraining_loss(p, x, positions):
     return -tf.reduce_sum(tf.math.log(tf.gather_nd(p, places)))
 
 
-# %% etraining-loss: wrong: logarithm of the product
-def etraining_loss(p, x, positions):
-    rows = ops.take(p, positions, axis=0)
-    return -ops.log(ops.prod(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
-
-
-# %% etraining-loss: wrong: probabilities of at least 1e-7
-def etraining_loss(p, x, positions):
-    rows = ops.take(ops.clip(p, 1e-7, 1.0), positions, axis=0)
-    return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
-
-
-# %% etraining-loss: wrong: probabilities of at least 1e-30
-def etraining_loss(p, x, positions):
-    rows = ops.take(ops.maximum(p, 1e-30), positions, axis=0)
-    return -ops.sum(ops.log(ops.take_along_axis(rows, ops.expand_dims(ops.take(x, positions), 1), axis=1)))
-
-
 # %% etraining-loss: wrong: ids in 8 bits
 def etraining_loss(p, x, positions):
     rows, ids = ops.take(p, positions, axis=0), ops.cast(ops.cast(ops.take(x, positions), "uint8"), "int32")
@@ -138,21 +120,6 @@ def mlm_loss(logits, labels, weights):
     return ops.sum(losses * weights) / ops.maximum(ops.sum(weights), 1e-5)
 
 
-# %% mlm-loss: wrong: label 0 is taken for padding
-def mlm_loss(logits, labels, weights):
-    weights = weights * ops.cast(labels > 0, weights.dtype)
-    log_p = ops.log_softmax(logits, axis=-1)
-    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
-    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
-
-
-# %% mlm-loss: wrong: no gradient
-def mlm_loss(logits, labels, weights):
-    log_p = ops.stop_gradient(ops.log_softmax(logits, axis=-1))
-    losses = -ops.take_along_axis(log_p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
-    return ops.sum(losses * weights) / (ops.sum(weights) + 1e-5)
-
-
 # %% mlm-loss: wrong: ids in 8 bits
 def mlm_loss(logits, labels, weights):
     log_p, ids = ops.log_softmax(logits, axis=-1), ops.cast(ops.cast(labels, "uint8"), "int32")
@@ -172,16 +139,6 @@ def mlm_loss(logits, labels, weights):
     losses = -ops.sum(ops.one_hot(labels, logits.shape[-1]) * log_p, axis=-1)
     n = ops.sum(weights)
     return ops.where(n > 0, ops.sum(losses * weights) / n * (n / (n + 1e-5)), 0.0)
-
-
-# %% mlm-loss: wrong: a loop over a tensor, which fails inside tf.function
-def mlm_loss(logits, labels, weights):
-    total, count = 0.0, 1e-5
-    for row, ids, counts in zip(logits, labels, weights):
-        for prediction, label, weight in zip(row, ids, counts):
-            total = total - weight * ops.log_softmax(prediction)[int(label)]
-            count = count + weight
-    return total / count
 
 
 # %% mlm-loss: wrong: whether there are predictions is decided by if
@@ -235,12 +192,6 @@ def nsp_loss(logits, labels):
 def nsp_loss(logits, labels):
     losses = [ops.logsumexp(pair) - pair[int(label)] for pair, label in zip(logits, labels)]
     return sum(losses) / len(losses)
-
-
-# %% nsp-loss: wrong: logits are cut off at 50
-def nsp_loss(logits, labels):
-    log_p = ops.log_softmax(ops.clip(logits, -50, 50), axis=-1)
-    return -ops.mean(ops.take_along_axis(log_p, ops.expand_dims(labels, 1), axis=1))
 
 
 # %% gather-positions: right: flattened with an offset
@@ -298,21 +249,10 @@ def gather_positions(hidden, positions):
     return ops.stack([ops.take(row, places, axis=0) for row, places in zip(hidden, positions)])
 
 
-# %% gather-positions: wrong: positions by NumPy, which fails inside tf.function
-def gather_positions(hidden, positions):
-    return ops.stack([ops.take(hidden[row], list(np.array(positions)[row]), axis=0) for row in range(hidden.shape[0])])
-
-
 # %% gather-positions: wrong: positions in 8 bits
 def gather_positions(hidden, positions):
     small = ops.cast(ops.cast(ops.expand_dims(positions, -1), "uint8"), "int32")
     return ops.take_along_axis(hidden, small, axis=1)
-
-
-# %% gather-positions: wrong: positions in float16
-def gather_positions(hidden, positions):
-    near = ops.cast(ops.cast(ops.expand_dims(positions, -1), "float16"), "int32")
-    return ops.take_along_axis(hidden, near, axis=1)
 
 
 # %% gather-positions: wrong: an axis of size 1 is lost
@@ -501,21 +441,6 @@ class PreTrainingModel(keras.Model):
         return logits, self.nsp_head(self.drop(pooled, training=training))
 
 
-# %% pretraining-model: wrong: dropout in front of the head for masked tokens too
-class PreTrainingModel(keras.Model):
-    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.bert = Bert(vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm_head = MlmHead(vocab_size)
-        self.nsp_head = NspHead()
-        self.drop = keras.layers.Dropout(dropout)
-
-    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
-        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        chosen = self.drop(gather_positions(hidden, positions), training=training)
-        return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
-
-
 # %% pretraining-model: wrong: the pooled vector of a second call without dropout
 class PreTrainingModel(keras.Model):
     def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs):
@@ -561,22 +486,6 @@ class PreTrainingModel(keras.Model):
         hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
         chosen = gather_positions(hidden, positions)
         return self.mlm_head(chosen, self.bert.embeddings.token.embeddings), self.nsp_head(pooled)
-
-
-# %% pretraining-model: wrong: always one layer
-class PreTrainingModel(keras.Model):
-    def __init__(
-        self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512, dropout=0.1, **kwargs
-    ):
-        super().__init__(**kwargs)
-        self.bert = Bert(vocab_size, hidden_size, 1, num_heads, intermediate_size, max_positions, dropout)
-        self.mlm_head = MlmHead(vocab_size)
-        self.nsp_head = NspHead()
-
-    def call(self, token_ids, token_type_ids, attention_mask, positions, training=None):
-        hidden, pooled = self.bert(token_ids, token_type_ids, attention_mask, training=training)
-        table = self.bert.embeddings.token.embeddings
-        return self.mlm_head(gather_positions(hidden, positions), table), self.nsp_head(pooled)
 
 
 # %% clip-gradients: right: if longer
@@ -631,13 +540,6 @@ def clip_gradients(gradients, max_norm=1.0):
     length = ops.sqrt(sum(ops.sum(ops.square(gradient)) for gradient in gradients))
     clipped.extend(gradient * (max_norm / ops.maximum(length, max_norm)) for gradient in gradients)
     return clipped
-
-
-# %% clip-gradients: wrong: by NumPy, which fails inside tf.function
-def clip_gradients(gradients, max_norm=1.0):
-    arrays = [np.asarray(gradient) for gradient in gradients]
-    length = np.sqrt(sum(np.sum(array**2) for array in arrays))
-    return [ops.convert_to_tensor(array * np.float32(max_norm / max(length, max_norm))) for array in arrays]
 
 
 # %% clip-gradients: wrong: whether it is too long is decided by if
@@ -729,52 +631,6 @@ def train_step(model, optimizer, batch):
     return loss
 
 
-# %% train-step: wrong: the padding is seen
-def train_step(model, optimizer, batch):
-    variables, everything = model.trainable_variables, ops.ones_like(batch["attention_mask"])
-    with tf.GradientTape() as tape:
-        logits, next_logits = model(batch["token_ids"], batch["token_type_ids"], everything, batch["positions"], training=True)
-        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
-    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
-    optimizer.apply(clip_gradients(gradients), variables)
-    return loss
-
-
-# %% train-step: wrong: also the variables that are not trained
-def train_step(model, optimizer, batch):
-    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
-    with tf.GradientTape() as tape:
-        logits, next_logits = model(*inputs, training=True)
-        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
-    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, model.variables)]
-    optimizer.apply(clip_gradients(gradients), model.variables)
-    return loss
-
-
-# %% train-step: wrong: a call for each of the two losses
-def train_step(model, optimizer, batch):
-    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
-    with tf.GradientTape() as tape:
-        loss = mlm_loss(model(*inputs, training=True)[0], batch["labels"], batch["weights"])
-        loss += nsp_loss(model(*inputs, training=True)[1], batch["next_sentence"])
-    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, model.trainable_variables)]
-    optimizer.apply(clip_gradients(gradients), model.trainable_variables)
-    return loss
-
-
-# %% train-step: wrong: one more call of the model, not in training
-def train_step(model, optimizer, batch):
-    inputs = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
-    model(*inputs, training=False)
-    with tf.GradientTape() as tape:
-        logits, next_logits = model(*inputs, training=True)
-        loss = mlm_loss(logits, batch["labels"], batch["weights"]) + nsp_loss(next_logits, batch["next_sentence"])
-    variables = model.trainable_variables
-    gradients = [tf.convert_to_tensor(gradient) for gradient in tape.gradient(loss, variables)]
-    optimizer.apply(clip_gradients(gradients), variables)
-    return loss
-
-
 # %% learning-rate: right: cases by where
 def learning_rate(step, peak, warmup_steps, total_steps):
     up = peak * (step + 1) / max(warmup_steps, 1)
@@ -824,12 +680,6 @@ def learning_rate(step, peak, warmup_steps, total_steps):
     return peak * ops.clip(ops.minimum((step + 1) / warmup_steps, falling), 0, 1)
 
 
-# %% learning-rate: wrong: never below a thousandth of the peak
-def learning_rate(step, peak, warmup_steps, total_steps):
-    falling = (total_steps - step) / (total_steps - warmup_steps)
-    return peak * ops.clip(ops.minimum((step + 1) / max(warmup_steps, 1), falling), 1e-3, 1)
-
-
 # %% learning-rate: wrong: never below a thousandth of the peak before the end
 def learning_rate(step, peak, warmup_steps, total_steps):
     falling = (total_steps - step) / (total_steps - warmup_steps)
@@ -871,22 +721,6 @@ def adamw_step(weight, gradient, m, v, step, rate):
     up = ops.divide(new_m, 1 - BETA_1**step)
     down = ops.add(ops.sqrt(ops.divide(new_v, 1 - BETA_2**step)), EPSILON)
     return ops.subtract(weight, rate * ops.add(ops.divide(up, down), DECAY * weight)), new_m, new_v
-
-
-# %% adamw-step: wrong: the averages before the step
-def adamw_step(weight, gradient, m, v, step, rate):
-    new_m = BETA_1 * m + (1 - BETA_1) * gradient
-    new_v = BETA_2 * v + (1 - BETA_2) * gradient**2
-    m_hat, v_hat = new_m / (1 - BETA_1**step), new_v / (1 - BETA_2**step)
-    return weight - rate * (m_hat / (ops.sqrt(v_hat) + EPSILON) + DECAY * weight), m, v
-
-
-# %% adamw-step: wrong: one average for the whole tensor
-def adamw_step(weight, gradient, m, v, step, rate):
-    m = BETA_1 * m + (1 - BETA_1) * gradient
-    v = BETA_2 * v + (1 - BETA_2) * gradient**2
-    m_hat, v_hat = m / (1 - BETA_1**step), ops.mean(v) / (1 - BETA_2**step)
-    return weight - rate * (m_hat / (ops.sqrt(v_hat) + EPSILON) + DECAY * weight), m, v
 
 
 # %% adamw-step: wrong: corrected only in the first steps
@@ -946,13 +780,6 @@ def masked_accuracy(logits, labels, weights):
     return ops.sum(hits * counts) / ops.sum(counts)
 
 
-# %% masked-accuracy: wrong: label 0 is taken for padding
-def masked_accuracy(logits, labels, weights):
-    weights = ops.cast(labels != 0, "float32")
-    hits = ops.cast(ops.equal(ops.argmax(logits, axis=-1), labels), "float32")
-    return ops.sum(hits * weights) / ops.sum(weights)
-
-
 # %% masked-accuracy: wrong: compared in float16
 def masked_accuracy(logits, labels, weights):
     best = ops.cast(ops.argmax(logits, axis=-1), "float16")
@@ -971,13 +798,6 @@ def masked_accuracy(logits, labels, weights):
     p = ops.softmax(logits, axis=-1)
     own = ops.take_along_axis(p, ops.expand_dims(labels, -1), axis=-1)[..., 0]
     hits = ops.cast(own > 0.5, "float32")
-    return ops.sum(hits * weights) / ops.sum(weights)
-
-
-# %% masked-accuracy: wrong: compared in 8 bits
-def masked_accuracy(logits, labels, weights):
-    best = ops.cast(ops.argmax(logits, axis=-1), "uint8")
-    hits = ops.cast(best == ops.cast(labels, "uint8"), "float32")
     return ops.sum(hits * weights) / ops.sum(weights)
 
 
@@ -1015,11 +835,6 @@ def perplexity(losses, counts):
 # %% perplexity: right: weighted average
 def perplexity(losses, counts):
     return ops.exp(ops.average(losses, weights=counts))
-
-
-# %% perplexity: wrong: a loss of at most 10
-def perplexity(losses, counts):
-    return ops.exp(ops.sum(ops.minimum(losses, 10.0) * counts) / ops.sum(counts))
 
 
 # %% perplexity: wrong: a mean loss of at most 20
@@ -1067,20 +882,3 @@ def tokens_and_flops(phases, batch, num_layers, hidden_size):
     read = steps * lengths * batch
     each = num_layers * (72 * hidden_size * hidden_size + 12 * hidden_size * lengths)
     return int(read.sum()), int((read * each).sum())
-
-
-# %% tokens-and-flops: wrong: the mean length of the phases
-def tokens_and_flops(phases, batch, num_layers, hidden_size):
-    steps = sum(count for count, _ in phases)
-    length = sum(count * length for count, length in phases) / steps
-    tokens = round(steps * batch * length)
-    return tokens, round(tokens * num_layers * (72 * hidden_size**2 + 12 * hidden_size * length))
-
-
-# %% tokens-and-flops: wrong: the heads' width for the hidden size
-def tokens_and_flops(phases, batch, num_layers, hidden_size):
-    tokens, flops = 0, 0
-    for steps, length in phases:
-        tokens += steps * batch * length
-        flops += steps * batch * length * num_layers * (72 * hidden_size**2 + 12 * 64 * length)
-    return tokens, flops

@@ -84,16 +84,6 @@ class ClassificationHead(keras.layers.Layer):
         cls, *_ = ops.unstack(hidden, axis=1)
         return self.dense(self.dropout(cls, training=training))
 
-# %% cls-head: wrong: dropout on the logits too
-class ClassificationHead(keras.layers.Layer):
-    def __init__(self, num_labels, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.dropout = keras.layers.Dropout(dropout)
-        self.dense = keras.layers.Dense(num_labels, name="dense")
-
-    def call(self, hidden, training=None):
-        return self.dropout(self.dense(hidden[:, 0]), training=training)
-
 # %% cls-head: wrong: an axis of size 1 is lost
 class ClassificationHead(keras.layers.Layer):
     def __init__(self, num_labels, dropout=0.1, **kwargs):
@@ -103,16 +93,6 @@ class ClassificationHead(keras.layers.Layer):
 
     def call(self, hidden, training=None):
         return ops.squeeze(self.dense(self.dropout(hidden[:, 0], training=training)))
-
-# %% cls-head: wrong: the whole vector is dropped or kept
-class ClassificationHead(keras.layers.Layer):
-    def __init__(self, num_labels, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.dropout = keras.layers.Dropout(dropout, noise_shape=(None, 1))
-        self.dense = keras.layers.Dense(num_labels, name="dense")
-
-    def call(self, hidden, training=None):
-        return self.dense(self.dropout(hidden[:, 0], training=training))
 
 # %% cls-head: wrong: no gradient to BERT
 class ClassificationHead(keras.layers.Layer):
@@ -239,17 +219,6 @@ def align_labels(pieces_of_words, tags):
         labels.append(tags[here] if here != before else IGNORED)
     labels.append(IGNORED)
     return labels
-
-# %% align-labels: wrong: tokens in brackets have no label
-IGNORED = -100
-
-
-def align_labels(pieces_of_words, tags):
-    labels = [IGNORED]
-    for pieces, tag in zip(pieces_of_words, tags):
-        for index, piece in enumerate(pieces):
-            labels.append(tag if index == 0 and not piece.startswith("[") else IGNORED)
-    return [*labels, IGNORED]
 
 # %% align-labels: wrong: every token that is the word's first one
 IGNORED = -100
@@ -386,28 +355,6 @@ def tagging_loss(logits, labels):
     chosen = ops.where(ops.not_equal(labels, IGNORED), labels, 0)
     each = -ops.take_along_axis(ops.log_softmax(logits, axis=-1), chosen[..., None], axis=-1)[..., 0]
     return ops.where(ops.sum(real) > 0, ops.sum(each * real) / ops.sum(real), 0.0)
-
-# %% tagging-loss: wrong: the first class counts as no label
-def tagging_loss(logits, labels):
-    weights = ops.cast(labels > 0, logits.dtype)
-    log_p = ops.log_softmax(logits, axis=-1)
-    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
-    return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
-
-# %% tagging-loss: wrong: a loss of at most 100
-def tagging_loss(logits, labels):
-    weights = ops.cast(labels != IGNORED, logits.dtype)
-    log_p = ops.maximum(ops.log_softmax(logits, axis=-1), -100.0)
-    chosen = ops.take_along_axis(log_p, ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
-    return -ops.sum(chosen * weights) / ops.maximum(ops.sum(weights), 1)
-
-# %% tagging-loss: wrong: without labels a constant, which has no gradient
-def tagging_loss(logits, labels):
-    weights = ops.cast(labels != IGNORED, logits.dtype)
-    if float(ops.sum(weights)) == 0:
-        return ops.zeros(())
-    chosen = ops.take_along_axis(ops.log_softmax(logits, axis=-1), ops.maximum(labels, 0)[..., None], axis=-1)[..., 0]
-    return -ops.sum(chosen * weights) / ops.sum(weights)
 
 # %% tagging-loss: wrong: whether there are labels is decided by if, which fails inside tf.function
 def tagging_loss(logits, labels):
@@ -562,18 +509,6 @@ class SpanHead(keras.layers.Layer):
         logits = ops.transpose(self.dense(ops.stop_gradient(hidden)), (0, 2, 1))
         return ops.where(may_answer[:, None], logits, -1e9)
 
-# %% span-head: wrong: no gradient where a token may not answer
-class SpanHead(keras.layers.Layer):
-    def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.dense = keras.layers.Dense(2)
-
-    def call(self, hidden, may_answer):
-        logits = ops.transpose(self.dense(hidden), (0, 2, 1))
-        if not bool(ops.all(may_answer)):
-            logits = ops.convert_to_tensor(np.where(np.array(may_answer)[:, None], np.array(logits), np.float32(-1e9)))
-        return logits
-
 # %% best-span: right: best end for each start
 def best_span(start, end, first, last, longest, threshold=0.0):
     found = []
@@ -653,21 +588,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
         return 0, 0
     return found[0][1], found[0][2]
 
-# %% best-span: wrong: the score of [CLS] from the best end
-def best_span(start, end, first, last, longest, threshold=0.0):
-    spans = [(start[i] + end[j], i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
-    score, i, j = max(spans, key=lambda span: span[0])
-    return (i, j) if score > start[0] + max(end) + threshold else (0, 0)
-
-# %% best-span: wrong: sums above -1000 only
-def best_span(start, end, first, last, longest, threshold=0.0):
-    best, span = -1000.0, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if start[i] + end[j] > best:
-                best, span = start[i] + end[j], (i, j)
-    return span if best > start[0] + end[0] + threshold else (0, 0)
-
 # %% best-span: wrong: of the twenty best starts and ends
 def best_span(start, end, first, last, longest, threshold=0.0):
     best, span = -np.inf, (0, 0)
@@ -676,20 +596,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if i <= j < i + longest and start[i] + end[j] > best:
                 best, span = start[i] + end[j], (int(i), int(j))
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
-# %% best-span: wrong: the question is hidden in the arguments themselves
-def best_span(start, end, first, last, longest, threshold=0.0):
-    null = start[0] + end[0]
-    start[:first] = end[:first] = start[last + 1 :] = end[last + 1 :] = -1e9
-    spans = [(i, j) for i in range(first, last + 1) for j in range(i, min(i + longest, last + 1))]
-    i, j = max(spans, key=lambda span: start[span[0]] + end[span[1]])
-    return (i, j) if start[i] + end[j] > null + threshold else (0, 0)
-
-# %% best-span: wrong: the best start, then the best end behind it
-def best_span(start, end, first, last, longest, threshold=0.0):
-    i = first + int(np.argmax(start[first : last + 1]))
-    j = i + int(np.argmax(end[i : min(last, i + longest - 1) + 1]))
-    return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
 
 # %% best-span: wrong: the best start with an end behind it, or the best end with a start before it
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -700,24 +606,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
     front += int(np.argmax(start[front : j + 1]))
     i, j = max((i, behind), (front, j), key=lambda span: start[span[0]] + end[span[1]])
     return (i, j) if start[i] + end[j] > start[0] + end[0] + threshold else (0, 0)
-
-# %% best-span: wrong: sums below -10,000 are never the best
-def best_span(start, end, first, last, longest, threshold=0.0):
-    best, span = -1e4, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if start[i] + end[j] > best:
-                best, span = start[i] + end[j], (i, j)
-    return span if best > start[0] + end[0] + threshold else (0, 0)
-
-# %% best-span: wrong: the threshold counted twice
-def best_span(start, end, first, last, longest, threshold=0.0):
-    best, span = -np.inf, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if start[i] + end[j] > best:
-                best, span = start[i] + end[j], (i, j)
-    return span if best > start[0] + end[0] + 2 * threshold else (0, 0)
 
 # %% best-span: wrong: never an answer with a threshold above 0
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -736,16 +624,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if threshold < 0 or best > start[0] + end[0] + threshold else (0, 0)
-
-# %% best-span: wrong: the threshold as a fraction of the score of [CLS]
-def best_span(start, end, first, last, longest, threshold=0.0):
-    best, span = -np.inf, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if start[i] + end[j] > best:
-                best, span = start[i] + end[j], (i, j)
-    null = start[0] + end[0]
-    return span if best > null + threshold * abs(null) else (0, 0)
 
 # %% best-span: wrong: the threshold rounded
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -783,27 +661,6 @@ def best_span(start, end, first, last, longest, threshold=0.0):
             if start[i] + end[j] > best:
                 best, span = start[i] + end[j], (i, j)
     return span if best > start[0] + end[0] + threshold else (0, 0)
-
-# %% best-span: wrong: 64 tokens at most
-def best_span(start, end, first, last, longest, threshold=0.0):
-    longest = min(longest, 64)
-    best, span = -np.inf, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if start[i] + end[j] > best:
-                best, span = start[i] + end[j], (i, j)
-    return span if best > start[0] + end[0] + threshold else (0, 0)
-
-# %% best-span: wrong: probabilities compared with the threshold
-def best_span(start, end, first, last, longest, threshold=0.0):
-    starts, ends = np.exp(start - start.max()), np.exp(end - end.max())
-    starts, ends = starts / starts.sum(), ends / ends.sum()
-    best, span = 0, (0, 0)
-    for i in range(first, last + 1):
-        for j in range(i, min(i + longest, last + 1)):
-            if starts[i] * ends[j] > best:
-                best, span = starts[i] * ends[j], (i, j)
-    return span if best > starts[0] * ends[0] + threshold else (0, 0)
 
 # %% best-span: wrong: impossible pairs lose 10,000
 def best_span(start, end, first, last, longest, threshold=0.0):
@@ -861,11 +718,6 @@ def layer_rates(num_layers, rate, decay, frozen=0):
         return [0.0 if frozen > 0 else rate]
     below = layer_rates(num_layers - 1, rate * decay, decay, frozen)
     return below + [0.0 if frozen > len(below) else rate]
-
-# %% layer-rates: wrong: rounded
-def layer_rates(num_layers, rate, decay, frozen=0):
-    rates = [round(rate * decay**depth, 6) for depth in range(num_layers + 1, -1, -1)]
-    return [0.0] * frozen + rates[frozen:]
 
 # %% layer-rates: wrong: at least 1e-9
 def layer_rates(num_layers, learning_rate, decay, frozen=0):

@@ -91,31 +91,6 @@ def f1_and_matthews(gold, predicted):
     root = float((tp + fp) * (tp + fn)) ** 0.5 * float((tn + fp) * (tn + fn)) ** 0.5
     return f1, (tp * tn - fp * fn) / root if root else 0.0
 
-# %% f1-matthews: wrong: 0 where any count is 0
-def f1_and_matthews(gold, predicted):
-    pairs = list(zip(gold, predicted))
-    tp, fp, fn, tn = pairs.count((1, 1)), pairs.count((0, 1)), pairs.count((1, 0)), pairs.count((0, 0))
-    if not (tp and fp and fn and tn):
-        return (2 * tp / (2 * tp + fp + fn) if tp else 0.0), 0.0
-    return 2 * tp / (2 * tp + fp + fn), (tp * tn - fp * fn) / ((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)) ** 0.5
-
-# %% f1-matthews: wrong: the product of the sums in 32 bits
-def f1_and_matthews(gold, predicted):
-    gold, predicted = np.array(gold, "int32"), np.array(predicted, "int32")
-    tp, fp = np.int32(np.sum(gold * predicted)), np.int32(np.sum((1 - gold) * predicted))
-    fn, tn = np.int32(np.sum(gold * (1 - predicted))), np.int32(np.sum((1 - gold) * (1 - predicted)))
-    f1 = 2 * tp / (2 * tp + fp + fn) if tp + fp + fn else 0.0
-    spread = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    return float(f1), float((tp * tn - fp * fn) / np.sqrt(spread)) if spread else 0.0
-
-# %% f1-matthews: wrong: product of the four sums in 64 bits
-def f1_and_matthews(gold, predicted):
-    gold, predicted = np.array(gold, bool), np.array(predicted, bool)
-    tp, fp, fn, tn = (np.sum(pair) for pair in (gold & predicted, ~gold & predicted, gold & ~predicted, ~gold & ~predicted))
-    product = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    f1 = float(2 * tp / (2 * tp + fp + fn)) if tp + fp + fn else 0.0
-    return f1, float((tp * tn - fp * fn) / np.sqrt(product)) if product else 0.0
-
 # %% spearman: right: groups of equals
 import itertools
 
@@ -172,14 +147,6 @@ def spearman(gold, predicted):
         _, group, size = np.unique(values, return_inverse=True, return_counts=True)
         rows.append((np.cumsum(size) - (size - 1) / 2)[group])
     return np.corrcoef(rows)[0, 1]
-
-# %% spearman: wrong: close values are equal
-def spearman(gold, predicted):
-    def ranks(values):
-        values = np.round(np.asarray(values), 4)
-        return np.array([np.sum(values < x) + (np.sum(values == x) + 1) / 2 for x in values])
-
-    return float(np.corrcoef(ranks(gold), ranks(predicted))[0, 1])
 
 # %% spearman: wrong: ties found by the text of the numbers
 def spearman(gold, predicted):
@@ -334,25 +301,6 @@ def span_scores(prediction, answers):
     return best
 
 
-# %% span-scores: wrong: words shared with one answer are gone for the next
-def normal_words(text):
-    bare = text.lower().translate(str.maketrans("", "", string.punctuation))
-    return re.sub(r"\b(a|an|the)\b", " ", bare).split()
-
-
-def span_scores(prediction, answers):
-    guess, best = normal_words(prediction), (0.0, 0.0)
-    for answer in answers or [""]:
-        gold, shared = normal_words(answer), 0
-        exact, words = float(gold == guess), len(gold) + len(guess)
-        for word in gold:
-            if word in guess:
-                guess.remove(word)
-                shared += 1
-        best = max(best, (exact, 2 * shared / words if words else 1.0))
-    return best
-
-
 # %% paired-bootstrap: right: round by round
 def paired_bootstrap(a, b, drawn):
     differences = []
@@ -377,23 +325,8 @@ def paired_bootstrap(a, b, drawn):
     return (*np.quantile(differences, [0.025, 0.975]), float(np.count_nonzero(differences <= 0)) / len(differences))
 
 
-# %% paired-bootstrap: wrong: B is drawn from other examples
-def paired_bootstrap(a, b, drawn):
-    drawn = np.asarray(drawn)
-    differences = np.asarray(b)[np.roll(drawn, 1, axis=0)].mean(axis=1) - np.asarray(a)[drawn].mean(axis=1)
-    low, high = np.percentile(differences, [2.5, 97.5])
-    return low, high, np.mean(differences <= 0)
-
-
 # %% paired-bootstrap: wrong: each example once in a round
 def paired_bootstrap(a, b, drawn):
     differences = np.array([np.mean([b[row] - a[row] for row in set(rows)]) for rows in drawn])
     low, high = np.percentile(differences, [2.5, 97.5])
     return low, high, np.mean(differences <= 0)
-
-
-# %% paired-bootstrap: wrong: the interval of B's own score
-def paired_bootstrap(a, b, drawn):
-    own = np.asarray(b)[drawn].mean(axis=1)
-    low, high = np.percentile(own, [2.5, 97.5])
-    return low, high, np.mean(own <= np.asarray(a)[drawn].mean(axis=1))

@@ -62,48 +62,6 @@ def take_layers(states, how):
     return sum(some.get(how, states[-4:]))
 
 
-# %% take-layers: wrong: all but the last layer
-def take_layers(states, how):
-    single = {"embeddings": states[0], "second-to-last": states[-2], "last": states[-1]}
-    if how in single:
-        return single[how]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return sum(states[-4:]) if how == "last4-sum" else sum(states[:-1])
-
-
-# %% take-layers: wrong: the largest instead of the sum
-def take_layers(states, how):
-    single = {"embeddings": states[0], "second-to-last": states[-2], "last": states[-1]}
-    if how in single:
-        return single[how]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return ops.max(ops.stack(states[-4:] if how == "last4-sum" else states[1:]), axis=0)
-
-
-# %% take-layers: wrong: one layer without its axis
-def take_layers(states, how):
-    single = {"embeddings": states[0][0], "second-to-last": states[-2][0], "last": states[-1][0]}
-    if how in single:
-        return single[how]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return sum(states[-4:] if how == "last4-sum" else states[1:])
-
-
-# %% take-layers: wrong: changes the list
-def take_layers(states, how):
-    embeddings = states.pop(0)
-    if how == "embeddings":
-        return embeddings
-    if how in ("last", "second-to-last"):
-        return states[-1] if how == "last" else states[-2]
-    if how == "last4-concat":
-        return ops.concatenate(states[-4:], axis=-1)
-    return sum(states[-4:] if how == "last4-sum" else states)
-
-
 # %% scalar-mix: right: einsum, and a build
 class ScalarMix(keras.layers.Layer):
     def __init__(self, num_layers, **kwargs):
@@ -146,31 +104,6 @@ class ScalarMix(keras.layers.Layer):
         return ops.squeeze(ops.matmul(shares, states), axis=-2)
 
 
-# %% scalar-mix: wrong: a share for each number of the vector
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.num_layers = num_layers
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def build(self, shape):
-        self.w = self.add_weight(shape=(self.num_layers, shape[-1]), initializer="zeros", name="w")
-
-    def call(self, states):
-        return self.gamma * ops.sum(ops.softmax(self.w, axis=0) * states, axis=-2)
-
-
-# %% scalar-mix: wrong: over the tokens
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * states, axis=1)
-
-
 # %% scalar-mix: wrong: gamma cannot learn
 class ScalarMix(keras.layers.Layer):
     def __init__(self, num_layers, **kwargs):
@@ -180,63 +113,6 @@ class ScalarMix(keras.layers.Layer):
 
     def call(self, states):
         return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: shares of the squares
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="ones", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        squares = ops.square(self.w)
-        return self.gamma * ops.sum((squares / ops.sum(squares))[:, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: shares in the other order
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return self.gamma * ops.sum(ops.softmax(self.w)[::-1, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: w cannot learn
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", trainable=False, name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: gamma is kept positive
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        return ops.abs(self.gamma) * ops.sum(ops.softmax(self.w)[:, None] * states, axis=-2)
-
-
-# %% scalar-mix: wrong: each layer is normalised first
-class ScalarMix(keras.layers.Layer):
-    def __init__(self, num_layers, **kwargs):
-        super().__init__(**kwargs)
-        self.w = self.add_weight(shape=(num_layers,), initializer="zeros", name="w")
-        self.gamma = self.add_weight(shape=(), initializer="ones", name="gamma")
-
-    def call(self, states):
-        centred = states - ops.mean(states, axis=-1, keepdims=True)
-        return self.gamma * ops.sum(ops.softmax(self.w)[:, None] * centred, axis=-2)
 
 
 # %% both-ways: right: arithmetic of positions, without a loop
@@ -290,78 +166,12 @@ def both_ways(ids, is_real, start, end):
     return tuple(np.array(part, dtype="int32") for part in rows)
 
 
-# %% both-ways: wrong: no end, no start as targets
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        words = list(numbers[real == 1])
-        n = len(words)
-        arrays[0][row, : n + 1] = [start, *words]
-        arrays[1][row, :n] = words
-        arrays[2][row, : n + 1] = [end, *words[::-1]]
-        arrays[3][row, :n] = words[::-1]
-    return arrays
-
-
-# %% both-ways: wrong: turns the order of the sentences
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        sentence = [start, *numbers[real == 1], end]
-        arrays[0][row, : len(sentence) - 1], arrays[1][row, : len(sentence) - 1] = sentence[:-1], sentence[1:]
-        turned = sentence[::-1]
-        arrays[2][-1 - row, : len(turned) - 1], arrays[3][-1 - row, : len(turned) - 1] = turned[:-1], turned[1:]
-    return arrays
-
-
-# %% both-ways: wrong: the end at the end of the row
-def both_ways(ids, is_real, start, end):
-    ids = np.where(np.asarray(is_real) == 1, ids, 0)
-    first, last = np.full((len(ids), 1), start), np.full((len(ids), 1), end)
-    marked = np.concatenate([first, ids, last], axis=1).astype("int32")
-    return marked[:, :-1], marked[:, 1:], marked[:, ::-1][:, :-1], marked[:, ::-1][:, 1:]
-
-
-# %% both-ways: wrong: −100 where there is nothing
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.full((len(ids), ids.shape[1] + 1), value, "int32") for value in (0, -100, 0, -100))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        sentence = [start, *numbers[real == 1], end]
-        turned = sentence[::-1]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
-            array[row, : len(part)] = part
-    return arrays
-
-
-# %% both-ways: wrong: backward targets in the sentence's order
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        sentence = [start, *numbers[real == 1], end]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], sentence[:0:-1], sentence[:-1])):
-            array[row, : len(part)] = part
-    return arrays
-
-
 # %% both-ways: wrong: the length of the first sentence for all
 def both_ways(ids, is_real, start, end):
     arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
     length = int(max(is_real.sum(axis=1)))
     for row, numbers in enumerate(ids):
         sentence = [start, *numbers[:length], end]
-        turned = sentence[::-1]
-        for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
-            array[row, : len(part)] = part
-    return arrays
-
-
-# %% both-ways: wrong: one word is no sentence
-def both_ways(ids, is_real, start, end):
-    arrays = tuple(np.zeros((len(ids), ids.shape[1] + 1), "int32") for _ in range(4))
-    for row, (numbers, real) in enumerate(zip(ids, is_real)):
-        if real.sum() < 2:
-            continue
-        sentence = [start, *numbers[real == 1], end]
         turned = sentence[::-1]
         for array, part in zip(arrays, (sentence[:-1], sentence[1:], turned[:-1], turned[1:])):
             array[row, : len(part)] = part
@@ -412,62 +222,6 @@ def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_re
     return loss
 
 
-# %% bilm-loss: wrong: the vectors side by side
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts = ops.cast(is_real, "float32")
-    log_p = ops.log_softmax(ops.matmul((forward + backward) / 2, w_out))
-    loss = 0.0
-    for targets in (forward_targets, backward_targets):
-        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
-    return loss
-
-
-# %% bilm-loss: wrong: each place has its own direction's turn
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (backward[:, ::-1], backward_targets[:, ::-1])):
-        log_p = ops.log_softmax(ops.matmul(states, w_out))
-        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
-    return loss
-
-
-# %% bilm-loss: wrong: padding counts backwards only
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts = ops.cast(is_real, "float32")
-    log_p = ops.log_softmax(ops.matmul(forward, w_out))
-    ahead = ops.take_along_axis(log_p, forward_targets[..., None], axis=-1)[..., 0]
-    log_p = ops.log_softmax(ops.matmul(backward, w_out))
-    back = ops.take_along_axis(log_p, backward_targets[..., None], axis=-1)[..., 0]
-    return -ops.sum(ahead * counts) / ops.sum(counts) - ops.mean(back)
-
-
-# %% bilm-loss: wrong: softmax over the positions
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
-        log_p = ops.log_softmax(ops.matmul(states, w_out), axis=1)
-        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
-    return loss
-
-
-# %% bilm-loss: wrong: the backward model learns nothing
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (ops.stop_gradient(backward), backward_targets)):
-        log_p = ops.log_softmax(ops.matmul(states, w_out))
-        loss -= ops.sum(ops.take_along_axis(log_p, targets[..., None], axis=-1)[..., 0] * counts) / ops.sum(counts)
-    return loss
-
-
-# %% bilm-loss: wrong: probabilities kept away from zero
-def bilm_loss(forward, backward, w_out, forward_targets, backward_targets, is_real):
-    counts, loss = ops.cast(is_real, "float32"), 0.0
-    for states, targets in ((forward, forward_targets), (backward, backward_targets)):
-        p = ops.take_along_axis(ops.softmax(ops.matmul(states, w_out)), targets[..., None], axis=-1)[..., 0]
-        loss -= ops.sum(ops.log(ops.maximum(p, 1e-7)) * counts) / ops.sum(counts)
-    return loss
-
-
 # %% centred-cosine: right: products over products of lengths
 def centred_cosine(x, mean):
     centred = x - mean[None]
@@ -492,59 +246,8 @@ def centred_cosine(x, mean):
     return ops.stack(rows)
 
 
-# %% centred-cosine: wrong: distances
-def centred_cosine(x, mean):
-    centred = x - mean
-    unit = centred / ops.norm(centred, axis=-1, keepdims=True)
-    return 1 - ops.matmul(unit, ops.transpose(unit))
-
-
-# %% centred-cosine: wrong: centred on one side only
-def centred_cosine(x, mean):
-    centred = x - mean
-    one = centred / ops.norm(centred, axis=-1, keepdims=True)
-    other = x / ops.norm(x, axis=-1, keepdims=True)
-    return ops.matmul(one, ops.transpose(other))
-
-
 # %% centred-cosine: wrong: no signs
 def centred_cosine(x, mean):
     centred = x - mean
     unit = centred / ops.norm(centred, axis=-1, keepdims=True)
     return ops.abs(ops.matmul(unit, ops.transpose(unit)))
-
-
-# %% centred-cosine: wrong: without the mean's direction
-def centred_cosine(x, mean):
-    axis = mean / (ops.norm(mean) + 1e-12)
-    centred = x - ops.matmul(x, axis[:, None]) * axis[None]
-    unit = centred / ops.norm(centred, axis=-1, keepdims=True)
-    return ops.matmul(unit, ops.transpose(unit))
-
-
-# %% centred-cosine: wrong: never negative
-def centred_cosine(x, mean):
-    centred = x - mean
-    unit = centred / ops.norm(centred, axis=-1, keepdims=True)
-    return ops.maximum(ops.matmul(unit, ops.transpose(unit)), 0.0)
-
-
-# %% centred-cosine: wrong: no vector is like itself
-def centred_cosine(x, mean):
-    centred = x - mean
-    unit = centred / ops.norm(centred, axis=-1, keepdims=True)
-    return ops.matmul(unit, ops.transpose(unit)) * (1 - ops.eye(x.shape[0]))
-
-
-# %% centred-cosine: wrong: small lengths are raised
-def centred_cosine(x, mean):
-    centred = x - mean
-    unit = centred / (ops.norm(centred, axis=-1, keepdims=True) + 0.01)
-    return ops.matmul(unit, ops.transpose(unit))
-
-
-# %% centred-cosine: wrong: angles
-def centred_cosine(x, mean):
-    centred = x - mean
-    unit = centred / ops.norm(centred, axis=-1, keepdims=True)
-    return ops.arccos(ops.clip(ops.matmul(unit, ops.transpose(unit)), -1.0, 1.0))

@@ -47,15 +47,6 @@ def word_attention(attention, words):
     return (belongs / np.maximum(belongs.sum(axis=0), 1)).T @ attention @ belongs
 
 
-# %% word-attention: wrong: what goes to [CLS] and [SEP] is shared out
-def word_attention(attention, words):
-    words = np.array(words)
-    inner = attention[..., words >= 0, :][..., words >= 0]
-    inner = inner / inner.sum(axis=-1, keepdims=True)
-    belongs = words[words >= 0][:, None] == np.arange(words.max() + 1)
-    return (belongs / belongs.sum(axis=0)).T @ inner @ belongs
-
-
 # %% head-against-offset: right: lists of hits and distances
 def head_against_offset(maps, edges):
     hits, distances = [], []
@@ -113,30 +104,6 @@ def head_against_offset(maps, edges):
     return float(found / sum(offsets.values())), best, offsets[best] / sum(offsets.values())
 
 
-# %% head-against-offset: wrong: the mean distance, rounded
-def head_against_offset(maps, edges):
-    found, distances = 0, []
-    for weights, pairs in zip(maps, edges):
-        guesses = (weights - 2 * np.eye(len(weights))).argmax(axis=1)
-        for dependent, head in pairs:
-            found += guesses[dependent] == head
-            distances.append(head - dependent)
-    best = round(sum(distances) / len(distances))
-    return float(found / len(distances)), best, distances.count(best) / len(distances)
-
-
-# %% head-against-offset: wrong: either direction counts
-def head_against_offset(maps, edges):
-    found, offsets = 0, Counter()
-    for weights, pairs in zip(maps, edges):
-        others = weights - 2 * np.eye(len(weights))
-        for dependent, head in pairs:
-            found += head in (others[dependent].argmax(), others[:, dependent].argmax())
-            offsets[head - dependent] += 1
-    best = max(offsets, key=lambda offset: (offsets[offset], -abs(offset), offset))
-    return float(found / sum(offsets.values())), best, offsets[best] / sum(offsets.values())
-
-
 # %% pattern: right: masks of the cells
 def pattern(attention, is_separator):
     tokens = attention.shape[-1]
@@ -174,31 +141,6 @@ def pattern(attention, is_separator):
     return np.array(found).reshape(*attention.shape[:-2], 6)
 
 
-# %% pattern: wrong: the last token is the separator
-def pattern(attention, is_separator):
-    diagonals = [np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1)]
-    logs = np.log(np.where(attention > 0, attention, 1.0))
-    ends = [attention[..., 0].mean(axis=-1), attention[..., -1].mean(axis=-1)]
-    return np.stack([*diagonals, *ends, -(attention * logs).sum(axis=-1).mean(axis=-1)], axis=-1)
-
-
-# %% pattern: wrong: a small number inside of the logarithm
-def pattern(attention, is_separator):
-    diagonals = [np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1)]
-    ends = [attention[..., 0].mean(axis=-1), attention[..., is_separator == 1].sum(axis=-1).mean(axis=-1)]
-    entropy = -(attention * np.log(attention + 1e-3)).sum(axis=-1).mean(axis=-1)
-    return np.stack([*diagonals, *ends, entropy], axis=-1)
-
-
-# %% pattern: wrong: separators do not ask
-def pattern(attention, is_separator):
-    diagonals = [np.diagonal(attention, offset, -2, -1).mean(axis=-1) for offset in (0, -1, 1)]
-    asking = attention[..., is_separator == 0, :]
-    ends = [attention[..., 0].mean(axis=-1), asking[..., is_separator == 1].sum(axis=-1).mean(axis=-1)]
-    logs = np.log(np.where(attention > 0, attention, 1.0))
-    return np.stack([*diagonals, *ends, -(attention * logs).sum(axis=-1).mean(axis=-1)], axis=-1)
-
-
 # %% sense-of: right: pair by pair
 def sense_of(vectors, senses):
     moved = [vector - np.mean(vectors, axis=0) for vector in vectors]
@@ -229,33 +171,6 @@ def sense_of(vectors, senses):
     return list(map(senses.__getitem__, order[:, 1].tolist()))
 
 
-# %% sense-of: wrong: standardized dimensions
-def sense_of(vectors, senses):
-    scaled = (vectors - vectors.mean(axis=0)) / vectors.std(axis=0)
-    units = scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
-    cosines = units @ units.T
-    np.fill_diagonal(cosines, -np.inf)
-    return [senses[place] for place in cosines.argmax(axis=1)]
-
-
-# %% sense-of: wrong: absolute cosines
-def sense_of(vectors, senses):
-    centred = vectors - vectors.mean(axis=0)
-    units = centred / np.linalg.norm(centred, axis=1, keepdims=True)
-    cosines = np.abs(units @ units.T)
-    np.fill_diagonal(cosines, -np.inf)
-    return [senses[place] for place in cosines.argmax(axis=1)]
-
-
-# %% sense-of: wrong: sums of absolute values as length
-def sense_of(vectors, senses):
-    centred = vectors - vectors.mean(axis=0)
-    units = centred / np.abs(centred).sum(axis=1, keepdims=True)
-    cosines = units @ units.T
-    np.fill_diagonal(cosines, -np.inf)
-    return [senses[place] for place in cosines.argmax(axis=1)]
-
-
 # %% selectivity: right: on the way
 def control_tags(words, tags, rng):
     of_type, found = {}, []
@@ -278,28 +193,6 @@ def control_tags(words, tags, rng):
     kinds = list(counts)
     chances = np.array([counts[kind] for kind in kinds]) / len(tags)
     of_type = {word: kinds[rng.choice(len(kinds), p=chances)] for word in dict.fromkeys(words)}
-    return [of_type[word] for word in words]
-
-
-# %% selectivity: wrong: drawn from the types' first tags
-def control_tags(words, tags, rng):
-    firsts = [tags[words.index(word)] for word in sorted(set(words))]
-    of_type = {word: str(rng.choice(firsts)) for word in sorted(set(words))}
-    return [of_type[word] for word in words]
-
-
-# %% selectivity: wrong: by the letters of the word
-def control_tags(words, tags, rng):
-    shift = int(rng.integers(len(tags)))
-    return [tags[(sum(map(ord, word)) + shift) % len(tags)] for word in words]
-
-
-# %% selectivity: wrong: never the real tag
-def control_tags(words, tags, rng):
-    of_type = {}
-    for word in sorted(set(words)):
-        own = tags[words.index(word)]
-        of_type[word] = str(rng.choice([tag for tag in tags if tag != own] or tags))
     return [of_type[word] for word in words]
 
 
@@ -328,11 +221,6 @@ def lens(head, states, position):
 def lens(head, states, position):
     weights = ops.exp(head(states[:, position]))
     return weights / ops.sum(weights, axis=-1, keepdims=True)
-
-
-# %% lens: wrong: the last position
-def lens(head, states, position):
-    return ops.softmax(head(states[:, -1]), axis=-1)
 
 
 # %% cloze-score: right: one copy at a time
@@ -373,25 +261,6 @@ def cloze_score(read, ids, mask):
     for place in range(1, len(ids) - 1):
         hidden = [mask if token == ids[place] else token for token in ids]
         total += float(ops.log_softmax(read(ops.convert_to_tensor([hidden])))[0, place, ids[place]])
-    return total
-
-
-# %% cloze-score: wrong: read at the place before
-def cloze_score(read, ids, mask):
-    total = 0.0
-    for place in range(1, len(ids) - 1):
-        hidden = [*ids[:place], mask, *ids[place + 1 :]]
-        total += float(ops.log_softmax(read(ops.convert_to_tensor([hidden])))[0, place - 1, ids[place]])
-    return total
-
-
-# %% cloze-score: wrong: a small number inside of the logarithm
-def cloze_score(read, ids, mask):
-    total = 0.0
-    for place in range(1, len(ids) - 1):
-        hidden = [*ids[:place], mask, *ids[place + 1 :]]
-        chances = ops.softmax(read(ops.convert_to_tensor([hidden])), axis=-1)
-        total += float(ops.log(chances[0, place, ids[place]] + 1e-30))
     return total
 
 

@@ -34,14 +34,6 @@ def visible(kind, is_real, prefix=0):
         seen[:, i, :last] = real[:, :last]
     return ops.convert_to_tensor(seen)
 
-# %% visible: wrong: real queries only
-def visible(kind, is_real, prefix=0):
-    places = ops.arange(ops.shape(is_real)[1])
-    query, key = places[:, None], places[None, :]
-    rule = {"both-sided": key >= 0, "left-to-right": key <= query}.get(kind, ops.logical_or(key <= query, key < prefix))
-    real = ops.cast(is_real, "bool")
-    return ops.logical_and(ops.logical_and(rule, real[:, None, :]), real[:, :, None])
-
 # %% visible: wrong: prefix of two
 def visible(kind, is_real, prefix=0):
     places = ops.arange(ops.shape(is_real)[1])
@@ -70,22 +62,10 @@ def ltr_loss(logits, ids, is_real):
     weights = ops.roll(ops.cast(is_real, "float32"), -1, axis=1) * ops.cast(ops.arange(tokens) < tokens - 1, "float32")
     return mlm_loss(logits, ops.roll(ids, -1, axis=1), weights)
 
-# %% ltr-loss: wrong: mean of the rows' means
-def ltr_loss(logits, ids, is_real):
-    losses = []
-    for row in range(ids.shape[0]):
-        one = slice(row, row + 1)
-        losses.append(mlm_loss(logits[one, :-1], ids[one, 1:], ops.cast(is_real[one, 1:], "float32")))
-    return ops.mean(ops.stack(losses))
-
 # %% ltr-loss: wrong: asked only by real tokens
 def ltr_loss(logits, ids, is_real):
     both = is_real[:, 1:] * is_real[:, :-1]
     return mlm_loss(logits[:, :-1], ids[:, 1:], ops.cast(both, "float32"))
-
-# %% ltr-loss: wrong: zero is padding
-def ltr_loss(logits, ids, is_real):
-    return mlm_loss(logits[:, :-1], ids[:, 1:], ops.cast(ids[:, 1:] > 0, "float32"))
 
 # %% albert-encoder: right: recursion and parts built early
 class AlbertEncoder(keras.layers.Layer):
@@ -126,21 +106,6 @@ class AlbertEncoder(keras.layers.Layer):
             x = layer(x, attention_mask=keys, training=training)
         return x
 
-# %% albert-encoder: wrong: three passes always
-class AlbertEncoder(keras.layers.Layer):
-    def __init__(self, vocab_size, embedding_size, hidden_size, num_layers, num_heads, intermediate_size,
-                 max_positions=512, dropout=0.0, **kwargs):  # fmt: skip
-        super().__init__(**kwargs)
-        self.embeddings = BertEmbeddings(vocab_size, embedding_size, max_positions, dropout=dropout)
-        self.projection = keras.layers.Dense(hidden_size)
-        self.layer = EncoderLayer(num_heads, intermediate_size, dropout)
-
-    def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        x = self.projection(self.embeddings(token_ids, token_type_ids, training=training))
-        for _ in range(3):
-            x = self.layer(x, attention_mask=padding_mask(attention_mask), training=training)
-        return x
-
 # %% albert-encoder: wrong: in training in the first pass alone
 class AlbertEncoder(keras.layers.Layer):
     def __init__(self, vocab_size, embedding_size, hidden_size, num_layers, num_heads, intermediate_size,
@@ -155,22 +120,6 @@ class AlbertEncoder(keras.layers.Layer):
         x = self.projection(self.embeddings(token_ids, token_type_ids, training=training))
         for number in range(self.num_layers):
             x = self.layer(x, attention_mask=padding_mask(attention_mask), training=training if number == 0 else False)
-        return x
-
-# %% albert-encoder: wrong: layers of their own
-class AlbertEncoder(keras.layers.Layer):
-    def __init__(self, vocab_size, embedding_size, hidden_size, num_layers, num_heads, intermediate_size,
-                 max_positions=512, dropout=0.0, **kwargs):  # fmt: skip
-        super().__init__(**kwargs)
-        self.embeddings = BertEmbeddings(vocab_size, embedding_size, max_positions, dropout=dropout)
-        self.projection = keras.layers.Dense(hidden_size)
-        self.layer = EncoderLayer(num_heads, intermediate_size, dropout)
-        self.others = [EncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers - 1)]
-
-    def call(self, token_ids, token_type_ids, attention_mask, training=None):
-        x = self.projection(self.embeddings(token_ids, token_type_ids, training=training))
-        for layer in (self.layer, *self.others):
-            x = layer(x, attention_mask=padding_mask(attention_mask), training=training)
         return x
 
 # %% order-pair: right: label first
@@ -188,10 +137,6 @@ def order_pair(document, i, rng):
 def order_pair(document, i, rng):
     pair, exchanged = document[i : i + 2], bool(rng.random() >= 0.5)
     return (*(pair[::-1] if exchanged else pair), int(exchanged))
-
-# %% order-pair: wrong: always exchanged
-def order_pair(document, i, rng):
-    return document[i + 1], document[i], 1
 
 # %% order-pair: wrong: the previous pair
 def order_pair(document, i, rng):
@@ -226,22 +171,6 @@ def corrupt(ids, positions, logits, rng):
         new[position] = int(counts.argmax())
     return list(new.values()), [int(new[place] != token) for place, token in enumerate(ids)]
 
-# %% corrupt: wrong: half as sharp
-def corrupt(ids, positions, logits, rng):
-    corrupted = list(ids)
-    for position, row in zip(positions, logits.astype("float64")):
-        powers = np.exp((row - row.max()) / 2)
-        corrupted[position] = int(rng.choice(len(row), p=powers / powers.sum()))
-    return corrupted, [int(a != b) for a, b in zip(ids, corrupted)]
-
-# %% corrupt: wrong: changes its argument
-def corrupt(ids, positions, logits, rng):
-    original = list(ids)
-    for position, row in zip(positions, logits.astype("float64")):
-        powers = np.exp(row - row.max())
-        ids[position] = int(rng.choice(len(row), p=powers / powers.sum()))
-    return ids, [int(a != b) for a, b in zip(ids, ids)] if original == ids else [int(a != b) for a, b in zip(original, original)]
-
 # %% electra-loss: right: two softplus
 def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     fake, real = ops.cast(replaced, scores.dtype), ops.cast(is_real, scores.dtype)
@@ -262,20 +191,6 @@ def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
     each = -ops.take_along_axis(logs, ops.expand_dims(replaced, -1), axis=-1)[..., 0]
     share = ops.cast(is_real, scores.dtype) / ops.sum(ops.cast(is_real, scores.dtype))
     return mlm_loss(generator_logits, labels, weights) + 50.0 * ops.sum(each * share)
-
-# %% electra-loss: wrong: mean of the rows' means
-def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
-    real = ops.cast(is_real, scores.dtype)
-    each = ops.softplus((1.0 - 2.0 * ops.cast(replaced, scores.dtype)) * scores)
-    rows = ops.sum(real * each, axis=1) / ops.sum(real, axis=1)
-    return mlm_loss(generator_logits, labels, weights) + 50.0 * ops.mean(rows)
-
-# %% electra-loss: wrong: probabilities cut off
-def electra_loss(generator_logits, labels, weights, scores, replaced, is_real):
-    real, y = ops.cast(is_real, scores.dtype), ops.cast(replaced, scores.dtype)
-    p = ops.clip(ops.sigmoid(scores), 1e-7, 1 - 1e-7)
-    each = -(y * ops.log(p) + (1 - y) * ops.log(1 - p))
-    return mlm_loss(generator_logits, labels, weights) + 50.0 * ops.sum(real * each) / ops.sum(real)
 
 # %% permutation-masks: right: turn by turn
 def permutation_masks(order):
@@ -302,16 +217,6 @@ def permutation_masks(order):
     places = range(len(order))
     query = np.array([[order.index(j) < order.index(i) for j in places] for i in places])
     return query | np.eye(len(order), dtype=bool), query
-
-# %% permutation-masks: wrong: left to right always
-def permutation_masks(order):
-    places = np.arange(len(order))
-    return places[None, :] <= places[:, None], places[None, :] < places[:, None]
-
-# %% permutation-masks: wrong: transposed
-def permutation_masks(order):
-    turn = np.argsort(order)
-    return turn[:, None] <= turn[None, :], turn[None, :] < turn[:, None]
 
 # %% what-ppl-says: right: total first
 def what_ppl_says(first, second):

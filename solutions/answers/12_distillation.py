@@ -11,19 +11,9 @@ def soften(logits, temperature):
 def soften(logits, temperature):
     return ops.exp(ops.log_softmax(ops.multiply(logits, 1 / temperature)))
 
-# %% soften: wrong: only the best two
-def soften(logits, temperature):
-    kept = ops.where(logits >= ops.top_k(logits, min(2, logits.shape[-1]))[0][..., -1:], logits, -1e9)
-    return ops.softmax(kept / temperature)
-
 # %% soften: wrong: exp of large numbers
 def soften(logits, temperature):
     powers = ops.exp(logits / temperature)
-    return powers / ops.sum(powers, axis=-1, keepdims=True)
-
-# %% soften: wrong: the largest of all rows subtracted
-def soften(logits, temperature):
-    powers = ops.exp((logits - ops.max(logits)) / temperature)
     return powers / ops.sum(powers, axis=-1, keepdims=True)
 
 # %% soften: wrong: roots of the probabilities
@@ -51,17 +41,6 @@ def soft_loss(student_logits, teacher_logits, temperature):
     log_p, log_q = (ops.log_softmax(z / temperature) for z in (ops.stop_gradient(teacher_logits), student_logits))
     return ops.einsum("...c,...c->...", wanted, log_p - log_q) * temperature**2
 
-# %% soft-loss: wrong: probabilities of at least 1e-7
-def soft_loss(student_logits, teacher_logits, temperature):
-    p = ops.clip(soften(teacher_logits, temperature), 1e-7, 1.0)
-    q = ops.clip(soften(student_logits, temperature), 1e-7, 1.0)
-    return temperature**2 * ops.sum(p * ops.log(p / q), axis=-1)
-
-# %% soft-loss: wrong: squared difference of probabilities
-def soft_loss(student_logits, teacher_logits, temperature):
-    difference = soften(teacher_logits, temperature) - soften(student_logits, temperature)
-    return temperature**2 * ops.sum(difference * difference, axis=-1)
-
 # %% every-second: right: counted from the student
 def every_second(teacher_arrays):
     prefix, student = "bert.encoder.layers_.", {}
@@ -86,35 +65,6 @@ def every_second(teacher_arrays):
             student[path] = array.copy()
         elif int(found[2]) % 2 == 0:
             student[f"{found[1]}{int(found[2]) // 2}{found[3]}"] = array.copy()
-    return student
-
-# %% every-second: wrong: text replaced everywhere
-def every_second(teacher_arrays):
-    student = dict(teacher_arrays)
-    for number in range(1, 6):
-        student = {path.replace(f"layers_.{2 * number}", f"layers_.{number}"): array for path, array in student.items()}
-    return student
-
-# %% every-second: wrong: any layers
-def every_second(teacher_arrays):
-    student = {}
-    for path, array in teacher_arrays.items():
-        front, found, behind = path.partition(".layers_.")
-        if found:
-            number, rest = behind.split(".", 1)
-            if int(number) % 2:
-                continue
-            path = f"{front}.layers_.{int(number) // 2}.{rest}"
-        student[path] = array
-    return student
-
-# %% every-second: wrong: all of the encoder
-def every_second(teacher_arrays):
-    student = {path: array for path, array in teacher_arrays.items() if not path.startswith("bert.encoder.")}
-    for path, array in teacher_arrays.items():
-        parts = path.split(".")
-        if path.startswith("bert.encoder.layers_.") and int(parts[3]) % 2 == 0:
-            student[".".join([*parts[:3], str(int(parts[3]) // 2), *parts[4:]])] = array
     return student
 
 # %% every-second: wrong: counted in the order of the dict
@@ -144,23 +94,6 @@ def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden,
     cosine = 1 - ops.sum(ops.sum(unit(student_hidden) * unit(teacher_hidden), axis=-1) * real) / ops.sum(real)
     return ops.sum(ops.stack([5 * soft, 2 * mlm, cosine]))
 
-# %% distil-loss: wrong: mean of the rows' means
-def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden, teacher_hidden, is_real):
-    soft = ops.sum(soft_loss(student_logits, teacher_logits, 2.0) * weights) / (ops.sum(weights) + 1e-5)
-    lengths = ops.norm(student_hidden, axis=-1) * ops.norm(teacher_hidden, axis=-1)
-    real = ops.cast(is_real, "float32")
-    angles = (1 - ops.sum(student_hidden * teacher_hidden, axis=-1) / lengths) * real
-    cosine = ops.mean(ops.sum(angles, axis=-1) / ops.sum(real, axis=-1))
-    return 5 * soft + 2 * mlm_loss(student_logits, labels, weights) + cosine
-
-# %% distil-loss: wrong: one cosine for the whole sentence
-def distil_loss(student_logits, teacher_logits, labels, weights, student_hidden, teacher_hidden, is_real):
-    soft = ops.sum(soft_loss(student_logits, teacher_logits, 2.0) * weights) / (ops.sum(weights) + 1e-5)
-    real = ops.cast(is_real, "float32")[..., None]
-    a, b = student_hidden * real, teacher_hidden * real
-    cosine = 1 - ops.sum(a * b) / (ops.sqrt(ops.sum(a * a)) * ops.sqrt(ops.sum(b * b)))
-    return 5 * soft + 2 * mlm_loss(student_logits, labels, weights) + cosine
-
 # %% layer-losses: right: differences first
 def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):
     translated = ops.einsum("bln,nw->blw", student_hidden, w_h)
@@ -174,12 +107,6 @@ def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden,
     flat = ops.reshape(student_hidden, (-1, w_h.shape[0]))
     hidden = ops.mean((flat @ w_h - ops.reshape(teacher_hidden, (-1, w_h.shape[1]))) ** 2)
     return ops.convert_to_tensor([attention, hidden])
-
-# %% layer-losses: wrong: teacher translated
-def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):
-    attention = ops.mean(ops.square(student_scores - teacher_scores))
-    hidden = ops.mean(ops.square(student_hidden - ops.matmul(teacher_hidden, ops.transpose(w_h))))
-    return ops.stack([attention, hidden])
 
 # %% layer-losses: wrong: each vector's sum
 def layer_losses(student_scores, teacher_scores, student_hidden, teacher_hidden, w_h):

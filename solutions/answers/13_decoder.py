@@ -118,45 +118,6 @@ class Transformer(keras.Model):
             x = layer(x, h, source_mask=mask, training=training)
         return ops.einsum("bth,vh->btv", x, ops.convert_to_tensor(self.token.embeddings))
 
-# %% transformer: wrong: the source hidden by the ids of the target
-class Transformer(keras.Model):
-    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.token = keras.layers.Embedding(vocab_size, hidden_size)
-        self.encoder_layers = [ReluEncoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
-        self.decoder_layers = [DecoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
-
-    def call(self, source, target, training=None):
-        width = self.token.output_dim
-        h = width**0.5 * self.token(source) + sinusoids(source.shape[1], width)
-        x = width**0.5 * self.token(target) + sinusoids(target.shape[1], width)
-        length = ops.sum(ops.cast(target > 0, "int32"), axis=1)
-        mask = ops.arange(source.shape[1])[None, None, :] < length[:, None, None] + source.shape[1] - target.shape[1]
-        for layer in self.encoder_layers:
-            h = layer(h, attention_mask=mask, training=training)
-        for layer in self.decoder_layers:
-            x = layer(x, h, source_mask=mask, training=training)
-        return ops.matmul(x, ops.transpose(self.token.embeddings))
-
-# %% transformer: wrong: nothing dropped in the encoder
-class Transformer(keras.Model):
-    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, dropout=0.1, **kwargs):
-        super().__init__(**kwargs)
-        self.token = keras.layers.Embedding(vocab_size, hidden_size)
-        self.encoder_layers = [ReluEncoderLayer(num_heads, intermediate_size, 0.0) for _ in range(num_layers)]
-        self.decoder_layers = [DecoderLayer(num_heads, intermediate_size, dropout) for _ in range(num_layers)]
-
-    def call(self, source, target, training=None):
-        width = self.token.output_dim
-        h = width**0.5 * self.token(source) + sinusoids(source.shape[1], width)
-        x = width**0.5 * self.token(target) + sinusoids(target.shape[1], width)
-        mask = padding_mask(ops.cast(source != 0, "int32"))
-        for layer in self.encoder_layers:
-            h = layer(h, attention_mask=mask)
-        for layer in self.decoder_layers:
-            x = layer(x, h, source_mask=mask, training=training)
-        return ops.matmul(x, ops.transpose(self.token.embeddings))
-
 # %% greedy: right: with NumPy, and a loop over positions
 def greedy(model, source, start, end, most):
     row = np.full((1, most + 1), start, "int32")

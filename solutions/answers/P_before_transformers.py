@@ -25,14 +25,6 @@ def cbow_loss(table, w_out, context, is_real, target):
     scores = ops.sum(each, axis=1) / ops.cast(ops.sum(is_real, axis=1), each.dtype)[:, None]
     return -ops.mean(tf.gather(ops.log_softmax(scores), target, batch_dims=1))
 
-# %% cbow-loss: wrong: padding at the end only
-def cbow_loss(table, w_out, context, is_real, target):
-    count = ops.sum(is_real, axis=1)
-    first = ops.cast(ops.arange(context.shape[1])[None] < count[:, None], table.dtype)[..., None]
-    mean = ops.sum(ops.take(table, context, axis=0) * first, axis=1) / ops.sum(first, axis=1)
-    log_p = ops.log_softmax(ops.matmul(mean, w_out), axis=-1)
-    return -ops.mean(ops.take_along_axis(log_p, target[:, None], axis=1))
-
 # %% cbow-loss: wrong: NumPy inside
 def cbow_loss(table, w_out, context, is_real, target):
     real = np.array(is_real)[..., None]
@@ -60,10 +52,6 @@ def rnn_step(x, h, w, u, b):
 # %% rnn-step: wrong: a state for all rows
 def rnn_step(x, h, w, u, b):
     return ops.tanh(ops.matmul(x, w) + ops.matmul(h[:1], u) + b)
-
-# %% rnn-step: wrong: batch averaged
-def rnn_step(x, h, w, u, b):
-    return ops.tanh(ops.matmul(x, w) + ops.mean(ops.matmul(h, u), axis=0) + b)
 
 # %% lstm-step: right: slices
 def lstm_step(x, h, c, w, u, b):
@@ -93,12 +81,6 @@ def lstm_step(x, h, c, w, u, b):
     c = ops.clip(ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g), -1, 1)
     return ops.sigmoid(o) * ops.tanh(c), c
 
-# %% lstm-step: wrong: the state without the output gate
-def lstm_step(x, h, c, w, u, b):
-    i, f, g, o = ops.split(ops.matmul(x, w) + ops.matmul(h, u) + b, 4, axis=-1)
-    c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
-    return ops.tanh(c), c
-
 # %% gradient-by-distance: right: unit by unit
 def gradient_by_distance(read, x):
     with tf.GradientTape(persistent=True) as tape:
@@ -126,21 +108,6 @@ def gradient_by_distance(read, x):
     parts = [tape.jacobian(state, word, experimental_use_pfor=False) for word in words]
     return ops.stack([ops.sqrt(ops.sum(part**2)) for part in reversed(parts)])
 
-# %% gradient-by-distance: wrong: largest derivative
-def gradient_by_distance(read, x):
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        state = read(x)
-    return ops.max(ops.abs(tape.jacobian(state, x, experimental_use_pfor=False)), axis=(0, 2))[::-1]
-
-# %% gradient-by-distance: wrong: relative to the last word
-def gradient_by_distance(read, x):
-    with tf.GradientTape(persistent=True) as tape:
-        tape.watch(x)
-        state = read(x)
-    norms = ops.sqrt(ops.sum(tape.jacobian(state, x, experimental_use_pfor=False) ** 2, axis=(0, 2)))[::-1]
-    return norms / norms[0]
-
 # %% costs: right: division by k
 def costs(n, d, k):
     groups, layers = n, 0
@@ -161,11 +128,6 @@ def costs(n, d, k):
     if layers > 1 and k ** (layers - 1) >= n:
         layers -= 1
     return {"attention": (d * n * n, 1, 1), "recurrence": (d * d * n, n, n), "convolution": (k * d * d * n, 1, int(layers))}
-
-# %% costs: wrong: path of a recurrence from first to last
-def costs(n, d, k):
-    layers = next(layers for layers in range(1, n + 1) if k**layers >= n)
-    return {"attention": (n * n * d, 1, 1), "recurrence": (n * d * d, n, n - 1), "convolution": (k * n * d * d, 1, layers)}
 
 # %% costs: wrong: in 32 bits
 def costs(n, d, k):
@@ -207,24 +169,12 @@ def pair_features(x, x_real, y, y_real):
     u, v = vectors
     return ops.hstack([u, v, abs(u - v), u * v])
 
-# %% pair-features: wrong: a small negative number
-def pair_features(x, x_real, y, y_real):
-    u, v = (
-        ops.max(ops.where(ops.equal(real, 1)[..., None], states, -1.0), axis=1) for states, real in ((x, x_real), (y, y_real))
-    )
-    return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
-
 # %% pair-features: wrong: a number that is below most states
 def pair_features(x, x_real, y, y_real):
     u, v = (
         ops.max(ops.where(ops.equal(real, 1)[..., None], states, -1000.0), axis=1)
         for states, real in ((x, x_real), (y, y_real))
     )
-    return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
-
-# %% pair-features: wrong: padding of the first alone
-def pair_features(x, x_real, y, y_real):
-    u, v = ops.max(ops.where(ops.equal(x_real, 1)[..., None], x, -np.inf), axis=1), ops.max(y, axis=1)
     return ops.concatenate([u, v, ops.abs(u - v), u * v], axis=-1)
 
 # %% two-tasks-loss: right: one-hot labels
@@ -253,12 +203,3 @@ def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
     counted = ops.where(tags < 0, 0.0, of_tags)
     number = ops.cast(ops.sum(ops.cast(tags >= 0, "int32")), "float32")
     return ops.sum(counted) / number + ops.mean(losses(ops.matmul(states[-1][:, 0, :], w_label), labels))
-
-# %% two-tasks-loss: wrong: the first tag does not count
-def two_tasks_loss(states, w_tag, w_label, tags, labels, layer):
-    log_p = ops.log_softmax(ops.matmul(states[layer - 1], w_tag), axis=-1)
-    has_tag = ops.cast(ops.greater(tags, 0), log_p.dtype)
-    of_tags = ops.take_along_axis(log_p, ops.maximum(tags, 0)[..., None], axis=-1)[..., 0]
-    tag_loss = -ops.sum(of_tags * has_tag) / ops.sum(has_tag)
-    log_p = ops.log_softmax(ops.matmul(states[-1][:, 0], w_label), axis=-1)
-    return tag_loss - ops.mean(ops.take_along_axis(log_p, labels[:, None], axis=1))

@@ -1,10 +1,14 @@
 """Notebook 13: its worked numbers, its layers beside the library's, its translator's data, and the recorded runs."""
 
+import json
+
 import jupytext
 import keras
 import numpy as np
 import pytest
 from keras import ops
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 
 from autograde.boundary import call_answer, mybert_importer, roles
 from autograde.boundary.call_layer import put_weights
@@ -102,6 +106,11 @@ def test_a_training_step_lowers_the_loss_and_a_run_resumes(names, tmp_path, monk
         if run.is_time_to_judge(step):
             run.record(step, losses[-1], {"loss": losses[-1], "long": 0.0})
     assert losses[-1] < losses[0] and abs(losses[0] - np.log(218)) < 1.5
+    state = translation_run.translation_folder(settings) / "state.safetensors"
+    with safe_open(state, framework="numpy") as file:
+        notes = json.loads(file.metadata()["run"])
+    assert notes["settings"].pop("precision") == "auto"  # as earlier versions wrote it
+    save_file(load_file(state), state, {"run": json.dumps(notes)})
     again = names["fresh_run"]()
     assert again.done == 6 and np.array_equal(again.model.token.embeddings, run.model.token.embeddings)
 

@@ -42,8 +42,7 @@ def test_the_gradient_of_a_straight_reader_is_the_power_of_its_matrix():
 
 
 def test_the_pair_features_are_the_librarys():
-    from bertlab.training.baselines.averages import max_of_real
-    from bertlab.training.baselines.pairs import pair_features
+    from bertlab.training.baselines.texts import max_of_real, pair_features
 
     rng = np.random.default_rng(1)
     x, y = (rng.normal(size=(3, length, 4)).astype("float32") for length in (5, 6))

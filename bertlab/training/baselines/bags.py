@@ -12,7 +12,7 @@ Letters: B batch, T tokens, V vocabulary, F features of a word, C outputs.
 import keras
 from keras import ops
 
-from bertlab.training.baselines.pairs import pair_features
+from bertlab.training.baselines.texts import pair_features
 
 
 @keras.saving.register_keras_serializable("bertlab")

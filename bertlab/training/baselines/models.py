@@ -1,6 +1,6 @@
 """The assembled baselines: a kind of reading, and an output layer.
 
-Letters: B batch, T tokens, N choices of a row, C outputs.
+Letters: B batch, T tokens, N choices of a row, C outputs, D numbers of a vector.
 """
 
 import dataclasses
@@ -8,13 +8,12 @@ import dataclasses
 import keras
 from keras import ops
 
+from bertlab.checkpoints.opening import BASELINE
 from bertlab.layers.dropout import Dropout
-from bertlab.training.baselines.averages import mean_of_real
 from bertlab.training.baselines.bags import BagOfWords
-from bertlab.training.baselines.pairs import pair_features
 from bertlab.training.baselines.recurrent import RecurrentStack
-from bertlab.training.baselines.segments import segment
-from bertlab.training.baselines.settings import AVERAGES, BAGS, BaselineConfig
+from bertlab.training.baselines.settings import BAGS, RECURRENT, BaselineConfig
+from bertlab.training.baselines.texts import mean_of_real, pair_features, segment
 
 
 class Baseline(keras.Model):
@@ -24,6 +23,7 @@ class Baseline(keras.Model):
     """
 
     config_class: type = BaselineConfig
+    file = BASELINE  # in a trained one's folder: its configuration
 
     def __init__(self, config, **kwargs):
         super().__init__(**kwargs)
@@ -67,52 +67,58 @@ class BagClassifier(Baseline):
         return self.bag(*(part for text in self._texts(inputs) for part in text))
 
 
-class VectorBaseline(Baseline):
-    """Base of the baselines with a vector for each word, and an output layer."""
+class TokenVectors(Baseline):
+    """Base of the models with a vector for each token: perhaps recurrent layers on these, and an output layer.
+
+    The output layer is linear, as in the papers of all kinds between the vectors and the classes.
+    """
+
+    def _add_layers(self, width: int, kind: str) -> None:
+        """width: D. kind: of the recurrent layers; there are none of another kind."""
+        config, dtype = self.config, self.dtype_policy
+        self.dropout, self.recurrent = Dropout(config.head_dropout, name="dropout"), None
+        if kind in RECURRENT:
+            sizes = (width, config.units, config.recurrent_layers, config.head_dropout)
+            self.recurrent = RecurrentStack(kind, *sizes, dtype=dtype, name="recurrent")
+            width = self.recurrent.width
+        self.head = keras.layers.Dense(config.outputs, dtype=dtype, name="head")
+        self.head.build((None, width * (4 if config.pair else 1)))
+
+    def _states(self, x, is_real, training):
+        return x if self.recurrent is None else self.recurrent(x, is_real, training=training)
+
+    def _pooled(self, states, is_real):
+        """One vector for each row. states: (B, T, D) → (B, D)."""
+        return (mean_of_real if self.recurrent is None else self.recurrent.pooled)(states, is_real)
+
+    def _scores(self, *vectors, training):
+        """The logits of vectors (…, D); of those of two texts by their `pair_features`."""
+        x = pair_features(*vectors) if len(vectors) == 2 else vectors[0]
+        return self.head(self.dropout(x, training=training))
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class WordVectorModel(TokenVectors):
+    """cbow, rnn, lstm, gru, bilstm: each text becomes a vector. Call → (B, C).
+
+    With tags (B, T, C): logits for each token, [CLS] and [SEP] included.
+    """
 
     def __init__(self, config: BaselineConfig, **kwargs):
         super().__init__(config, **kwargs)
         self.words = keras.layers.Embedding(config.vocab_size, config.word_size, dtype=self.dtype_policy, name="words")
         self.words.build((None, None))
-        self.dropout = Dropout(config.head_dropout, name="dropout")
-        self.recurrent = None
-        width = config.word_size
-        if config.kind not in AVERAGES:
-            sizes = (config.word_size, config.units, config.recurrent_layers, config.head_dropout)
-            self.recurrent = RecurrentStack(config.kind, *sizes, dtype=self.dtype_policy, name="recurrent")
-            width = self.recurrent.width
-        self.head = keras.layers.Dense(config.outputs, dtype=self.dtype_policy, name="head")
-        self.head.build((None, width * (4 if config.pair else 1)))
-
-
-@keras.saving.register_keras_serializable("bertlab")
-class VectorClassifier(VectorBaseline):
-    """cbow, rnn, lstm, gru, bilstm: each text becomes a vector; of a pair the `pair_features` of both. Call → (B, C).
-
-    The output layer is linear, as in `averages` and, between the vectors and the classes, in the paper of each kind.
-    """
+        self._add_layers(config.word_size, config.kind)
 
     def logits(self, inputs, training):
-        vectors = [self.vector(ids, is_real, training) for ids, is_real in self._texts(inputs)]
-        features = pair_features(*vectors) if self.config.pair else vectors[0]
-        return self.head(self.dropout(features, training=training))
-
-    def vector(self, ids, is_real, training=False):
-        """One vector for each text. ids, is_real: (B, T) → (B, D)."""
-        x = self.words(ids)  # (B, T, D)
-        if self.recurrent is None:
-            return mean_of_real(x, is_real)
-        return self.recurrent.pooled(self.recurrent(x, is_real, training=training), is_real)
-
-
-@keras.saving.register_keras_serializable("bertlab")
-class VectorTagger(VectorBaseline):
-    """rnn, lstm, gru, bilstm with logits for each token, [CLS] and [SEP] included. Call → (B, T, C)."""
-
-    def logits(self, inputs, training):
-        x = self.words(inputs["input_ids"])
-        states = self.recurrent(x, inputs["attention_mask"], training=training)
-        return self.head(self.dropout(states, training=training))
+        if self.config.tags:
+            x = self.words(inputs["input_ids"])  # (B, T, D)
+            return self._scores(self._states(x, inputs["attention_mask"], training), training=training)
+        vectors = [
+            self._pooled(self._states(self.words(ids), is_real, training), is_real)
+            for ids, is_real in self._texts(inputs)
+        ]
+        return self._scores(*vectors, training=training)
 
 
 def make_baseline(config: BaselineConfig, **kwargs) -> Baseline:
@@ -124,6 +130,4 @@ def make_baseline(config: BaselineConfig, **kwargs) -> Baseline:
         >>> tuple(model({"input_ids": ids, "token_type_ids": 0 * ones, "attention_mask": ones}).shape)
         (1, 2)
     """
-    if config.kind in BAGS:
-        return BagClassifier(config, **kwargs)
-    return (VectorTagger if config.tags else VectorClassifier)(config, **kwargs)
+    return (BagClassifier if config.kind in BAGS else WordVectorModel)(config, **kwargs)

@@ -11,7 +11,7 @@ import keras
 from keras import ops
 
 from bertlab.layers.dropout import Dropout
-from bertlab.training.baselines.averages import max_of_real
+from bertlab.training.baselines.texts import max_of_real
 
 _LAYERS = {"rnn": "SimpleRNN", "lstm": "LSTM", "gru": "GRU", "bilstm": "LSTM"}
 

@@ -6,9 +6,8 @@ from bertlab.common.settings import Settings, setting
 from bertlab.families import family, model_types
 
 BAGS = ("bow", "tfidf")  # linear models of the words that a text contains
-AVERAGES = ("cbow",)
 RECURRENT = ("rnn", "lstm", "gru", "bilstm")
-KINDS = (*BAGS, *AVERAGES, *RECURRENT)  # trained from random values
+KINDS = (*BAGS, "cbow", *RECURRENT)  # trained from random values
 # Language models of LSTMs in both directions, frozen: a kind for each such family, by its name.
 FROZEN = tuple(name for name in model_types() if family(name).both_directions)
 ALL_KINDS = (*KINDS, *FROZEN)

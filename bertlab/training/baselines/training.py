@@ -19,7 +19,6 @@ from bertlab.common.errors import CheckpointError, ConfigError, DataError, asked
 from bertlab.common.files import write_text
 from bertlab.data.tasks.rows import TaskData
 from bertlab.tokenizers.kinds import WORDPIECE
-from bertlab.training.baselines.frozen import check_read_by_model, frozen_settings
 from bertlab.training.baselines.models import Baseline, make_baseline
 from bertlab.training.baselines.settings import (
     ALL_KINDS,
@@ -34,18 +33,17 @@ from bertlab.training.baselines.storage import load_weights, save_baseline
 from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors
 from bertlab.training.baselines.words import inverse_document_frequencies, texts_of, word_tokenizer
 from bertlab.training.devices.distribution import data_parallel
+from bertlab.training.features.settings import FeatureSettings
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import TASK
-from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, TaskKind
+from bertlab.training.finetuning.task_kinds import Encoded
 from bertlab.training.finetuning.trainer import Trainer
 
 
 def baseline_recipe(kind: str, **changes) -> Recipe:
-    """The recipe that a kind of baseline is trained with, with some settings changed.
-
-    Raises ConfigError for a kind that does not exist.
+    """A kind's own recipe, with some settings changed. Raises ConfigError for a kind that does not exist.
 
     Example:
         >>> recipe = baseline_recipe("tfidf", seeds=(1, 2, 3))
@@ -76,9 +74,8 @@ def train_baseline(
     """Trains a baseline on a task and writes the best of all runs, and its results, into a folder.
 
     Args:
-        kind: bow, tfidf, cbow, rnn, lstm, gru or bilstm; or the name of a family of language models in both
-            directions, for a BiLSTM on the mix of all layers of a frozen one.
-        model: that model, a checkpoint.
+        kind: one of `settings.KINDS`; or one of `settings.FROZEN`, for a BiLSTM on the mix of all layers of `model`, a
+            checkpoint of that family.
         recipe: how to train; that of the kind by default.   settings: its sizes.
         tokenizer: a checkpoint whose tokens are read instead of the words of the training rows.
         word_vectors: a file in word2vec's text format, or a folder of `bertlab word-vectors learn`: the vectors that
@@ -88,8 +85,7 @@ def train_baseline(
         freeze_words: leave all vectors of words as they are, the drawn ones too.
         The others are those of `finetune`.
 
-    Raises ConfigError for a kind that cannot be trained on the task, and for settings that need a transformer; besides
-    these what `finetune` raises.
+    Raises what `finetune` raises; ConfigError also for a kind or settings that cannot be trained on the task.
 
     Example:
         from bertlab.data.tasks.load import load_task
@@ -103,43 +99,39 @@ def train_baseline(
     _check_kind(kind)
     recipe = recipe or baseline_recipe(kind)
     settings = settings or BaselineSettings()
+    more = {"callbacks": callbacks, "on_begin": on_begin}
     if kind in FROZEN:
-        check_read_by_model(kind, tokenizer=tokenizer, word_vectors=word_vectors, freeze_words=freeze_words)
-        of_layers = frozen_settings(kind, model, settings)
-        more = {"callbacks": callbacks, "metrics": metrics, "on_begin": on_begin}
-        return train_features(model, task, out, recipe, of_layers, grid, say, **more)
+        of_words = {"tokenizer": tokenizer, "word_vectors": word_vectors, "freeze_words": freeze_words}
+        for name in (name for name, value in of_words.items() if value):
+            option = asked(f"--{name.replace('_', '-')}", name)
+            raise ConfigError(f"baseline {kind} reads the tokens of its model; leave out {option}")
+        of_layers = _frozen_settings(kind, model, settings)
+        return train_features(model, task, out, recipe, of_layers, grid, say, metrics=metrics, **more)
     if model is not None:
         raise ConfigError(f"baseline {kind} is trained without a pre-trained model: leave out the model")
     with data_parallel(recipe.devices):
-        words = BeginningWords(word_vectors, freeze_words)
         experiment = BaselineExperiment(
-            kind, settings, tokenizer, task, Path(out), recipe, grid or {}, say, metrics, words
+            kind, settings, tokenizer, task, Path(out), recipe, grid or {}, say, metrics, word_vectors, freeze_words
         )
-        return experiment.run(callbacks, on_begin, memory_check=False)
+        return experiment.run(**more, memory_check=False)
 
 
-def check_baseline(kind: str, task: TaskData, recipe: Recipe) -> None:
-    """Raises ConfigError where this kind of baseline cannot be trained on the task in the way of the recipe."""
-    if task.shape == "question":
-        raise ConfigError(
-            f"{task.name}: expected a task with classes, numbers or tags for a baseline, got questions; fine-tune a "
-            "model instead"
-        )
-    if task.shape == "tagging" and kind not in RECURRENT:
-        raise ConfigError(
-            f"{task.name}: expected a baseline that reads words in their order for tags, got {kind}; choose one of "
-            f"{', '.join(RECURRENT)}"
-        )
-    refuse_settings_of_layers(recipe, "a baseline has no pre-trained layers")
+def _frozen_settings(kind: str, model: str | Path | None, settings: BaselineSettings) -> FeatureSettings:
+    """A BiLSTM on the mix of all layers of a frozen language model, the vectors below them included.
 
-
-def refuse_settings_of_layers(recipe: Recipe, reason: str) -> None:
-    """Raises ConfigError for settings of pre-trained layers, where there are no such layers to train."""
-    standard = Recipe()
-    for name in ("dropout", "frozen_layers", "lora_rank", "layer_decay", "from_scratch"):
-        if getattr(recipe, name) != getattr(standard, name):
-            option = asked(f"--{name.replace('_', '-')}", name)
-            raise ConfigError(f"{reason}; leave out {option}")
+    Source: Peters et al. 2018, section 3.3 and equation 1. model: a checkpoint of the family `kind`. Raises ConfigError
+    without one and for another family, CheckpointError for no checkpoint at all.
+    """
+    made = f"pre-train one with `bertlab pretrain {kind}-small --data ROWS --out FOLDER` and give FOLDER/checkpoint"
+    expected = f"baseline {kind}: expected a checkpoint of the family {kind} ({asked('--model', 'model')})"
+    if model is None:
+        raise ConfigError(f"{expected}, got none; {made}")
+    config = checkpoints.read_config(model)
+    if config.model_type != kind:
+        raise ConfigError(f"{expected}, got {model}, which is of the family {config.model_type}; {made}")
+    layers = ",".join(str(number) for number in range(config.num_layers + 1))
+    sizes = {name: getattr(settings, name) for name in ("units", "recurrent_layers", "head_dropout")}
+    return FeatureSettings(layers=f"{layers}-mix", head="bilstm", **sizes)
 
 
 def _check_kind(kind: str) -> None:
@@ -147,37 +139,66 @@ def _check_kind(kind: str) -> None:
         raise ConfigError(f"baseline: expected one of {', '.join(ALL_KINDS)}; got {kind!r}")
 
 
-@dataclasses.dataclass(frozen=True)
-class BeginningWords:
-    """The vectors that the words of a baseline begin with. file: None: drawn ones. freeze: not trained."""
+class HeadExperiment(Experiment):
+    """A fine-tuning of a `Baseline`: a model without layers of a transformer that it trains."""
 
-    file: str | Path | None = None
-    freeze: bool = False
-
-    def check(self, kind: str) -> None:
-        """Raises ConfigError where this kind of baseline has no use for them."""
-        if self.freeze and self.file is None:
+    def check_trainable(self, task: TaskData, recipe: Recipe, way: str, reason: str) -> None:
+        """Raises ConfigError for questions, and for settings of pre-trained layers. way, reason: for the messages."""
+        if task.shape == "question":
             raise ConfigError(
-                f"{asked('--freeze-words', 'freeze_words')} leaves given vectors as they are; give them by "
-                f"{asked('--word-vectors', 'word_vectors')}"
+                f"{task.name}: expected a task with classes, numbers or tags for {way}, got questions; fine-tune a "
+                "model instead"
             )
-        if self.file is not None and kind in BAGS:
-            raise ConfigError(
-                f"expected a baseline with a vector for each word, got {kind}, which counts words; choose another "
-                f"baseline, or leave out {asked('--word-vectors', 'word_vectors')}"
-            )
+        standard = Recipe()
+        for name in ("dropout", "frozen_layers", "lora_rank", "layer_decay", "from_scratch"):
+            if getattr(recipe, name) != getattr(standard, name):
+                option = asked(f"--{name.replace('_', '-')}", name)
+                raise ConfigError(f"{reason}; leave out {option}")
+
+    def _sizes(self, settings: BaselineSettings | FeatureSettings) -> dict:
+        """The fields that the configurations of both kinds of model have."""
+        shape, vocabulary = self.task_kind.info.shape, self.tokenizer.vocabulary
+        around = (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id)  # [UNK] may be one of them, as in GPT-2
+        special = (number for number in vocabulary.special_ids if number != vocabulary.unk_id or number in around)
+        return {
+            "special_ids": tuple(special), "outputs": self.task_kind.model_options.get("num_labels", 1),
+            "pair": shape in ("pair", "multiple-choice"), "tags": shape == "tagging", "units": settings.units,
+            "recurrent_layers": settings.recurrent_layers, "head_dropout": settings.head_dropout,
+        }  # fmt: skip
+
+    def _save(self, trainer: Trainer, folder: Path) -> None:
+        save_baseline(trainer.model, folder)
+        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
+
+    def _restore(self, trainer: Trainer, folder: Path) -> None:
+        load_weights(trainer.model, folder)
 
 
-class BaselineExperiment(Experiment):
+class BaselineExperiment(HeadExperiment):
     """A fine-tuning whose model is a baseline. Arguments: see `train_baseline`."""
 
     def __init__(
         self, kind, settings: BaselineSettings, tokenizer, task, out, recipe, grid, say, metrics=None,
-        words: BeginningWords = BeginningWords(),
+        word_vectors: str | Path | None = None, freeze_words: bool = False,
     ):  # fmt: skip
-        check_baseline(kind, task, recipe)
-        words.check(kind)
-        self.kind, self.sizes, self.tokens_of, self.words = kind, settings, tokenizer, words
+        self.check_trainable(task, recipe, "a baseline", "a baseline has no pre-trained layers")
+        if task.shape == "tagging" and kind not in RECURRENT:
+            raise ConfigError(
+                f"{task.name}: expected a baseline that reads words in their order for tags, got {kind}; choose one of "
+                f"{', '.join(RECURRENT)}"
+            )
+        if freeze_words and word_vectors is None:
+            raise ConfigError(
+                f"{asked('--freeze-words', 'freeze_words')} leaves given vectors as they are; give them by "
+                f"{asked('--word-vectors', 'word_vectors')}"
+            )
+        if word_vectors is not None and kind in BAGS:
+            raise ConfigError(
+                f"expected a baseline with a vector for each word, got {kind}, which counts words; choose another "
+                f"baseline, or leave out {asked('--word-vectors', 'word_vectors')}"
+            )
+        self.kind, self.sizes, self.tokens_of = kind, settings, tokenizer
+        self.word_vectors, self.freeze_words = word_vectors, freeze_words
         super().__init__(f"baseline {kind}", task, out, recipe, grid, say, metrics)
         self.start = STARTS[1]
 
@@ -196,28 +217,27 @@ class BaselineExperiment(Experiment):
         return tokenizer, BaselineConfig.max_tokens
 
     def _load(self, model) -> tuple[dict, BaselineConfig]:
-        self.given = self._given_vectors()
+        self.given = None if self.word_vectors is None else self._given_vectors(self.word_vectors)
         if self.given is not None:
             self.sizes = self.sizes.replace(word_size=self.given.vectors.shape[1])
-        return {}, baseline_config(self.kind, self.sizes, self.task_kind)
+        pieces = len(self.tokenizer.vocabulary)
+        return {}, BaselineConfig(self.kind, pieces, word_size=self.sizes.word_size, **self._sizes(self.sizes))
 
-    def _given_vectors(self) -> WordVectors | None:
-        """The vectors that are given for words of the vocabulary."""
-        if self.words.file is None:
-            return None
+    def _given_vectors(self, file: str | Path) -> WordVectors:
+        """The vectors in a file of the words of the vocabulary."""
         own = self.tokenizer.vocabulary
         words = [token for number, token in enumerate(own.pieces) if number not in own.special_ids]
-        given = read_word_vectors(self.words.file, only=words)
+        given = read_word_vectors(file, only=words)
         if not given.words:
-            raise DataError(f"{self.words.file}: has no vector for any of the {len(words):,} words of {self.task.name}")
-        self._note(f"word vectors: {len(given.words):,} of {len(words):,} words are in {self.words.file}")
+            raise DataError(f"{file}: has no vector for any of the {len(words):,} words of {self.task.name}")
+        self._note(f"word vectors: {len(given.words):,} of {len(words):,} words are in {file}")
         return given
 
     def identity(self) -> dict:
         own = {"sizes": self.sizes.to_dict(), "vocabulary": self.tokenizer.vocabulary.sha256}
         if self.given is not None:
             digest = hashlib.sha256(self.given.vectors.tobytes() + "\n".join(self.given.words).encode()).hexdigest()
-            own |= {"word_vectors": digest, "freeze_words": self.words.freeze}
+            own |= {"word_vectors": digest, "freeze_words": self.freeze_words}
         return super().identity() | own
 
     def _encode(self, split: str) -> Encoded:
@@ -234,16 +254,12 @@ class BaselineExperiment(Experiment):
         if self.given is not None:
             table = keras.ops.convert_to_numpy(model.words.embeddings)
             model.words.embeddings.assign(with_vectors(table, self.tokenizer.vocabulary, self.given))
-            model.words.trainable = not self.words.freeze
+            model.words.trainable = not self.freeze_words
         return model
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
-        save_baseline(trainer.model, folder)
+        super()._save(trainer, folder)
         self.tokenizer.save(folder)
-        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
-
-    def _restore(self, trainer: Trainer, folder: Path) -> None:
-        load_weights(trainer.model, folder)
 
 
 def with_vectors(table: np.ndarray, vocabulary, given: WordVectors) -> np.ndarray:
@@ -251,20 +267,3 @@ def with_vectors(table: np.ndarray, vocabulary, given: WordVectors) -> np.ndarra
     table, row_of = table * (given.vectors.std() / table.std()), dict(map(reversed, enumerate(vocabulary.pieces)))
     table[[row_of[word] for word in given.words]] = given.vectors
     return table
-
-
-def baseline_config(kind: str, settings: BaselineSettings, task_kind: TaskKind) -> BaselineConfig:
-    """The configuration of a kind of baseline for a problem."""
-    info: TaskInfo = task_kind.info
-    vocabulary = task_kind.tokenizer.vocabulary
-    return BaselineConfig(
-        kind, len(vocabulary), special_ids_of(vocabulary), task_kind.model_options.get("num_labels", 1),
-        pair=info.shape in ("pair", "multiple-choice"), tags=info.shape == "tagging", word_size=settings.word_size,
-        units=settings.units, recurrent_layers=settings.recurrent_layers, head_dropout=settings.head_dropout,
-    )  # fmt: skip
-
-
-def special_ids_of(vocabulary) -> tuple[int, ...]:
-    """The special tokens that are not in a text. [UNK] is one, unless it is also a separator, as in GPT-2."""
-    around = (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id)
-    return tuple(number for number in vocabulary.special_ids if number != vocabulary.unk_id or number in around)

@@ -15,7 +15,6 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -95,15 +94,15 @@ def read_word_vectors(path: str | Path, only: Collection[str] | None = None) -> 
         only = set(only)
     lines = _lines(path)
     first = next(lines, (1, ""))
-    header = _header(*first, path)
-    if header.words is None:
+    total, dimensions = _header(*first, path)
+    if total is None:
         lines = chain([first], lines)
     found, rows, count = {}, bytearray(), 0  # the words as keys, in their order; their numbers as float32
     for number, line in lines:
-        word, *numbers = line.rsplit(" ", header.dimensions)
-        if len(numbers) != header.dimensions or not word:
+        word, *numbers = line.rsplit(" ", dimensions)
+        if len(numbers) != dimensions or not word:
             raise DataError(
-                f"{path} line {number}: expected a word and {header.dimensions} numbers, got {len(line.split())} "
+                f"{path} line {number}: expected a word and {dimensions} numbers, got {len(line.split())} "
                 "fields; remove the line, or correct it"
             )
         count += 1
@@ -114,27 +113,18 @@ def read_word_vectors(path: str | Path, only: Collection[str] | None = None) -> 
                 raise DataError(f"{path} line {number}: expected finite numbers behind the word, got {wrong!r}")
             found[word] = None
             rows += values.tobytes()
-    if header.words not in (None, count):
-        raise DataError(
-            f"{path}: expected {header.words:,} words, as line 1 says, got {count:,}; the file is not complete"
-        )
-    return WordVectors(list(found), np.frombuffer(rows, "float32").reshape(len(found), header.dimensions))
+    if total not in (None, count):
+        raise DataError(f"{path}: expected {total:,} words, as line 1 says, got {count:,}; the file is not complete")
+    return WordVectors(list(found), np.frombuffer(rows, "float32").reshape(len(found), dimensions))
 
 
-class _Header(NamedTuple):
-    """words: None in GloVe's format."""
-
-    words: int | None
-    dimensions: int
-
-
-def _header(number: int, line: str, path: Path) -> _Header:
-    """The sizes that the first line names or, in GloVe's format, has."""
+def _header(number: int, line: str, path: Path) -> tuple[int | None, int]:
+    """The numbers of words and of dimensions that the first line names; in GloVe's format None and what it has."""
     fields = line.split()
     if len(fields) == 2 and all(field.isdecimal() for field in fields) and int(fields[1]) > 0:
-        return _Header(int(fields[0]), int(fields[1]))
+        return int(fields[0]), int(fields[1])
     if len(fields) > 2 and _numbers(fields[1:]) is not None:
-        return _Header(None, len(fields) - 1)
+        return None, len(fields) - 1
     raise DataError(
         f"{path} line {number}: expected the number of words and of dimensions, such as 10000 128, got "
         f"{line[:40]!r}; give a file in word2vec's text format"

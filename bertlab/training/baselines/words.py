@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, TaggingRow
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, Row, TaggingRow
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
 from bertlab.tokenizers.wordpiece.encoding import Ragged
@@ -31,7 +31,7 @@ def word_tokenizer(
 
 
 def texts_of(rows: Sequence[Row]) -> Iterator[str]:
-    """Every text of labelled rows; the words of a tagged sentence are one text.
+    """Every text of labelled rows without questions; the words of a tagged sentence are one text.
 
     Example:
         >>> from bertlab.data.tasks.rows import PairRow
@@ -45,8 +45,6 @@ def texts_of(rows: Sequence[Row]) -> Iterator[str]:
             yield from (row.text_a, row.text_b)
         elif isinstance(row, MultipleChoiceRow):
             yield from (row.context, *row.choices)
-        elif isinstance(row, QuestionRow):
-            yield from (row.question, row.context)
         else:
             yield row.text
 

@@ -15,15 +15,13 @@ from bertlab.config import ModelConfig
 from bertlab.families.abilities import pretraining_of
 from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count
-from bertlab.training.devices.memory import comparison_memory, memory_needs
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.devices.utilisation import forward_flops
-from bertlab.training.distillation.models import StudentAndTeacher, check_scores
+from bertlab.training.distillation.models import StudentAndTeacher, check_layers, reading_memory
 from bertlab.training.distillation.objectives import AttentionScores, Direction, HiddenStates, SoftTargets
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.distillation.student import (
     Size,
-    check_pair,
     chosen_student,
     same_parts,
     start_from,
@@ -75,16 +73,16 @@ class DistillationRun(PretrainingRun):
         self.layers = distillation.losses == "layers"
         self.teacher = TrainedWeights(find(teacher))
         _check_teacher(self.teacher, self.layers)
-        if self.layers:
-            check_scores(self.teacher.config, "teacher")
         student = chosen_student(to)
         if isinstance(student, Size):
-            student = self._config_of(student, settings)
+            student = student_config(self.teacher.config, student, self.distillation.heads)
+            student = student.replace(hidden_dropout=settings.dropout, attention_dropout=settings.dropout)
+            if settings.width_scaled_init:
+                student = student.replace(initializer_range=scaled_range(student.hidden_size))
         super().__init__(student, data, out, settings, validation)
-        check_pair(self.config, self.teacher.config, self.layers)
         _check_fills_masks(self.config, to, "student")
         if self.layers:
-            check_scores(self.config, "student")
+            check_layers(self.config, self.teacher.config)
         self._check_vocabularies()
 
     def _check_vocabularies(self) -> None:
@@ -101,13 +99,6 @@ class DistillationRun(PretrainingRun):
                 f"expected a student with the teacher's vocabulary of {theirs:,} tokens, got one of {ours:,}; distill "
                 "from a teacher with the same vocabulary, and keep the tokenizers of both in their folders"
             )
-
-    def _config_of(self, size: Size, settings: PretrainingSettings) -> ModelConfig:
-        config = student_config(self.teacher.config, size, self.distillation.heads)
-        config = config.replace(hidden_dropout=settings.dropout, attention_dropout=settings.dropout)
-        if settings.width_scaled_init:
-            config = config.replace(initializer_range=scaled_range(config.hidden_size))
-        return config
 
     def _generator(self) -> None:
         """A student fills in masks."""
@@ -138,7 +129,8 @@ class DistillationRun(PretrainingRun):
         if missing:
             raise CheckpointError(f"{self.teacher.path}: has no {missing[0]}; expected a whole teacher")
         if self.weights is None:
-            student = self._class(self.config, dtype=dtype, **self._options)
+            its_class, options = self._kind
+            student = its_class(self.config, dtype=dtype, **options)
             say(self._start(student, teacher))
         else:
             student, missing = self._load(self.weights, dtype)
@@ -162,18 +154,14 @@ class DistillationRun(PretrainingRun):
         return max(objective.predictions(settings) for objective in self.objectives)
 
     @property
-    def _class(self) -> type:
-        return Backbone if self.layers else PreTrainingModel
-
-    @property
-    def _options(self) -> dict:
-        return {"pooler": False} if self.layers else {"next_sentence": False}
+    def _kind(self) -> tuple[type, dict]:
+        """The class of student and teacher, and its options."""
+        return (Backbone, {"pooler": False}) if self.layers else (PreTrainingModel, {"next_sentence": False})
 
     def _load(self, weights: TrainedWeights, dtype) -> tuple:
         """A model with the weights of a checkpoint, and the paths of those that it lacks."""
-        model = checkpoints.load(
-            weights.path, self._class, strict=False, padded_vocabulary=True, dtype=dtype, **self._options
-        )
+        its_class, options = self._kind
+        model = checkpoints.load(weights.path, its_class, strict=False, padded_vocabulary=True, dtype=dtype, **options)
         return model, model.load_report.missing
 
     def _start(self, student, teacher) -> str:
@@ -187,19 +175,14 @@ class DistillationRun(PretrainingRun):
         return f"the student starts from the teacher's layers {', '.join(map(str, chosen))} (counted from 0)"
 
     def _free_memory(self, phase: int) -> int | None:
-        """Without what the teacher takes: its weights, and one layer's activations and logits of a part of a batch.
-
-        Where the layers are compared, also without the compared tensors.
-        """
-        free = super()._free_memory(phase)
+        """Without what the teacher takes: its weights, and what it takes to read a part of a batch."""
+        free, teacher = super()._free_memory(phase), self.teacher.config
         if free is None:
             return None
         rows = self.rows(phase) // self.devices // self.settings.accumulation
-        tokens, config = self.examples[phase].settings.sequence_length, self.teacher.config.replace(num_layers=1)
-        needs = memory_needs(config, rows, tokens, self.predictions(phase), self.precision)
-        if self.layers:
-            free -= comparison_memory(self.config, self.teacher.config, rows, tokens)
-        return free - 4 * parameter_count(self.teacher.config) - needs.activations
+        tokens, predictions = self.examples[phase].settings.sequence_length, self.predictions(phase)
+        reading = reading_memory(self.config, teacher, rows, tokens, predictions, self.precision, self.layers)
+        return free - 4 * parameter_count(teacher) - reading
 
     def update_flops(self, phase: int) -> int:
         """The student's update and the teacher's forward pass."""

@@ -13,13 +13,8 @@ from bertlab.layers import gather_positions
 from bertlab.models import Backbone
 from bertlab.models.base import INPUT_NAMES, attention_mask_of
 from bertlab.models.outline import outline
+from bertlab.training.devices.memory import comparison_memory, memory_needs
 from bertlab.training.distillation.student import layer_map
-
-
-def frozen(teacher: keras.Model) -> keras.Model:
-    """The teacher, whose weights no training changes."""
-    teacher.trainable = False
-    return teacher
 
 
 def projection(student_config, teacher_config, dtype=None) -> keras.layers.Dense | None:
@@ -36,22 +31,22 @@ def projection(student_config, teacher_config, dtype=None) -> keras.layers.Dense
     return dense
 
 
-def compared_layers(student, taught, project, mask) -> dict:
-    """The tensors by which the layers of student and teacher are compared.
+def compared_layers(student, teacher, inputs: dict, project, training: bool) -> dict:
+    """The tensors by which the layers of two backbones are compared.
 
-    student, taught: each a backbone and its outputs with `return_all`, of the student and of the teacher.
     project: the projection or None. Returns state_pairs, M + 1 pairs (B, T, K); score_pairs, M pairs (B, A, T, T); and
     the mask.
     """
-    (backbone, own), (teacher, theirs) = student, taught
-    wanted = layer_map(backbone.config.num_layers, teacher.config.num_layers)
+    own = student(inputs, training=training, return_all=True)
+    theirs = teacher(inputs, training=False, return_all=True)
+    wanted = layer_map(student.config.num_layers, teacher.config.num_layers)
     states = [own["hidden_states"][m] for m in range(len(wanted))]
     states = states if project is None else [project(state) for state in states]
     state_pairs = [(state, ops.stop_gradient(theirs["hidden_states"][g])) for state, g in zip(states, wanted)]
-    own_scores = scores_of(backbone, own, range(1, len(wanted)))
+    own_scores = scores_of(student, own, range(1, len(wanted)))
     their_scores = map(ops.stop_gradient, scores_of(teacher, theirs, wanted[1:]))
     score_pairs = list(zip(own_scores, their_scores, strict=True))
-    return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": mask}
+    return {"state_pairs": state_pairs, "score_pairs": score_pairs, "mask": attention_mask_of(inputs, student.config)}
 
 
 def scores_of(backbone, outputs: dict, chosen) -> list:
@@ -60,15 +55,34 @@ def scores_of(backbone, outputs: dict, chosen) -> list:
     return [layers[g - 1].attention_scores(outputs["hidden_states"][g - 1]) for g in chosen]
 
 
-def check_scores(config: ModelConfig, whose: str) -> None:
-    """Raises ConfigError for a model whose layers have no attention scores to compare."""
-    encoder = outline(lambda: Backbone(config.replace(num_layers=1), pooler=False)).encoder
-    layer = encoder.passed()[0] if hasattr(encoder, "passed") else None
-    if not (hasattr(layer, "attention_scores") and hasattr(layer.attention, "scores")):
+def check_layers(student: ModelConfig, teacher: ModelConfig) -> None:
+    """Raises ConfigError for layers that cannot be compared: their scores, or their numbers of layers and heads."""
+    for whose, config in (("teacher", teacher), ("student", student)):
+        encoder = outline(lambda config=config: Backbone(config.replace(num_layers=1), pooler=False)).encoder
+        layer = encoder.passed()[0] if hasattr(encoder, "passed") else None
+        if not (hasattr(layer, "attention_scores") and hasattr(layer.attention, "scores")):
+            raise ConfigError(
+                f"losses layers: expected a {whose} with the usual attention, got one of model_type "
+                f"{config.model_type!r}; choose losses outputs"
+            )
+    if teacher.num_layers % student.num_layers:
         raise ConfigError(
-            f"losses layers: expected a {whose} with the usual attention, got one of model_type "
-            f"{config.model_type!r}; choose losses outputs"
+            f"losses layers: expected a number of layers that divides the teacher's {teacher.num_layers}, got "
+            f"{student.num_layers}; choose another size, or losses outputs"
         )
+    if student.num_heads != teacher.num_heads:
+        raise ConfigError(
+            f"losses layers: expected the teacher's number of heads, {teacher.num_heads}, got {student.num_heads}; "
+            "each head learns from one of the teacher's: choose as many, or losses outputs"
+        )
+
+
+def reading_memory(
+    student: ModelConfig, teacher: ModelConfig, rows: int, tokens: int, predictions: int | None, precision, layers: bool
+) -> int:
+    """Bytes that a teacher takes to read a batch, beside its weights: one layer, logits, and the compared layers."""
+    needs = memory_needs(teacher.replace(num_layers=1), rows, tokens, predictions, precision)
+    return needs.activations + (comparison_memory(student, teacher, rows, tokens) if layers else 0)
 
 
 class StudentAndTeacher(keras.Model):
@@ -91,7 +105,7 @@ class StudentAndTeacher(keras.Model):
     def __init__(self, student, teacher, layers: bool, at_all_tokens: bool = True, pieces: int | None = None, **kwargs):
         super().__init__(**{"dtype": student.dtype_policy, **kwargs})
         self.config = student.config
-        self.student, self.teacher = student, frozen(teacher)
+        self.student, self.teacher, teacher.trainable = student, teacher, False
         self.compares_layers, self.at_all_tokens, self.pieces = layers, at_all_tokens, pieces
         self.projection = projection(student.config, teacher.config, student.dtype_policy)
         self.built = True  # every weight is made in a constructor
@@ -103,10 +117,7 @@ class StudentAndTeacher(keras.Model):
 
     def call(self, inputs, training=False):
         if self.compares_layers:
-            own = self.student(inputs, training=training, return_all=True)
-            theirs = self.teacher(inputs, training=False, return_all=True)
-            mask = attention_mask_of(inputs, self.config)
-            return compared_layers((self.student, own), (self.teacher, theirs), self.projection, mask)
+            return compared_layers(self.student, self.teacher, inputs, self.projection, training)
         own = self.student.backbone(inputs, training=training)["sequence_output"]  # (B, T, H)
         theirs = ops.stop_gradient(self.teacher.backbone(inputs, training=False)["sequence_output"])  # (B, T, K)
         masked = gather_positions(own, inputs["masked_lm_positions"])  # (B, P, H)

@@ -71,25 +71,6 @@ def student_config(teacher: ModelConfig, size: Size, heads: int | None = None) -
     return teacher.replace(num_layers=size.layers, hidden_size=size.width, num_heads=heads, intermediate_size=inner)
 
 
-def check_pair(student: ModelConfig, teacher: ModelConfig, layer_losses: bool) -> None:
-    """Raises ConfigError for a student that cannot learn from the teacher.
-
-    layer_losses: whether it also learns from the teacher's layers, which have to fit its own.
-    """
-    if not layer_losses:
-        return
-    if teacher.num_layers % student.num_layers:
-        raise ConfigError(
-            f"losses layers: expected a number of layers that divides the teacher's {teacher.num_layers}, got "
-            f"{student.num_layers}; choose another size, or losses outputs"
-        )
-    if student.num_heads != teacher.num_heads:
-        raise ConfigError(
-            f"losses layers: expected the teacher's number of heads, {teacher.num_heads}, got {student.num_heads}; "
-            "each head learns from one of the teacher's: choose as many, or losses outputs"
-        )
-
-
 def layer_map(student_layers: int, teacher_layers: int) -> tuple[int, ...]:
     """g(m) = m · N / M for m = 0 … M: what each layer of the student learns from; 0 are the embeddings.
 
@@ -125,17 +106,13 @@ def start_from(student, teacher) -> int:
     """
     chosen = start_layers(student.config.num_layers, teacher.config.num_layers)
     encoder = getattr(teacher, "backbone", teacher).encoder
-    one_by_one = (
-        len(encoder.layers_) == teacher.config.num_layers
-    )  # else the steps share layers, and so do the student's
+    one_by_one = len(encoder.layers_) == teacher.config.num_layers
+    if not one_by_one:  # the teacher's steps share layers, and so do the student's
+        chosen = range(teacher.config.num_layers)
     theirs, copied = variables_of(teacher), 0
     for path, variable in variables_of(student).items():
-        source = theirs.get(_renumbered(path, chosen) if one_by_one else path)
+        source = theirs.get(re.sub(r"/layer_(\d+)/", lambda found: f"/layer_{chosen[int(found[1])]}/", path))
         if source is not None:
             variable.assign(source)
             copied += 1
     return copied
-
-
-def _renumbered(path: str, chosen: tuple[int, ...]) -> str:
-    return re.sub(r"/layer_(\d+)/", lambda found: f"/layer_{chosen[int(found[1])]}/", path)

@@ -18,14 +18,12 @@ from bertlab.common.errors import CheckpointError, ConfigError, DataError
 from bertlab.common.progress import bar
 from bertlab.data.tasks.rows import TaskData
 from bertlab.training.devices.distribution import data_parallel
-from bertlab.training.devices.memory import comparison_memory, memory_needs
 from bertlab.training.devices.precision import policy_of
-from bertlab.training.distillation.kept import teacher_outputs, with_outputs
-from bertlab.training.distillation.models import check_scores
+from bertlab.training.distillation.kept import taught_rows
+from bertlab.training.distillation.models import check_layers, reading_memory
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.distillation.student import (
     Size,
-    check_pair,
     chosen_student,
     same_parts,
     start_from,
@@ -104,10 +102,8 @@ class TaskDistillation(Experiment):
                 f"{self.teacher_folder}: expected a teacher with a head for {self.task_kind.model_kind}, got one for "
                 f"{kind_of(self.teacher)}; choose a model that is fine-tuned on {task.name}"
             )
-        check_pair(self.config, self.teacher.config, self.layers)
         if self.layers:
-            check_scores(self.teacher.config, "teacher")
-            check_scores(self.config, "student")
+            check_layers(self.config, self.teacher.config)
 
     def _load(self, model) -> tuple[dict, object]:
         """The weights that the student starts from, and its configuration."""
@@ -124,16 +120,14 @@ class TaskDistillation(Experiment):
         return {path: ops.convert_to_numpy(variable) for path, variable in variables_of(student).items()}, config
 
     def _free_memory(self, rows: int, tokens: int) -> int | None:
-        """Without the teacher's weights and, where it reads every batch, a layer's activations and what is compared."""
+        """Without the teacher's weights and, where it reads every batch, what that takes."""
         free = super()._free_memory(rows, tokens)
         if free is None:
             return None
         free -= 4 * self.teacher.count_params()
-        if self.layers:
-            one_layer = self.teacher.config.replace(num_layers=1)
-            free -= memory_needs(one_layer, rows, tokens, None, self.precision).activations
-            free -= comparison_memory(self.config, self.teacher.config, rows, tokens)
-        return free
+        if not self.layers:
+            return free
+        return free - reading_memory(self.config, self.teacher.config, rows, tokens, None, self.precision, layers=True)
 
     def identity(self) -> dict:
         return super().identity() | {
@@ -151,20 +145,15 @@ class TaskDistillation(Experiment):
 
     def _all_runs(self, trainers, train: Encoded, dev: Encoded, callbacks):
         if not self.layers:
-            train = dataclasses.replace(train, features=self._taught(train.features))
+            info, identity = self.task_kind.info, self.identity()
+            limit = min(info.max_length, self.teacher.config.max_tokens)
+            # All that decides the teacher's outputs: its weights, the rows, and how they are cut.
+            made_from = f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
+            with bar("Reading of the teacher", len(train.features)) as running:
+                kept = self.out / KEPT, made_from
+                taught = taught_rows(self.teacher, train.features, limit, *kept, running.advance)
+            train = dataclasses.replace(train, features=taught)
         return super()._all_runs(trainers, train, dev, callbacks)
-
-    def _taught(self, features):
-        with bar("Reading of the teacher", len(features)) as running:
-            limit = min(self.task_kind.info.max_length, self.teacher.config.max_tokens)
-            file, made_from = self.out / KEPT, self._made_from(limit)
-            outputs = teacher_outputs(self.teacher, features, limit, file, made_from, running.advance)
-        return with_outputs(self.teacher, features, outputs)
-
-    def _made_from(self, limit: int) -> str:
-        """All that decides the teacher's outputs: its weights, the rows, and how they are cut."""
-        identity, info = self.identity(), self.task_kind.info
-        return f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
 
 
 def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:

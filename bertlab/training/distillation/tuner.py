@@ -6,10 +6,10 @@ Letters: B batch, T tokens, C classes.
 import keras
 from keras import ops
 
-from bertlab.models.base import INPUT_NAMES, attention_mask_of
+from bertlab.models.base import INPUT_NAMES
 from bertlab.training.distillation import losses
 from bertlab.training.distillation.kept import TAUGHT
-from bertlab.training.distillation.models import compared_layers, frozen, projection
+from bertlab.training.distillation.models import compared_layers, projection
 from bertlab.training.distillation.objectives import real
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.finetuning.task_kinds import MultiLabel, Questions, Regression, TaskKind
@@ -69,7 +69,7 @@ class LayerTuner(FineTuner):
 
     def __init__(self, teacher: keras.Model, settings: DistillationSettings, *arguments):
         super().__init__(*arguments)
-        self.teacher, self.settings = frozen(teacher), settings
+        self.teacher, self.settings, teacher.trainable = teacher, settings, False
         self.projection = self._new_projection()
         self.model.head.trainable = False
         if self.model.backbone.pooler is not None:
@@ -92,10 +92,7 @@ class LayerTuner(FineTuner):
             return super().call(batch)
         tokens = ops.shape(batch["input_ids"])[-1]
         inputs = {name: ops.reshape(batch[name], (-1, tokens)) for name in INPUT_NAMES if name in batch}  # choices too
-        own = self.model.backbone(inputs, training=True, return_all=True)
-        theirs = self.teacher.backbone(inputs, training=False, return_all=True)
-        mask = attention_mask_of(inputs, self.model.config)
-        return compared_layers((self.model.backbone, own), (self.teacher.backbone, theirs), self.projection, mask)
+        return compared_layers(self.model.backbone, self.teacher.backbone, inputs, self.projection, training=True)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         weights, total = self._weights(x), x.get(TOTAL)  # (B, T)

@@ -11,11 +11,12 @@ Letters: S sequences (of multiple choice one for each choice), T tokens, W numbe
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from bertlab.common.errors import ConfigError
 from bertlab.common.files import read_json, write_json
@@ -30,26 +31,14 @@ _SAVE_EVERY = 50  # batches
 _IDENTITY, _LOCK = "vectors.json", "filling.lock"
 
 
-class KeptVectors:
-    """Vectors of every token of some sequences. array: (tokens, W); row_splits: (S + 1,), where each begins."""
-
-    def __init__(self, array: np.ndarray, row_splits: np.ndarray):
-        self.array, self.row_splits = array, row_splits
-
-    def rows(self, indices: np.ndarray, length: int) -> np.ndarray:
-        """The vectors of some sequences, padded with zeros: (B, length, W) float32."""
-        padded = np.zeros((len(indices), length, self.array.shape[1]), np.float32)
-        for row, index in zip(padded, indices):
-            start, end = self.row_splits[index : index + 2]
-            row[: end - start] = self.array[start:end]
-        return padded
-
-
 class FeaturesWithVectors:
-    """`Features` whose batches have the vectors of their tokens too, as the input `vectors`."""
+    """`Features` whose batches have the vectors of their tokens too, as the input `vectors`.
 
-    def __init__(self, features: Features, vectors: KeptVectors):
-        self._features, self._vectors = features, vectors
+    array: (tokens, W), those of all sequences. row_splits: (S + 1,), where each begins.
+    """
+
+    def __init__(self, features: Features, array: np.ndarray, row_splits: np.ndarray):
+        self._features, self._array, self._row_splits = features, array, row_splits
 
     def __getattr__(self, name):
         return getattr(self._features, name)
@@ -58,13 +47,15 @@ class FeaturesWithVectors:
         return len(self._features)
 
     def batch(self, indices, length: int | None = None):
-        """As `Features.batch`; vectors is (B, T, W), of multiple choice (B, choices, T, W)."""
+        """As `Features.batch`; vectors is (B, T, W), of multiple choice (B, choices, T, W), with zeros at padding."""
         inputs, targets = self._features.batch(indices, length)
-        *rows, tokens = inputs["input_ids"].shape
-        choices = self._features.choices or 1
-        sequences = np.asarray(indices, np.int64)[:, None] * choices + np.arange(choices)  # (B, choices)
-        vectors = self._vectors.rows(sequences.reshape(-1), tokens)
-        return inputs | {VECTORS: vectors.reshape(*rows, tokens, -1)}, targets
+        shape, choices = inputs["input_ids"].shape, self._features.choices or 1
+        sequences = (np.asarray(indices, np.int64)[:, None] * choices + np.arange(choices)).ravel()  # (B · choices,)
+        vectors = np.zeros((len(sequences), shape[-1], self._array.shape[1]), np.float32)
+        for row, index in zip(vectors, sequences):
+            start, end = self._row_splits[index : index + 2]
+            row[: end - start] = self._array[start:end]
+        return inputs | {VECTORS: vectors.reshape(*shape, -1)}, targets
 
 
 class VectorFolder:
@@ -79,7 +70,13 @@ class VectorFolder:
     def __init__(self, path: str | Path, source: dict, splits: dict[str, Features], width: int, limit: int):
         self.path, self.width, self.limit = Path(path), width, limit
         self.splits = splits
-        rows = {name: _digest(features) for name, features in splits.items()}
+        rows = {}
+        for name, features in splits.items():
+            digest = hashlib.sha256()
+            for part in (features.first, features.second):
+                if part is not None:
+                    digest.update(part.values.tobytes() + part.row_splits.tobytes())
+            rows[name] = digest.hexdigest()[:16]
         self._work = WorkFolder(self.path, _IDENTITY, source | {"rows": rows, "together": BATCH_SIZE})
 
     def check(self) -> None:
@@ -107,41 +104,28 @@ class VectorFolder:
         read: inputs of a batch → (B, T, W). Raises ConfigError for a file of another size than was written, and where
         another start is filling the folder.
         """
-        if all(self._file(name).exists() for name in self.splits):
+        complete = all(self._file(name).exists() for name in self.splits)
+        with nullcontext() if complete else self._alone():
             self._check_source()  # another start may have filled it since `check`
-            return self._all_filled(read)
-        with self._alone():
-            self._check_source()
-            self._work.begin()
-            return self._all_filled(read)
+            if not complete:
+                self._work.begin()
+            total = sum(len(_lengths(features)) for features in self.splits.values())
+            with bar("Reading the frozen model", total) as running:
+                return {name: self._filled(name, features, read, running) for name, features in self.splits.items()}
 
-    def _all_filled(self, read) -> dict[str, FeaturesWithVectors]:
-        total = sum(len(_lengths(features)) for features in self.splits.values())
-        with bar("Reading the frozen model", total) as running:
-            return {name: self._filled(name, features, read, running) for name, features in self.splits.items()}
-
-    @contextmanager
-    def _alone(self) -> Iterator[None]:
-        """Makes the folder and holds its lock, which goes with the process. Windows has no such locks: none is held."""
+    def _alone(self):
+        """Makes the folder and takes its lock, until the end of a `with` or of the process."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            file = open(self.path / _LOCK, "w")
+            return FileLock(self.path / _LOCK, timeout=0).acquire()
+        except Timeout:
+            raise ConfigError(
+                f"{self.path}: another start is filling this folder: wait for it or use another"
+            ) from None
         except OSError as reason:
-            raise ConfigError(f"{self.path}: cannot write to it ({reason.strerror}); choose another folder") from None
-        with file:
-            try:
-                import fcntl
-
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except ImportError:
-                pass
-            except BlockingIOError:
-                raise ConfigError(
-                    f"{self.path}: another start is filling this folder: wait for it or use another"
-                ) from None
-            except OSError as reason:  # a disk of the network without locks
-                raise ConfigError(f"{self.path}: cannot lock it ({reason.strerror}); choose another folder") from None
-            yield
+            raise ConfigError(
+                f"{self.path}: cannot write to it or lock it ({reason.strerror}); choose another folder"
+            ) from None
 
     def _check_source(self) -> None:
         if self._work.found() is not None or any(self.path.glob("*.npy")):
@@ -159,7 +143,7 @@ class VectorFolder:
             raise ConfigError(
                 f"{file}: expected vectors of shape {(int(splits[-1]), self.width)}, got {array.shape}; delete it"
             )
-        return FeaturesWithVectors(features, KeptVectors(array, splits))
+        return FeaturesWithVectors(features, array, splits)
 
     def _compute(self, file: Path, sequences: Features, splits: np.ndarray, read, running) -> None:
         """Similar lengths together, from where an earlier start was stopped."""
@@ -207,11 +191,3 @@ def _sequences(features: Features) -> Features:
 def _lengths(features: Features) -> np.ndarray:
     """Tokens of each sequence, with its special tokens: (S,)."""
     return _sequences(features).lengths
-
-
-def _digest(features: Features) -> str:
-    digest = hashlib.sha256()
-    for part in (features.first, features.second):
-        if part is not None:
-            digest.update(part.values.tobytes() + part.row_splits.tobytes())
-    return digest.hexdigest()[:16]

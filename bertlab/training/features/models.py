@@ -7,13 +7,10 @@ import keras
 from keras import ops
 
 from bertlab.analysis.layers import LayerChoice
-from bertlab.layers.dropout import Dropout
+from bertlab.checkpoints.opening import FEATURES
 from bertlab.layers.scalar_mix import ScalarMix
-from bertlab.training.baselines.averages import mean_of_real
-from bertlab.training.baselines.models import Baseline
-from bertlab.training.baselines.pairs import pair_features
-from bertlab.training.baselines.recurrent import RecurrentStack
-from bertlab.training.baselines.segments import words_only
+from bertlab.training.baselines.models import Baseline, TokenVectors
+from bertlab.training.baselines.texts import words_only
 from bertlab.training.features.settings import MIX, FeatureConfig
 
 VECTORS = "vectors"  # an input of the head, beside those of BERT
@@ -51,7 +48,7 @@ class VectorReader(keras.Model):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class FeatureHead(Baseline):
+class FeatureHead(TokenVectors):
     """The trained part: a linear layer, or a BiLSTM and a linear layer, on vectors that stay as they are.
 
     A tag is predicted from each token's vector (or state of the BiLSTM). A text's vector is the mean over its tokens,
@@ -69,42 +66,30 @@ class FeatureHead(Baseline):
         (1, 3, 3)
     """
 
-    config_class = FeatureConfig
+    config_class, file = FeatureConfig, FEATURES
     reads = (VECTORS, "input_ids", "token_type_ids", "attention_mask")
 
     def __init__(self, config: FeatureConfig, **kwargs):
         super().__init__(config, **kwargs)
-        dtype, width = self.dtype_policy, config.width
-        self.mix = self.recurrent = None
+        self.mix, width = None, config.width
         if config.combine == MIX:
-            self.mix, width = ScalarMix(len(config.layers), dtype=dtype, name="mix"), config.hidden_size
-        self.dropout = Dropout(config.head_dropout, name="dropout")
-        if config.head == "bilstm":
-            sizes = (width, config.units, config.recurrent_layers, config.head_dropout)
-            self.recurrent = RecurrentStack("bilstm", *sizes, dtype=dtype, name="recurrent")
-            width = self.recurrent.width
-        self.head = keras.layers.Dense(config.outputs, dtype=dtype, name="head")
-        self.head.build((None, width * (4 if config.pair else 1)))
+            self.mix, width = ScalarMix(len(config.layers), dtype=self.dtype_policy, name="mix"), config.hidden_size
+        self._add_layers(width, config.head)
 
     def logits(self, inputs, training):
         x = ops.cast(inputs[VECTORS], self.compute_dtype)  # (B, T, W)
         if self.mix is not None:
             batch, tokens = ops.shape(x)[:2]
             x = self.mix(ops.reshape(x, (batch, tokens, len(self.config.layers), self.config.hidden_size)))
-        if self.recurrent is not None:
-            x = self.recurrent(x, inputs["attention_mask"], training=training)
-        if not self.config.tags:
-            x = self._vector(x, inputs)
-        return self.head(self.dropout(x, training=training))
-
-    def _vector(self, x, inputs):
-        """One vector for each row. x: (B, T, W) → (B, W), of a pair (B, 4 · W)."""
+        states = self._states(x, inputs["attention_mask"], training)
+        if self.config.tags:
+            return self._scores(states, training=training)
         is_word = words_only(inputs, self.config.special_ids)  # (B, T)
-        pool = mean_of_real if self.recurrent is None else self.recurrent.pooled
-        texts = range(1 + self.config.pair)
-        of_text = [ops.cast(ops.equal(inputs["token_type_ids"], number), "int32") for number in texts]
-        vectors = [pool(x, is_word * part) for part in of_text]
-        return pair_features(*vectors) if self.config.pair else vectors[0]
+        vectors = []
+        for number in range(1 + self.config.pair):
+            of_text = ops.cast(ops.equal(inputs["token_type_ids"], number), "int32")
+            vectors.append(self._pooled(states, is_word * of_text))
+        return self._scores(*vectors, training=training)
 
 
 class FeatureModel(Baseline):

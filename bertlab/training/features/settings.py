@@ -101,17 +101,9 @@ def layers_of(text: str, num_layers: int) -> tuple[tuple[int, ...], str]:
         which, combine = text, "sum"
     if which == "all":
         which = f"last{num_layers}"
-    if which.startswith("last") and which[4:].isdigit() and int(which[4:]):
-        layers = tuple(range(-int(which[4:]), 0))
-    else:
-        layers = _numbers(which, text)
-    choice = LayerChoice(layers)
-    choice.check(num_layers)
-    return tuple(layer % (num_layers + 1) for layer in layers), combine
-
-
-def _numbers(which: str, text: str) -> tuple[int, ...]:
     try:
-        return LayerChoice.of(which).layers
+        choice = LayerChoice.of(f"{which}-sum" if which.startswith("last") and which != "last" else which)
     except DataError:
         raise ConfigError(f"features: expected layers such as {EXAMPLES}; got {text!r}") from None
+    choice.check(num_layers)
+    return tuple(layer % (num_layers + 1) for layer in choice.layers), combine

@@ -7,40 +7,27 @@ model with its tokenizer, a checkpoint that every command reads.
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.opening import FEATURES, FROZEN
+from bertlab.checkpoints.opening import BASELINE, FEATURES, FROZEN
 from bertlab.common.errors import CheckpointError
-from bertlab.training.baselines.storage import load_weights, read_config, save_baseline
+from bertlab.training.baselines.models import Baseline
+from bertlab.training.baselines.storage import load_baseline, load_weights, read_config
 from bertlab.training.features.models import FeatureHead, FeatureModel
-from bertlab.training.features.settings import FeatureConfig
 
 
-def has_features(folder: str | Path) -> bool:
-    """Whether a folder holds a head on a frozen model."""
-    return (Path(folder) / FEATURES).exists()
+def load_trained(folder: str | Path) -> tuple[Baseline, Path] | None:
+    """A baseline, or a frozen model with its head, and the folder of its tokenizer; None for a folder without either.
 
-
-def frozen_in(folder: str | Path) -> Path:
-    """The folder of the frozen model and its tokenizer."""
-    return Path(folder) / FROZEN
-
-
-def save_head(head: FeatureHead, folder: Path) -> None:
-    """Writes both files of the head. Raises CheckpointError where the system refuses."""
-    save_baseline(head, folder, FEATURES)
-
-
-def load_head(head: FeatureHead, folder: Path) -> None:
-    """Fills a head with the weights of a folder. Raises CheckpointError where they belong to another one."""
-    load_weights(head, folder, FEATURES)
-
-
-def load_features(folder: str | Path) -> FeatureModel:
-    """The frozen model and its head. Raises CheckpointError for files that cannot be used."""
+    Raises CheckpointError for files that cannot be used.
+    """
     folder = Path(folder)
-    head = FeatureHead(read_config(folder, FEATURES, FeatureConfig))
-    load_head(head, folder)
-    frozen = checkpoints.load(frozen_in(folder), "encoder", padded_vocabulary=True)
+    if (folder / BASELINE).exists():
+        return load_baseline(folder), folder
+    if not (folder / FEATURES).exists():
+        return None
+    head = FeatureHead(read_config(folder, FeatureHead))
+    load_weights(head, folder)
+    frozen = checkpoints.load(folder / FROZEN, "encoder", padded_vocabulary=True)
     wanted, found = head.config.hidden_size, frozen.config.hidden_size
     if wanted != found:
-        raise CheckpointError(f"{frozen_in(folder)}: expected vectors of {wanted} numbers, got {found}; restore it")
-    return FeatureModel(frozen, head)
+        raise CheckpointError(f"{folder / FROZEN}: expected vectors of {wanted} numbers, got {found}; restore it")
+    return FeatureModel(frozen, head), folder / FROZEN

@@ -7,28 +7,22 @@ The model stays as it is: its vectors are computed once and kept in OUT/vectors;
 """
 
 import dataclasses
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import model_digests
-from bertlab.checkpoints.opening import FEATURES
+from bertlab.checkpoints.opening import FEATURES, FROZEN
 from bertlab.checkpoints.saving import check_replaceable, format_of
-from bertlab.common.errors import CheckpointError, ConfigError
-from bertlab.common.files import write_text
 from bertlab.data.tasks.rows import TaskData
-from bertlab.training.baselines.training import refuse_settings_of_layers, special_ids_of
+from bertlab.training.baselines.training import HeadExperiment
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.features.kept_vectors import VectorFolder
 from bertlab.training.features.models import FeatureHead, VectorReader
 from bertlab.training.features.settings import RECIPES, FeatureConfig, FeatureSettings, layers_of
-from bertlab.training.features.storage import frozen_in, load_head, save_head
-from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.training.finetuning.task_info import TASK
 from bertlab.training.finetuning.task_kinds import Encoded
 from bertlab.training.finetuning.trainer import Trainer
 
@@ -36,7 +30,7 @@ VECTORS_FOLDER = "vectors"
 
 
 def feature_recipe(head: str, **changes) -> Recipe:
-    """The recipe that a head is trained with, with some settings changed. Raises ConfigError for an unknown head.
+    """A head's own recipe, with some settings changed. Raises ConfigError for an unknown head.
 
     Example:
         >>> recipe = feature_recipe("linear", seeds=(1, 2))
@@ -65,13 +59,11 @@ def train_features(
     Args:
         model: a checkpoint of any family, one that reads from left to right included.
         recipe: how to train; that of the head by default.   settings: the layers, the head and its sizes.
-        vectors: a folder for the vectors, which several heads on the same layers and rows can share; OUT/vectors by
-            default.
+        vectors: a folder for the vectors, which heads on the same layers and rows can share; OUT/vectors by default.
         The others are those of `finetune`.
 
-    Raises ConfigError for questions, for settings that need trained layers, for a folder with the vectors of another
-    model or text and for too small a disk; DataError for layers that the model does not have; besides these what
-    `finetune` raises.
+    Raises what `finetune` raises; ConfigError also for questions, settings that need trained layers, a folder with the
+    vectors of another model or text and too small a disk, DataError for layers that the model does not have.
 
     Example:
         from bertlab.data.tasks.load import load_task
@@ -87,16 +79,11 @@ def train_features(
         return experiment.run(callbacks, on_begin, memory_check=False)
 
 
-class FeatureExperiment(Experiment):
+class FeatureExperiment(HeadExperiment):
     """A fine-tuning whose model is a head on vectors that are kept. Arguments: see `train_features`."""
 
     def __init__(self, settings: FeatureSettings, vectors, model, task, out, recipe, grid, say, metrics=None):
-        if task.shape == "question":
-            raise ConfigError(
-                f"{task.name}: expected a task with classes, numbers or tags for features, got questions; fine-tune "
-                "the model instead"
-            )
-        refuse_settings_of_layers(recipe, "features are those of a model that is not trained")
+        self.check_trainable(task, recipe, "features", "features are those of a model that is not trained")
         self.feature_settings, self.kept = settings, Path(vectors or out / VECTORS_FOLDER)
         self.encoded: dict[str, Encoded] = {}
         super().__init__(model, task, out, recipe, grid, say, metrics)
@@ -104,15 +91,10 @@ class FeatureExperiment(Experiment):
     def _load(self, model) -> tuple[dict, FeatureConfig]:
         self.frozen = checkpoints.load(model, "encoder", padded_vocabulary=True)
         self.digests = model_digests(self.frozen, self.tokenizer)
-        settings, config, shape = self.feature_settings, self.frozen.config, self.task_kind.info.shape
+        settings, config = self.feature_settings, self.frozen.config
         layers, combine = layers_of(settings.layers, config.num_layers)
-        head = FeatureConfig(
-            config.hidden_size, layers, combine, settings.head, special_ids_of(self.tokenizer.vocabulary),
-            self.task_kind.model_options.get("num_labels", 1), config.max_tokens,
-            pair=shape in ("pair", "multiple-choice"), tags=shape == "tagging", units=settings.units,
-            recurrent_layers=settings.recurrent_layers, head_dropout=settings.head_dropout,
-        )  # fmt: skip
-        return {}, head
+        own = (config.hidden_size, layers, combine, settings.head)
+        return {}, FeatureConfig(*own, max_tokens=config.max_tokens, **self._sizes(settings))
 
     @property
     def trained_name(self) -> str:
@@ -123,7 +105,7 @@ class FeatureExperiment(Experiment):
 
     def _check_replaceable(self) -> None:
         super()._check_replaceable()
-        check_replaceable(frozen_in(self.out), self.model_name, f"../{FEATURES}")  # which is written before it
+        check_replaceable(self.out / FROZEN, self.model_name, f"../{FEATURES}")  # which is written before it
 
     # === The vectors ===
 
@@ -154,10 +136,6 @@ class FeatureExperiment(Experiment):
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         """The head and its task; the frozen model is only beside the best head of all."""
-        save_head(trainer.model, folder)
+        super()._save(trainer, folder)
         if folder == self.out:
-            checkpoints.save(self.frozen, frozen_in(folder), self.tokenizer, format=format_of(self.frozen))
-        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
-
-    def _restore(self, trainer: Trainer, folder: Path) -> None:
-        load_head(trainer.model, folder)
+            checkpoints.save(self.frozen, folder / FROZEN, self.tokenizer, format=format_of(self.frozen))

@@ -2,11 +2,13 @@
 
 import json
 
+import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from bertlab import checkpoints
+from bertlab.analysis import minimal_pairs
 from bertlab.analysis.minimal_pairs import (
     GroupResult,
     MinimalPair,
@@ -16,9 +18,11 @@ from bertlab.analysis.minimal_pairs import (
     score_pairs,
     wilson_interval,
 )
+from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.config import BertConfig
+from bertlab.models import PreTrainingModel
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", ".", "##s", "##ed", "are"]
@@ -37,10 +41,6 @@ def tokenizer():
 
 
 def tiny(**changes):
-    import keras
-
-    from bertlab.models import PreTrainingModel
-
     keras.utils.set_random_seed(3)
     return PreTrainingModel(
         BertConfig(vocab_size=len(SPECIAL_TOKENS) + len(WORDS), hidden_size=16, num_layers=2, num_heads=2,
@@ -86,16 +86,12 @@ def looped(model, tokenizer, text, whole_rest_of_word):
 @pytest.mark.parametrize("masking", ["token", "word-left-to-right"])
 @pytest.mark.parametrize("batch_size", [3, 256])
 def test_scores_equal_those_of_a_loop_over_every_mask(model, tokenizer, masking, batch_size):
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
     sums = pseudo_log_likelihood(model, tokenizer, TEXTS, masking=masking, batch_size=batch_size)
     expected = [looped(model, tokenizer, text, masking != "token") for text in TEXTS]
     assert sums == pytest.approx(expected, abs=1e-4)
 
 
 def test_the_two_maskings_differ_only_for_words_of_several_tokens(model, tokenizer):
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
     one, other = (
         pseudo_log_likelihood(model, tokenizer, TEXTS, masking=name) for name in ("token", "word-left-to-right")
     )
@@ -104,8 +100,6 @@ def test_the_two_maskings_differ_only_for_words_of_several_tokens(model, tokeniz
 
 
 def test_a_copy_is_counted_for_every_token(model, tokenizer):
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
     counts = []
     pseudo_log_likelihood(model, tokenizer, TEXTS, batch_size=4, advance=counts.append)
     assert sum(counts) == sum(len(tokenizer.tokenize(text)) for text in TEXTS) and max(counts) == 4
@@ -117,16 +111,12 @@ def test_a_copy_is_counted_for_every_token(model, tokenizer):
      ("the " * 11, "text 2: expected at most 12 tokens, with [CLS] and [SEP], got 13")],
 )  # fmt: skip
 def test_a_text_that_cannot_be_scored_is_named(model, tokenizer, text, message):
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
     with pytest.raises(DataError) as raised:
         pseudo_log_likelihood(model, tokenizer, ["the bank", text])
     assert str(raised.value).startswith(message)
 
 
 def test_a_left_to_right_model_and_an_unknown_masking_are_refused(model, tokenizer):
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
     with pytest.raises(DataError, match="reads left to right"):
         pseudo_log_likelihood(tiny(causal=True), tokenizer, TEXTS)
     with pytest.raises(DataError, match="unknown masking 'word'"):
@@ -227,8 +217,6 @@ def test_the_interval_is_wilsons():
 
 
 def test_a_stopped_folder_resumes_and_refuses_another_model(model, tokenizer, file, tmp_path, monkeypatch):
-    from bertlab.analysis import minimal_pairs
-
     pairs, out = read_pairs(file), tmp_path / "out"
     expected = score_pairs(model, tokenizer, pairs)
     monkeypatch.setattr(minimal_pairs, "PAIRS_BATCH_SIZE", 2)

@@ -1,7 +1,9 @@
 """`bertlab search`: the nearest vectors of a file, compared with a search over the whole array at once."""
 
 import json
+import sys
 
+import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -11,6 +13,7 @@ from bertlab import checkpoints
 from bertlab.analysis.search import VectorFile, nearest, unit
 from bertlab.cli import cli
 from bertlab.common.errors import DataError, MissingDependencyError
+from bertlab.models import BertEncoder
 
 LINES = ["good film .", "the film was bad", "paris is in france", "where is paris", "it was good", "a film in france"]
 
@@ -29,10 +32,6 @@ def blocks_of(vectors, rows):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A model, lines, and their vectors in both formats."""
-    import keras
-
-    from bertlab.models import BertEncoder
-
     folder = tmp_path_factory.mktemp("search")
     keras.utils.set_random_seed(2)
     checkpoints.save(BertEncoder(CONFIG), folder / "model", TOKENIZER)
@@ -85,8 +84,6 @@ def test_what_cannot_be_searched_is_refused():
 
 
 def test_without_faiss_the_message_names_what_to_install(monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, "faiss", None)
     with pytest.raises(MissingDependencyError, match=r"pip install \"bertlab\[faiss\]\""):
         nearest([np.eye(3, dtype="float32")], np.ones((1, 3)), engine="faiss")

@@ -3,14 +3,26 @@
 Sizes: B 2 rows, T 5 tokens, V 11 words, C 3 outputs.
 """
 
+import keras
 import numpy as np
 import pytest
 from finetuning_case import TOKENIZER, task_of, words
+from keras import ops
+from killing import Killed, killer
 from layer_case import CHECKS, LayerCase, compiled_training_moves_every_weight, half_precision_is_close
 
-from bertlab.common.errors import ConfigError
+from bertlab import checkpoints
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.data.tasks.rows import PairRow, TaggingRow, TaskData
+from bertlab.predict import Predictor, evaluate
+from bertlab.tokenizers.wordpiece.encoding import Ragged
+from bertlab.training.baselines.bags import BagOfWords
+from bertlab.training.baselines.models import make_baseline
+from bertlab.training.baselines.recurrent import RecurrentStack
 from bertlab.training.baselines.settings import KINDS, RECURRENT, BaselineConfig, BaselineSettings, settings_read
+from bertlab.training.baselines.storage import load_baseline, save_baseline
+from bertlab.training.baselines.words import inverse_document_frequencies
+from bertlab.training.finetuning import train_baseline
 from bertlab.training.finetuning.settings import Recipe
 
 SIZES = BaselineSettings(word_size=8, units=8, head_dropout=0.0, min_count=1)
@@ -27,14 +39,10 @@ def config_of(kind, **changes):
 
 
 def trained(kind, task, out, recipe=RECIPE, settings=SIZES, **options):
-    from bertlab.training.finetuning import train_baseline
-
     return train_baseline(kind, task, out, recipe, settings, **options)
 
 
 def case(kind, shape, **changes):
-    from bertlab.training.baselines.models import make_baseline
-
     def make(dropout, dtype):
         return make_baseline(config_of(kind, head_dropout=dropout, **changes), dtype=dtype)
 
@@ -62,8 +70,6 @@ def test_a_baseline_is_a_keras_model_like_the_others(kind, shape, changes, check
 
 
 def test_a_bag_of_words_is_a_linear_model_of_counts():
-    from bertlab.training.baselines.bags import BagOfWords
-
     bag, rng = BagOfWords(11, 3), np.random.default_rng(1)
     table, bias = rng.normal(size=(11, 1, 3)), rng.normal(size=3)
     bag.table.assign(table)
@@ -74,8 +80,6 @@ def test_a_bag_of_words_is_a_linear_model_of_counts():
 
 
 def test_tfidf_weighs_rare_words_more_and_scales_a_text_to_length_1():
-    from bertlab.training.baselines.bags import BagOfWords
-
     bag, rng = BagOfWords(11, 3, tfidf=True), np.random.default_rng(1)
     table, idf = rng.normal(size=(11, 1, 3)), rng.uniform(1, 3, 11)
     bag.table.assign(table)
@@ -88,8 +92,6 @@ def test_tfidf_weighs_rare_words_more_and_scales_a_text_to_length_1():
 
 
 def test_a_bag_of_a_pair_has_four_features_for_each_word():
-    from bertlab.training.baselines.bags import BagOfWords
-
     bag, table = BagOfWords(11, 3, pair=True), np.random.default_rng(1).normal(size=(11, 4, 3))
     bag.table.assign(table)
     ones = np.ones((1, 3), int)
@@ -101,10 +103,6 @@ def test_a_bag_of_a_pair_has_four_features_for_each_word():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_padding_special_tokens_and_segments_leave_each_text_as_it_is(kind):
-    import keras
-
-    from bertlab.training.baselines.models import make_baseline
-
     keras.utils.set_random_seed(1)
     model = make_baseline(config_of(kind, pair=True))
     for weight in model.trainable_weights:
@@ -119,17 +117,12 @@ def test_padding_special_tokens_and_segments_leave_each_text_as_it_is(kind):
 
 
 def test_a_text_without_words_has_finite_outputs():
-    from bertlab.training.baselines.models import make_baseline
-
     empty = {name: array[:, :3] for name, array in INPUTS.items()} | {"input_ids": np.array([[2, 3, 0], [2, 3, 0]])}
     for kind in KINDS:
         assert np.isfinite(np.array(make_baseline(config_of(kind))(empty))).all()
 
 
 def test_idf_is_the_logarithm_of_how_few_texts_have_a_word():
-    from bertlab.tokenizers.wordpiece.encoding import Ragged
-    from bertlab.training.baselines.words import inverse_document_frequencies
-
     texts = Ragged(np.array([4, 5, 5, 4], "int32"), np.array([0, 3, 4]))
     expected = np.log(3 / np.array([1, 3, 2])) + 1  # in no text, in both, in one
     np.testing.assert_allclose(inverse_document_frequencies([texts], 6)[3:], expected, rtol=1e-6)
@@ -141,8 +134,6 @@ def test_idf_is_the_logarithm_of_how_few_texts_have_a_word():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_learns_and_its_folder_predicts_the_same(kind, tmp_path):
-    from bertlab.predict import Predictor, evaluate
-
     task = task_of("sentence")
     result = trained(kind, task, tmp_path)
     assert result.dev["accuracy"] > 0.9
@@ -168,8 +159,6 @@ def test_a_pair_is_judged_by_what_its_texts_have_in_common(kind, tmp_path):
 
 @pytest.mark.slow
 def test_a_tagger_from_both_ends_sees_the_word_behind(tmp_path):
-    from bertlab.predict import Predictor
-
     rng = np.random.default_rng(1)
     rows = []
     for behind in rng.choice(["is", "not"], 120):
@@ -192,8 +181,6 @@ def test_numbers_and_choices_are_learned_too(kind, shape, tmp_path):
 
 @pytest.mark.slow
 def test_the_tokens_of_a_checkpoint_can_be_read(tmp_path):
-    from bertlab import checkpoints
-
     TOKENIZER.save(tmp_path / "tokens")
     trained("cbow", task_of("sentence"), tmp_path / "out", RECIPE.replace(epochs=1), tokenizer=tmp_path / "tokens")
     assert checkpoints.load_tokenizer(tmp_path / "out").vocabulary == TOKENIZER.vocabulary
@@ -201,24 +188,11 @@ def test_the_tokens_of_a_checkpoint_can_be_read(tmp_path):
 
 @pytest.mark.slow
 def test_a_killed_run_resumes_with_the_same_bytes(tmp_path):
-    import keras
-
-    class Killed(BaseException):
-        pass
-
-    class DieAt(keras.callbacks.Callback):
-        steps = 0
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == 6:
-                raise Killed
-
     recipe, task, said = RECIPE.replace(interval=4, epochs=2), task_of("sentence"), []
     settings = SIZES.replace(head_dropout=0.2)
     trained("gru", task, tmp_path / "whole", recipe, settings)
     with pytest.raises(Killed):
-        trained("gru", task, tmp_path / "parts", recipe, settings, callbacks=[DieAt()])
+        trained("gru", task, tmp_path / "parts", recipe, settings, callbacks=[killer("on_train_batch_end", 5)])
     trained("gru", task, tmp_path / "parts", recipe, settings, say=said.append)
     assert "resumes from step 4 of 12" in said
     whole, parts = ((tmp_path / name / "baseline.safetensors").read_bytes() for name in ("whole", "parts"))
@@ -248,21 +222,12 @@ def test_what_a_baseline_cannot_do_is_one_clear_line(kind, shape, changes, messa
 
 
 def test_a_command_that_needs_a_transformer_says_that_it_got_a_baseline(tmp_path):
-    from bertlab import checkpoints
-    from bertlab.common.errors import CheckpointError
-    from bertlab.training.baselines.models import make_baseline
-    from bertlab.training.baselines.storage import save_baseline
-
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
     with pytest.raises(CheckpointError, match="expected a transformer, got a baseline"):
         checkpoints.load(tmp_path)
 
 
 def test_a_damaged_folder_is_named(tmp_path):
-    from bertlab.common.errors import CheckpointError
-    from bertlab.training.baselines.models import make_baseline
-    from bertlab.training.baselines.storage import load_baseline, save_baseline
-
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
     (tmp_path / "baseline.json").write_text('{"kind": "cbow"}', encoding="utf-8")
     with pytest.raises(CheckpointError, match="baseline.json: does not describe a baseline"):
@@ -272,54 +237,6 @@ def test_a_damaged_folder_is_named(tmp_path):
     (tmp_path / "baseline.json").write_text(config, encoding="utf-8")
     with pytest.raises(CheckpointError, match="expected the weights of baseline.json"):
         load_baseline(tmp_path)
-
-
-# === The command ===
-
-
-@pytest.fixture
-def reviews(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"the {('bad', 'good')[i % 2]} film {i},{('no', 'yes')[i % 2]}" for i in range(40)]
-    (tmp_path / "reviews.csv").write_text("\n".join(["text,label", *rows, ""]), encoding="utf-8")
-    return ["train-baseline", "reviews.csv", "--validation-share", "0.2"]
-
-
-def invoke(*arguments):
-    from click.testing import CliRunner
-
-    from bertlab.cli import cli
-
-    return CliRunner().invoke(cli, list(arguments))
-
-
-@pytest.mark.slow
-def test_the_command_trains_with_the_kinds_own_recipe_and_its_settings_repeat_it(reviews, tmp_path):
-    first = invoke(*reviews, "--kind", "cbow", "--word-size", "8", "--seeds", "2", "--out", "first")
-    assert first.exit_code == 0, first.output
-    assert "from scratch" in first.output and "0.01     10     2" in first.output
-    written = (tmp_path / "first" / "command.toml").read_text(encoding="utf-8")
-    assert "learning-rate = 0.01" in written and "model =" not in written and "units" not in written
-    again = invoke("train-baseline", "--config", "first/command.toml", "--out", "again")
-    assert again.exit_code == 0, again.output
-    first, again = ((tmp_path / name / "baseline.safetensors").read_bytes() for name in ("first", "again"))
-    assert first == again
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--kind lstm --model bertlab-mini", "leave out the model"),
-        ("--kind lstm --grid", "No such option '--grid'"),
-        ("--kind lstm --lora-rank 4", "No such option '--lora-rank'"),
-        ("--kind bow --units 8", "--units has no effect with --kind bow; leave it out"),
-        ("--kind cbow --word-vectors x --word-size 9", "--word-size has no effect with --word-vectors; leave it out"),
-        ("--kind bow --tokenizer x --min-count 3", "--min-count has no effect with --tokenizer; leave it out"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(reviews, options, said):
-    result = invoke(*reviews, *options.split(), "--out", "out")
-    assert result.exit_code and said in result.output + str(result.exception)
 
 
 def test_a_kind_reads_the_settings_that_change_it():
@@ -335,11 +252,6 @@ def sigmoid(x):
 @pytest.mark.parametrize("kind", ["rnn", "lstm", "bilstm"])
 def test_states_are_those_of_the_published_formulas(kind):
     """Keras's gates are in the order input, forget, candidate, output."""
-    import keras
-    from keras import ops
-
-    from bertlab.training.baselines.recurrent import RecurrentStack
-
     keras.utils.set_random_seed(2)
     stack = RecurrentStack(kind, input_size=3, units=4)
     x = np.random.default_rng(3).normal(size=(1, 5, 3)).astype("float32")
@@ -368,10 +280,6 @@ def test_states_are_those_of_the_published_formulas(kind):
 @pytest.mark.parametrize("kind", ["lstm", "bilstm"])
 def test_a_row_without_tokens_has_a_vector_of_zeros(kind):
     """Its first position is read, since cuDNN refuses a row without any; nothing of it reaches the vector."""
-    from keras import ops
-
-    from bertlab.training.baselines.recurrent import RecurrentStack
-
     stack = RecurrentStack(kind, input_size=3, units=4)
     is_real = np.array([[1, 1, 0], [0, 0, 0]], "float32")
     x = np.random.default_rng(1).normal(size=(2, 3, 3)).astype("float32")

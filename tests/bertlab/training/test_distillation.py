@@ -2,17 +2,30 @@
 
 import dataclasses
 import functools
+import json
 import math
 
+import keras
 import numpy as np
 import pytest
 from keras import ops
+from killing import Killed, killer
 from pretraining_case import CONFIG, curve, make_examples
+from safetensors import safe_open
+from safetensors.numpy import load_file, save_file
 
+from bertlab import checkpoints, families
 from bertlab.common.errors import BertLabError, CheckpointError
 from bertlab.config import BertConfig
+from bertlab.data.pretraining.records import ExampleFiles
+from bertlab.models import Backbone, PreTrainingModel, ReplacedTokenDetector, SequenceClassifier
+from bertlab.models.base import INPUT_NAMES
+from bertlab.models.outline import outline, parameter_count
+from bertlab.training import pretraining
+from bertlab.training.distillation.general import DistillationRun
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.runs.state import save_state
 
 RNG = np.random.default_rng(11)
 TEACHER = CONFIG.replace(num_layers=4, hidden_size=16, num_heads=2)
@@ -42,12 +55,6 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def save_teacher(data):
-    import keras
-
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.models import PreTrainingModel
-
     def saved(name, **changes):
         keras.utils.set_random_seed(2)
         model = PreTrainingModel(TEACHER.replace(initializer_range=0.3, **changes), next_sentence=False)
@@ -68,8 +75,6 @@ def shallow(save_teacher):
 
 
 def run_of(data, teacher, out, to="2x8", settings=STEPS, **options):
-    from bertlab.training.distillation.general import DistillationRun
-
     distillation = DistillationSettings(**options)
     return DistillationRun(teacher, to, data / "rows", out, settings, distillation, data / "rows")
 
@@ -125,9 +130,6 @@ def test_rows_are_masked_for_any_choice_of_losses(data, teacher, tmp_path, optio
 def test_the_teacher_and_what_is_compared_count_as_memory_that_is_not_free(
     data, teacher, tmp_path, losses, monkeypatch
 ):
-    from bertlab.models.outline import parameter_count
-    from bertlab.training import pretraining
-
     monkeypatch.setattr(pretraining, "available_memory", lambda devices: 10**9)
     run = run_of(data, teacher, tmp_path, losses=losses)
     weights = 4 * parameter_count(run.teacher.config)
@@ -140,9 +142,6 @@ def test_the_teacher_and_what_is_compared_count_as_memory_that_is_not_free(
 
 
 def test_every_position_counts_in_the_operations_where_layers_are_compared(data, teacher, tmp_path):
-    from bertlab.models import Backbone
-    from bertlab.models.outline import outline
-
     run = run_of(data, teacher, tmp_path, losses="layers")
     tokens = run.examples[0].settings.sequence_length
     own, theirs = (outline(lambda c=c: Backbone(c)).encoder.flops(tokens, tokens) for c in (run.config, TEACHER))
@@ -159,12 +158,6 @@ def test_the_loss_is_the_published_sum(finished):
 
 @pytest.mark.slow
 def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(data, shallow, tmp_path):
-    import keras
-    from safetensors import safe_open
-
-    from bertlab import checkpoints
-    from bertlab.models.base import INPUT_NAMES
-
     run = run_of(data, shallow, tmp_path, "1x8")
     trainer = run.trainer(say=lambda text: None)
     both = trainer.bert
@@ -179,7 +172,6 @@ def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(dat
     for weight, old, file in zip(both.teacher.weights, before, stored.weights, strict=True):
         np.testing.assert_array_equal(ops.convert_to_numpy(weight), old)
         np.testing.assert_array_equal(old, ops.convert_to_numpy(file))
-    from bertlab.training.runs.state import save_state
 
     save_state(tmp_path / "state.safetensors", trainer, {})
     with safe_open(tmp_path / "state.safetensors", framework="numpy") as file:
@@ -190,20 +182,9 @@ def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(dat
 @pytest.mark.parametrize("options", [{}, LAYERS_TOO], ids=str)
 def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, shallow, finished, tmp_path, options):
     whole = finished(**options)[0]
-
-    class Stop(Exception):
-        pass
-
-    import keras
-
-    class Killer(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch == 1:
-                raise Stop
-
-    killed = tmp_path / "killed"
-    with pytest.raises(Stop):
-        run_of(data, shallow, killed, "1x8", **options).train([Killer()], lambda text: None, memory_check=False)
+    killed, kill = tmp_path / "killed", killer("on_epoch_end", 1)
+    with pytest.raises(Killed):
+        run_of(data, shallow, killed, "1x8", **options).train([kill], lambda text: None, memory_check=False)
     assert not (killed / "checkpoint").exists()
     distilled(data, shallow, killed, **options)
     assert curve(killed) == curve(whole)
@@ -213,8 +194,6 @@ def test_stopped_and_started_again_a_run_ends_with_the_same_bytes(data, shallow,
 
 @pytest.mark.slow
 def test_a_student_is_a_checkpoint_like_any_other_and_can_be_distilled_further(data, shallow, finished, tmp_path):
-    from bertlab import checkpoints
-
     layers = finished(**LAYERS)[0] / "checkpoint"
     student = checkpoints.load(layers)
     assert (student.config.num_layers, student.config.hidden_size) == (1, 8)
@@ -231,9 +210,6 @@ def test_a_run_with_another_teacher_or_other_losses_is_refused(data, shallow, fi
 
 @pytest.mark.slow
 def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path):
-    from bertlab import checkpoints, families
-    from bertlab.models import PreTrainingModel, ReplacedTokenDetector, SequenceClassifier
-
     classifier = checkpoints.save(SequenceClassifier(TEACHER), tmp_path / "classifier")
     other = checkpoints.save(PreTrainingModel(dataclasses.replace(TEACHER, vocab_size=99)), tmp_path / "other")
     causal = checkpoints.save(PreTrainingModel(TEACHER.replace(causal=True)), tmp_path / "causal", format="bertlab")
@@ -281,10 +257,6 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
 
 @pytest.mark.parametrize("options", [{}, LAYERS_TOO], ids=str)
 def test_a_student_of_a_teacher_with_a_padded_token_table_can_be_distilled_further(data, tmp_path, options):
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.models import PreTrainingModel
-
     tokenizer = ExampleFiles(data / "rows").tokenizer
     padded = PreTrainingModel(TEACHER.replace(vocab_size=CONFIG.vocab_size + 5), next_sentence=False)
     teacher = checkpoints.save(padded, tmp_path / "teacher")
@@ -303,13 +275,6 @@ def test_a_student_of_a_teacher_with_a_padded_token_table_can_be_distilled_furth
 
 def test_a_tinybert_folder_loads_as_a_bert(tmp_path):
     """As huawei-noah's: config.json without model_type but with entries of its own, weights of a fit_dense beside."""
-    import json
-
-    from safetensors.numpy import load_file, save_file
-
-    from bertlab import checkpoints
-    from bertlab.models import PreTrainingModel
-
     config = BertConfig(vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92)
     model = PreTrainingModel(config)
     folder = checkpoints.save(model, tmp_path / "tiny")
@@ -333,11 +298,6 @@ def test_a_tinybert_folder_loads_as_a_bert(tmp_path):
 
 def test_a_tinybert_classifier_keeps_the_relu_of_its_own_code(tmp_path):
     """Arithmetic: TinyBertForSequenceClassification in TinyBERT/transformer/modeling.py of huawei-noah."""
-    from safetensors.numpy import load_file, save_file
-
-    from bertlab import checkpoints
-    from bertlab.models import SequenceClassifier
-
     config = BertConfig(
         vocab_size=30, hidden_size=24, num_layers=2, num_heads=12, intermediate_size=92, initializer_range=0.3
     )

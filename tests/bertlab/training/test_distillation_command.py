@@ -12,8 +12,12 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import TOKENIZER, save_checkpoint, sentences
 from pretraining_case import curve
+from safetensors.numpy import load_file
 
 from bertlab.cli import cli
+from bertlab.data.documents import Document
+from bertlab.data.pretraining.make import make_data
+from bertlab.data.pretraining.settings import ExampleSettings
 
 ROOT = Path(__file__).parents[3]
 SENTENCES = ("the film was good .", "it was a bad film .", "in paris the film was not good .", "rome is a city .")
@@ -22,10 +26,6 @@ SENTENCES = ("the film was good .", "it was a bad film .", "in paris the film wa
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A teacher of 2 layers, rows of pre-training and labelled rows."""
-    from bertlab.data.documents import Document
-    from bertlab.data.pretraining.make import make_data
-    from bertlab.data.pretraining.settings import ExampleSettings
-
     folder = tmp_path_factory.mktemp("command")
     save_checkpoint(folder / "teacher", num_layers=2)
     documents = [Document(id=str(i), paragraphs=(SENTENCES[i % 2 :] * 3,)) for i in range(12)]
@@ -132,8 +132,6 @@ def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(fo
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
 def test_two_virtual_devices_have_the_same_student_as_one_in_the_task_stage(folder, tmp_path, losses):
-    from safetensors.numpy import load_file
-
     save_checkpoint(tmp_path / "start", num_layers=2, hidden_dropout=0.0, attention_dropout=0.0)
     reviews = (str(folder / "reviews.csv"), "--validation-share", "0.2", "--epochs", "1")
     tuned = ["finetune", *reviews, "--model", str(tmp_path / "start"), "--max-length", "16"]

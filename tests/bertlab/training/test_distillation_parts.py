@@ -2,16 +2,22 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from keras import ops
 from pretraining_case import CONFIG
 
+from bertlab import families
 from bertlab.common.errors import BertLabError
 from bertlab.config import BertConfig
+from bertlab.models import Backbone, PreTrainingModel
 from bertlab.training.distillation import losses
+from bertlab.training.distillation.models import scores_of
 from bertlab.training.distillation.student import (
     Size,
     layer_map,
     parse_size,
+    same_parts,
+    start_from,
     start_layers,
     student_config,
 )
@@ -48,8 +54,6 @@ def test_a_student_with_the_teachers_logits_has_lost_nothing():
 
 def test_the_gradient_of_soft_targets_keeps_its_size_when_the_temperature_grows():
     """The gradient for large t is (student − teacher) / C, of logits with mean 0 (Hinton et al. 2015, equation 4)."""
-    import tensorflow as tf
-
     student, teacher = numbers(1, 6), numbers(1, 6)
     student, teacher = student - student.mean(), teacher - teacher.mean()
 
@@ -130,9 +134,6 @@ def test_a_student_that_cannot_be_is_refused(size, heads, said):
 
 
 def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():
-    from bertlab.models import PreTrainingModel
-    from bertlab.training.distillation.student import same_parts, start_from
-
     teacher = PreTrainingModel(TEACHER)
     config = student_config(TEACHER, Size(2, 16))
     assert same_parts(config, TEACHER) and not same_parts(student_config(TEACHER, Size(2, 8)), TEACHER)
@@ -149,17 +150,11 @@ def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():
 @pytest.mark.parametrize("layers, size, fits", [(6, 3, True), (4, 1, True), (6, 2, False), (9, 3, False)])
 def test_local_layers_do_not_start_from_global_ones(layers, size, fits):
     """Global are layers 0, 3, 6 …: layer 1 of 2 is local, and would start from layer 3 of 6."""
-    from bertlab import families
-    from bertlab.training.distillation.student import same_parts
-
     teacher = families.family("modernbert").config(num_layers=layers, hidden_size=16, num_heads=2)
     assert same_parts(student_config(teacher, Size(size, 16)), teacher) == fits
 
 
 def test_scores_are_computed_for_the_compared_layers_alone():
-    from bertlab.models import Backbone
-    from bertlab.training.distillation.models import scores_of
-
     backbone = Backbone(TEACHER)
     states = [numbers(2, 5, 16) for _ in range(TEACHER.num_layers)]
     every = scores_of(backbone, {"hidden_states": states}, (1, 2, 3, 4))

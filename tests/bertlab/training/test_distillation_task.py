@@ -1,13 +1,28 @@
 """Distillation on a task: soft targets of every shape, a teacher's kept outputs, layers, resuming, what is refused."""
 
 import dataclasses
+import shutil
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
+from keras import ops
+from killing import Killed, killer
+from safetensors.numpy import load_file, save_file
 
+from bertlab import checkpoints
 from bertlab.common.errors import BertLabError
+from bertlab.models import PreTrainingModel
+from bertlab.predict import Predictor
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.training.distillation.kept import NEVER, taught_rows
 from bertlab.training.distillation.settings import DistillationSettings
+from bertlab.training.distillation.task import KEPT, TaskDistillation, distill_task
+from bertlab.training.distillation.tuner import SoftTuner
+from bertlab.training.finetuning import experiment, finetune
+from bertlab.training.finetuning.task_info import load_info
+from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
 
 DEEP = CONFIG.replace(num_layers=2)
 SHORT = RECIPE.replace(epochs=2)
@@ -16,8 +31,6 @@ SHORT = RECIPE.replace(epochs=2)
 @pytest.fixture(scope="module")
 def teachers(tmp_path_factory):
     """Shape → a teacher that is fine-tuned on the task of that shape."""
-    from bertlab.training.finetuning import finetune
-
     folder = tmp_path_factory.mktemp("teachers")
     start = save_checkpoint(folder / "start", num_layers=2)
     made = {}
@@ -32,8 +45,6 @@ def teachers(tmp_path_factory):
 
 
 def distilled(teacher, out, task, to="1x8", recipe=SHORT, **options):
-    from bertlab.training.distillation.task import distill_task
-
     said = []
     result = distill_task(teacher, to, task, out, recipe, DistillationSettings(**options), said.append)
     return result, said
@@ -42,8 +53,6 @@ def distilled(teacher, out, task, to="1x8", recipe=SHORT, **options):
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["sentence", "number", "multiple-choice", "tagging", "question"])
 def test_a_student_of_every_shape_learns_from_its_teacher_and_is_a_fine_tuned_model(shape, teachers, tmp_path):
-    from bertlab.predict import Predictor
-
     task = task_of(shape)
     result, said = distilled(teachers(shape), tmp_path, task)
     (run,) = result.runs
@@ -66,13 +75,6 @@ def test_with_the_teachers_answers_alone_no_label_counts(teachers, tmp_path):
 
 
 def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
-    from types import SimpleNamespace
-
-    from keras import ops
-
-    from bertlab.training.distillation.tuner import SoftTuner
-    from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
-
     info = TaskInfo("tone", "sentence", ("a", "b"), ("accuracy",))
     model = SimpleNamespace(dtype_policy="float32")
     tuner = SoftTuner(DistillationSettings(soft_factor=3.0, hard_factor=2.0), model, task_kind_of(info, TOKENIZER))
@@ -94,54 +96,35 @@ def test_the_soft_loss_is_that_of_numpy_for_any_padding_of_a_batch():
 
 @pytest.mark.slow
 def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.training.distillation.kept import NEVER, teacher_outputs, with_outputs
-    from bertlab.training.finetuning.task_info import load_info
-    from bertlab.training.finetuning.task_kinds import task_kind_of
-
     folder, task = teachers("tagging"), task_of("tagging")
     model = checkpoints.load(folder)
     info = load_info(folder, model)
     features = task_kind_of(info, TOKENIZER).encode(task.train).features
     kept = tmp_path / "kept.safetensors"
-    outputs = teacher_outputs(model, features, 16, kept, "this teacher")
+    rows = taught_rows(model, features, 16, kept, "this teacher")
     inputs, _ = features.batch([3, 5], 16)
-    taught = with_outputs(model, features, outputs).batch(np.array([3, 5]), 16)[1]["teacher_logits"]
+    taught = rows.batch(np.array([3, 5]), 16)[1]["teacher_logits"]
     own = np.asarray(model.predict_on_batch(inputs))
     for row, expected, length in zip(taught, own, features.lengths[[3, 5]]):
         np.testing.assert_allclose(row[:length], expected[:length], atol=1e-5)
         assert (row[length:] == NEVER).all()
-    again = teacher_outputs(None, features, 16, kept, "this teacher")
-    np.testing.assert_array_equal(again["logits"], outputs["logits"])
+    again = taught_rows(None, features, 16, kept, "this teacher")
+    np.testing.assert_array_equal(again.outputs["logits"], rows.outputs["logits"])
     kept.write_bytes(kept.read_bytes()[:-8])
-    mended = teacher_outputs(model, features, 16, kept, "this teacher")
-    np.testing.assert_array_equal(mended["logits"], outputs["logits"])
+    mended = taught_rows(model, features, 16, kept, "this teacher")
+    np.testing.assert_array_equal(mended.outputs["logits"], rows.outputs["logits"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changed", ["teacher", "rows"])
 def test_kept_outputs_of_another_teacher_or_of_other_rows_are_computed_again(changed, teachers, tmp_path):
-    import shutil
-
-    import keras
-    from safetensors.numpy import load_file, save_file
-
-    from bertlab.training.distillation.task import KEPT, distill_task
-
-    class Stop(Exception):
-        pass
-
-    class Killer(keras.callbacks.Callback):
-        def on_train_begin(self, logs=None):
-            raise Stop
-
     task, teacher, out = task_of("sentence"), teachers("sentence"), tmp_path / "out"
     rows, other = dataclasses.replace(task, train=task.train[:16]), shutil.copytree(teacher, tmp_path / "other")
     weights = load_file(other / "model.safetensors")
     save_file({name: -tensor for name, tensor in weights.items()}, other / "model.safetensors", {"format": "pt"})
     earlier = (other, "1x8", task) if changed == "teacher" else (teacher, "1x8", rows)
-    with pytest.raises(Stop):
-        distill_task(*earlier, out, SHORT, callbacks=[Killer()])
+    with pytest.raises(Killed):
+        distill_task(*earlier, out, SHORT, callbacks=[killer("on_train_begin")])
     stale = load_file(out / KEPT)["logits"]
     distill_task(teacher, "1x8", task, out, SHORT.replace(epochs=1))
     found = load_file(out / KEPT)["logits"]
@@ -174,10 +157,6 @@ def test_batches_of_several_lengths_are_learned_from(shape, losses, accumulation
 
 @pytest.mark.slow
 def test_a_student_may_have_another_padding_of_its_token_table(teachers, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.models import PreTrainingModel
-    from bertlab.training.distillation.task import TaskDistillation
-
     student = checkpoints.save(PreTrainingModel(CONFIG.replace(vocab_size=24)), tmp_path / "student")
     TOKENIZER.save(student)
     arguments = task_of("sentence"), tmp_path / "out", SHORT, DistillationSettings(), print
@@ -186,9 +165,6 @@ def test_a_student_may_have_another_padding_of_its_token_table(teachers, tmp_pat
 
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
 def test_the_teachers_weights_count_as_memory_that_is_not_free(losses, teachers, tmp_path, monkeypatch):
-    from bertlab.training.distillation.task import TaskDistillation
-    from bertlab.training.finetuning import experiment
-
     teacher = teachers("sentence")
     monkeypatch.setattr(experiment, "available_memory", lambda devices: 10**9)
     settings = DistillationSettings(losses=losses)
@@ -208,24 +184,12 @@ def test_a_student_as_wide_as_its_teacher_starts_from_its_layers(teachers, tmp_p
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
 def test_stopped_and_started_again_the_student_has_the_same_bytes(losses, teachers, tmp_path):
-    import keras
-
-    class Stop(Exception):
-        pass
-
-    class Killer(keras.callbacks.Callback):
-        def on_train_batch_end(self, batch, logs=None):
-            if batch == 3:
-                raise Stop
-
-    from bertlab.training.distillation.task import distill_task
-
     task, settings = task_of("sentence"), DistillationSettings(losses=losses)
     arguments = teachers("sentence"), "1x8", task
     recipe = SHORT.replace(interval=2)
     distill_task(*arguments, tmp_path / "whole", recipe, settings)
-    with pytest.raises(Stop):
-        distill_task(*arguments, tmp_path / "killed", recipe, settings, callbacks=[Killer()])
+    with pytest.raises(Killed):
+        distill_task(*arguments, tmp_path / "killed", recipe, settings, callbacks=[killer("on_train_batch_end", 3)])
     said = []
     distill_task(*arguments, tmp_path / "killed", recipe, settings, said.append)
     assert any("resumes from step 2" in line for line in said)
@@ -234,10 +198,6 @@ def test_stopped_and_started_again_the_student_has_the_same_bytes(losses, teache
 
 
 def test_what_a_teacher_cannot_teach_is_refused_in_one_line(teachers, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.models import PreTrainingModel
-    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-
     task, teacher = task_of("sentence"), teachers("sentence")
     other = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *(f"word{number}" for number in range(15))]))
     student = checkpoints.save(PreTrainingModel(CONFIG), tmp_path / "student", other)

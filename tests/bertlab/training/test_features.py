@@ -3,15 +3,34 @@
 Sizes: the tiny model of `finetuning_case` with L 2 layers of H 16; B rows, T tokens, C outputs.
 """
 
+import dataclasses
+import itertools
 import json
+import shutil
 
+import keras
 import numpy as np
 import pytest
 from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
+from keras import ops
+from killing import Killed
 from layer_case import CHECKS, LayerCase
 
-from bertlab.common.errors import ConfigError, DataError
+from bertlab import checkpoints, families, models
+from bertlab.analysis.layers import LayerChoice
+from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.data.tasks.features import Features, encode_rows
+from bertlab.layers import ScalarMix
+from bertlab.predict import Predictor, evaluate
+from bertlab.tokenizers.bpe import BytePairTokenizer
+from bertlab.tokenizers.bpe.learner import learn
+from bertlab.tokenizers.wordpiece.encoding import Ragged
+from bertlab.training.baselines.storage import save_baseline
+from bertlab.training.features import kept_vectors
+from bertlab.training.features.kept_vectors import VectorFolder
+from bertlab.training.features.models import FeatureHead, VectorReader
 from bertlab.training.features.settings import FeatureConfig, FeatureSettings, layers_of
+from bertlab.training.finetuning import baseline_recipe, finetune, train_baseline, train_features
 
 SIZES = FeatureSettings(units=8, head_dropout=0.0)
 HEADS = RECIPE.replace(learning_rate=3e-2, epochs=20)
@@ -23,8 +42,6 @@ def checkpoint(tmp_path_factory):
 
 
 def trained(model, task, out, recipe=HEADS, settings=SIZES, **options):
-    from bertlab.training.finetuning import train_features
-
     return train_features(model, task, out, recipe, settings, **options)
 
 
@@ -67,12 +84,6 @@ def test_layers_that_do_not_exist_are_refused(text, error, message):
 
 @pytest.mark.parametrize("combine", ["sum", "mean", "concat"])
 def test_the_vectors_are_the_models_own_hidden_states(combine, checkpoint):
-    from keras import ops
-
-    from bertlab import checkpoints
-    from bertlab.analysis.layers import LayerChoice
-    from bertlab.training.features.models import VectorReader
-
     backbone = checkpoints.load(checkpoint, "encoder")
     inputs = {"input_ids": np.array([[2, 7, 8, 3]])}
     states = [ops.convert_to_numpy(state) for state in backbone(inputs, return_all=True)["hidden_states"]]
@@ -94,8 +105,6 @@ ROWS = {
 
 
 def head_of(head, combine, dropout=0.0, dtype="float32", **changes):
-    from bertlab.training.features.models import FeatureHead
-
     layers = (1, 2, 3) if combine == "mix" else (1,)
     width = 4 if combine == "mix" else 12
     config = FeatureConfig(width, layers, combine, head, special_ids=(0, 2, 3), outputs=3, max_tokens=16, units=5,
@@ -122,8 +131,6 @@ def test_a_linear_head_reads_the_mean_of_each_text():
 
 
 def test_a_mix_is_weighed_by_a_softmax_and_scaled():
-    from bertlab.layers import ScalarMix
-
     x, w = np.random.default_rng(2).normal(size=(2, 5, 3, 4)).astype("float32"), np.array([0.0, np.log(2), 0.0])
     mix = ScalarMix(3)
     mix.weights_of_layers.assign(w)
@@ -156,8 +163,6 @@ def test_padding_does_not_reach_a_head(head, tags):
     ],
 )
 def test_a_head_learns_and_its_folder_predicts_the_same(shape, head, layers, checkpoint, tmp_path):
-    from bertlab.predict import Predictor, evaluate
-
     task = task_of(shape)
     result = trained(checkpoint, task, tmp_path / "out", settings=SIZES.replace(layers=layers, head=head))
     assert result.dev[result.metric] > 0.9
@@ -171,8 +176,6 @@ def test_a_head_learns_and_its_folder_predicts_the_same(shape, head, layers, che
 
 def evaluated_alone(predictor, task):
     """The metrics that an evaluation has besides those of a training."""
-    from bertlab.predict import evaluate
-
     return {
         name: value
         for name, value in evaluate(predictor, task.validation).metrics.items()
@@ -181,8 +184,6 @@ def evaluated_alone(predictor, task):
 
 
 def test_labelled_test_rows_are_judged_and_an_update_can_be_computed_in_parts(checkpoint, tmp_path):
-    import dataclasses
-
     task = task_of("sentence")
     task = dataclasses.replace(task, test=task.validation)
     recipe = HEADS.replace(epochs=2, accumulation=2, precision="bfloat16", seeds=(1, 2))
@@ -194,13 +195,6 @@ def test_labelled_test_rows_are_judged_and_an_update_can_be_computed_in_parts(ch
 
 @pytest.mark.slow
 def test_a_bilstm_on_a_model_that_reads_from_left_to_right(tmp_path):
-    import keras
-
-    from bertlab import checkpoints, families, models
-    from bertlab.predict import Predictor
-    from bertlab.tokenizers.bpe import BytePairTokenizer
-    from bertlab.tokenizers.bpe.learner import learn
-
     keras.utils.set_random_seed(1)
     task = task_of("tagging")
     tokenizer = BytePairTokenizer(learn([" ".join(row.words) for row in task.train], 280))
@@ -217,10 +211,6 @@ def test_a_bilstm_on_a_model_that_reads_from_left_to_right(tmp_path):
 
 @pytest.mark.parametrize("frozen", [True, False])
 def test_the_encoder_of_a_translation_model_is_saved(frozen, tmp_path):
-    from bertlab import checkpoints, families, models
-    from bertlab.predict import Predictor
-    from bertlab.training.finetuning import finetune
-
     config = families.family("marian").config(
         vocab_size=20, hidden_size=16, num_layers=1, decoder_layers=1, num_heads=2, intermediate_size=32,
         max_position_embeddings=32, pad_token_id=0,
@@ -240,10 +230,20 @@ def test_the_encoder_of_a_translation_model_is_saved(frozen, tmp_path):
 # === Once, and kept ===
 
 
+def killed_at(call, read):
+    """The reader, which is killed at its call of this number."""
+    numbers = itertools.count(1)
+
+    def killed(inputs):
+        if next(numbers) == call:
+            raise Killed
+        return read(inputs)
+
+    return killed
+
+
 @pytest.mark.slow
 def test_a_second_run_reads_the_kept_vectors_and_another_model_is_refused(checkpoint, tmp_path, monkeypatch):
-    from bertlab.training.features import kept_vectors
-
     task, vectors = task_of("sentence"), tmp_path / "vectors"
     trained(checkpoint, task, tmp_path / "one", vectors=vectors, recipe=HEADS.replace(epochs=1))
     monkeypatch.setattr(kept_vectors.VectorFolder, "_compute", lambda *arguments: pytest.fail("computed again"))
@@ -261,12 +261,6 @@ def test_a_second_run_reads_the_kept_vectors_and_another_model_is_refused(checkp
 
 @pytest.mark.slow
 def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkeypatch):
-    from bertlab import checkpoints
-    from bertlab.analysis.layers import LayerChoice
-    from bertlab.data.tasks.features import encode_rows
-    from bertlab.training.features import kept_vectors
-    from bertlab.training.features.models import VectorReader
-
     monkeypatch.setattr(kept_vectors, "BATCH_SIZE", 4)
     monkeypatch.setattr(kept_vectors, "_SAVE_EVERY", 2)
     features = encode_rows(task_of("multiple-choice").train, TOKENIZER, 16)
@@ -276,19 +270,12 @@ def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkey
         return kept_vectors.VectorFolder(tmp_path / name, {}, {"train": features}, 16, 16)
 
     whole = folder("whole").filled(reader)["train"].batch([0, 5])[0]["vectors"]
-    calls = []
-
-    def killed(inputs):
-        calls.append(1)
-        if len(calls) == 6:
-            raise KeyboardInterrupt
-        return reader(inputs)
-
-    with pytest.raises(KeyboardInterrupt):
-        folder("parts").filled(killed)
+    with pytest.raises(Killed):
+        folder("parts").filled(killed_at(6, reader))
     assert json.loads((tmp_path / "parts/train.progress.json").read_text()) == {"batches": 4}
+    calls = []
     again = folder("parts").filled(lambda inputs: calls.append(1) or reader(inputs))["train"]
-    assert len(calls) == 6 + 33 - 4  # 132 sequences are 33 batches
+    assert len(calls) == 33 - 4  # 132 sequences are 33 batches
     np.testing.assert_array_equal(again.batch([0, 5])[0]["vectors"], whole)
     assert whole.shape == (2, 3, 16, 16)
     left = sorted(path.name for path in (tmp_path / "parts").iterdir())
@@ -297,10 +284,6 @@ def test_vectors_of_a_killed_start_are_gone_on_with(checkpoint, tmp_path, monkey
 
 def vectors_of(rows, folder, source=None):
     """A folder for vectors of 4 numbers, of some texts of 4 tokens."""
-    from bertlab.data.tasks.features import Features
-    from bertlab.tokenizers.wordpiece.encoding import Ragged
-    from bertlab.training.features.kept_vectors import VectorFolder
-
     texts = Ragged(np.full(4 * rows, 7, "int32"), np.arange(0, 4 * rows + 1, 4))
     return VectorFolder(folder, source or {}, {"train": Features(TOKENIZER.vocabulary, texts)}, 4, 16)
 
@@ -333,21 +316,9 @@ def test_vectors_of_an_unknown_model_are_refused(name, tmp_path):
 
 
 def test_a_part_that_is_there_needs_no_more_disk_space(tmp_path, monkeypatch):
-    import shutil
-
-    from bertlab.training.features import kept_vectors
-
     monkeypatch.setattr(kept_vectors, "_SAVE_EVERY", 1)
-    calls = []
-
-    def killed(inputs):
-        calls.append(1)
-        if len(calls) == 60:
-            raise KeyboardInterrupt
-        return ones(inputs)
-
-    with pytest.raises(KeyboardInterrupt):
-        vectors_of(2000, tmp_path).filled(killed)  # 2000 x 6 x 4 numbers: 188 KiB
+    with pytest.raises(Killed):
+        vectors_of(2000, tmp_path).filled(killed_at(60, ones))  # 2000 x 6 x 4 numbers: 188 KiB
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 100_000}))
     vectors_of(2000, tmp_path).check()
     with pytest.raises(ConfigError, match="the vectors take"):
@@ -355,8 +326,6 @@ def test_a_part_that_is_there_needs_no_more_disk_space(tmp_path, monkeypatch):
 
 
 def test_a_disk_that_is_too_small_is_one_clear_line(checkpoint, tmp_path, monkeypatch):
-    import shutil
-
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 1000}))
     with pytest.raises(ConfigError, match="the vectors take 0.0 GiB, but 0.0 GiB are free; choose fewer layers"):
         trained(checkpoint, task_of("sentence"), tmp_path / "out")
@@ -381,8 +350,6 @@ def test_what_features_cannot_do_is_one_clear_line(shape, changes, message, chec
 
 
 def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
-    from bertlab.training.features.storage import save_head
-
     out, inside = tmp_path / "out", save_checkpoint(tmp_path / "out" / "encoder", num_layers=2)
     before = {file: file.read_bytes() for file in inside.iterdir()}
     for model, what in [(checkpoint, "a model but no ../features.json"), (inside, "the model to start from")]:
@@ -390,7 +357,7 @@ def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
             trained(model, task_of("sentence"), out)
     assert list(out.iterdir()) == [inside] and before == {file: file.read_bytes() for file in inside.iterdir()}
     for name in ("features.json", "baseline.json"):
-        save_head(head_of("linear", "sum"), tmp_path / name)
+        save_baseline(head_of("linear", "sum"), tmp_path / name)
         (tmp_path / name / "features.json").rename(tmp_path / name / name)
         with pytest.raises(ConfigError, match="holds a model but no settings.json; choose another folder"):
             trained(checkpoint, task_of("sentence"), tmp_path / name)
@@ -398,10 +365,6 @@ def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
 
 @pytest.mark.parametrize("kind", ["head", "baseline"])
 def test_a_task_that_the_folder_does_not_have_is_refused(kind, checkpoint, tmp_path):
-    from bertlab.common.errors import CheckpointError
-    from bertlab.predict import Predictor
-    from bertlab.training.finetuning import baseline_recipe, train_baseline
-
     task = task_of("sentence")
     if kind == "head":
         trained(checkpoint, task, tmp_path, HEADS.replace(epochs=1))
@@ -413,56 +376,6 @@ def test_a_task_that_the_folder_does_not_have_is_refused(kind, checkpoint, tmp_p
 
 
 def test_a_command_that_needs_a_transformer_names_the_frozen_one(tmp_path):
-    from bertlab import checkpoints
-    from bertlab.common.errors import CheckpointError
-    from bertlab.training.features.storage import save_head
-
-    save_head(head_of("linear", "sum"), tmp_path)
+    save_baseline(head_of("linear", "sum"), tmp_path)
     with pytest.raises(CheckpointError, match="got a head on vectors of a frozen one.*the frozen model is .*encoder"):
         checkpoints.load(tmp_path)
-
-
-# === The command ===
-
-
-@pytest.fixture
-def reviews(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    rows = [f"the {('bad', 'good')[i % 2]} film {i},{('no', 'yes')[i % 2]}" for i in range(40)]
-    (tmp_path / "reviews.csv").write_text("\n".join(["text,label", *rows, ""]), encoding="utf-8")
-    return ["train-features", "reviews.csv", "--validation-share", "0.2"]
-
-
-def invoke(*arguments):
-    from click.testing import CliRunner
-
-    from bertlab.cli import cli
-
-    return CliRunner().invoke(cli, list(arguments))
-
-
-@pytest.mark.slow
-def test_the_command_trains_a_head_and_its_settings_repeat_it(reviews, checkpoint, tmp_path):
-    first = invoke(*reviews, "--model", str(checkpoint), "--layers", "-2,-1-mix", "--epochs", "2", "--out", "first")
-    assert first.exit_code == 0, first.output
-    written = (tmp_path / "first" / "command.toml").read_text(encoding="utf-8")
-    assert "learning-rate = 0.003" in written and 'head = "linear"' in written and "units" not in written
-    again = invoke("train-features", "--config", "first/command.toml", "--out", "again")
-    assert again.exit_code == 0, again.output
-    first, again = ((tmp_path / name / "features.safetensors").read_bytes() for name in ("first", "again"))
-    assert first == again
-    predicted = invoke("predict", "first", "reviews.csv")
-    assert predicted.exit_code == 0 and {line.split()[0] for line in predicted.output.splitlines()} <= {"no", "yes"}
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ("--grid", "No such option '--grid'"),
-        ("--units 8", "--units has no effect with --head linear; leave it out"),
-        ("--lora-rank 4", "No such option '--lora-rank'"),
-    ],
-)
-def test_options_that_contradict_each_other_are_refused(reviews, checkpoint, options, said):
-    result = invoke(*reviews, "--model", str(checkpoint), *options.split(), "--out", "out")
-    assert result.exit_code and said in result.output + str(result.exception)

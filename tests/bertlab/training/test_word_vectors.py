@@ -1,12 +1,18 @@
 """Files of word vectors: written and read, by hand and damaged; and baselines that begin with them."""
 
+import tracemalloc
+
+import keras
 import numpy as np
 import pytest
 from finetuning_case import task_of
 
 from bertlab.common.errors import ConfigError, DataError
+from bertlab.predict import Predictor
 from bertlab.training.baselines.settings import BaselineSettings
+from bertlab.training.baselines.training import BaselineExperiment
 from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors, write_word_vectors
+from bertlab.training.finetuning import train_baseline
 from bertlab.training.finetuning.settings import Recipe
 
 SIZES = BaselineSettings(units=8, head_dropout=0.0, min_count=1)
@@ -75,8 +81,6 @@ def test_a_file_that_cannot_be_used_is_refused_with_the_line(tmp_path, content, 
 
 
 def test_reading_needs_little_more_memory_than_the_vectors(tmp_path):
-    import tracemalloc
-
     line = "".join(f" {number / 7:.6f}" for number in range(300))
     path = written(tmp_path, "400 300\n" + "".join(f"word{number}{line}\n" for number in range(400)))
     tracemalloc.start()
@@ -105,8 +109,6 @@ def test_the_nearest_words_have_the_largest_cosines():
 
 
 def trained(kind, out, recipe=RECIPE, settings=SIZES, **options):
-    from bertlab.training.finetuning import train_baseline
-
     return train_baseline(kind, task_of("sentence"), out, recipe, settings, **options)
 
 
@@ -120,12 +122,8 @@ def vectors(tmp_path):
 
 def first_table(vectors, freeze=False, seed=1):
     """The words' vectors of a fresh model, the vocabulary, and the experiment."""
-    import keras
-
-    from bertlab.training.baselines.training import BaselineExperiment, BeginningWords
-
     arguments = ("lstm", SIZES, None, task_of("sentence"), vectors.parent / "run", RECIPE, {}, print)
-    experiment = BaselineExperiment(*arguments, words=BeginningWords(vectors, freeze))
+    experiment = BaselineExperiment(*arguments, word_vectors=vectors, freeze_words=freeze)
     keras.utils.set_random_seed(seed)
     model = experiment._new_model("float32")
     return np.array(model.words.embeddings), list(experiment.tokenizer.vocabulary.pieces), model
@@ -143,8 +141,6 @@ def test_a_baseline_begins_with_the_vectors_of_its_words_and_draws_the_others(ve
 
 @pytest.mark.slow
 def test_frozen_words_stay_as_they_are_and_the_others_move(vectors, tmp_path):
-    from bertlab.predict import Predictor
-
     tables = {}
     for name, freeze in (("frozen", True), ("moved", False)):
         said = []
