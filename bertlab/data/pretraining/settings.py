@@ -38,6 +38,11 @@ class ExampleSettings(Settings):
         "sentence-order": dict(sentence_order=True, max_ngram=3),
         "permutation": dict(masked_lm_probability=1 / 6, max_ngram=5, dynamic_masking=True),
     }
+    PRESETS_HELP: ClassVar[str] = (
+        "published: the paper's procedure, exactly; original: the published script's; roberta: full sentences, dynamic "
+        "masking, no pairs; sentence-order: swapped pairs, masked n-grams; permutation: a sixth of the tokens, in "
+        "runs, for models with two streams."
+    )
 
     sequence_length: int = setting(  # the paper uses 128, then 512; a record holds at most 65,535
         128, "Tokens per row, including [CLS] and [SEP].", at_least=8, at_most=65535

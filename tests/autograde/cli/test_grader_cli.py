@@ -250,10 +250,3 @@ def test_help_loads_nothing_heavy():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.endswith("[]\n")
-
-
-def test_a_users_mistake_ends_with_one_line_and_code_2(tmp_path):
-    command = [sys.executable, "-m", "autograde.cli", "report", "ps9", "--course", str(tmp_path)]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("autograde: ") and ended.stderr.count("\n") == 1

@@ -18,7 +18,7 @@ from bertlab.analysis.layers import LayerChoice
 from bertlab.analysis.summary import component_counts
 from bertlab.analysis.vector_files import write_vectors
 from bertlab.analysis.vectors import VectorEncoder, encode_texts
-from bertlab.cli.encode import encode
+from bertlab.cli.vectors import encode
 from bertlab.common.errors import DataError
 from bertlab.config import BertConfig
 from bertlab.models import BertForPreTraining

@@ -6,7 +6,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from bertlab.cli.corpus import corpus as corpus_command
+from bertlab.cli.data import corpus as corpus_command
 from bertlab.common.errors import DataError
 from bertlab.data.corpus import sources as corpus_sources
 from bertlab.data.corpus.build import build_corpus, ensure_corpus

@@ -223,8 +223,8 @@ OWN = re.compile(
     r"distil_?bert|\belmo|roberta(?!processing)|openai|marian|embed_tokens|final_logits|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
-# The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.
-MAY_NAME_THEM = {"families/__init__.py", "__init__.py", "minimal.py", "cli/data.py"}
+# The list of families, the exported names, the model on one page.
+MAY_NAME_THEM = {"families/__init__.py", "__init__.py", "minimal.py"}
 
 
 def code_of(path):

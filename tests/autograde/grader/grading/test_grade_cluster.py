@@ -93,7 +93,7 @@ def _await(address: str, workers: int) -> None:
 def test_a_worker_that_is_killed_in_the_middle_costs_no_grade(calm, tmp_path):
     course = copied(calm[1], tmp_path / "course")
     with _cluster(workers=2) as (address, workers):
-        words = [sys.executable, "-m", "autograde.cli", "grade", NAME, "--course", str(course), "--scheduler", address]
+        words = [sys.executable, "-m", "autograde", "grade", NAME, "--course", str(course), "--scheduler", address]
         run = subprocess.Popen([*words, "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while not list(course.glob("results/*/*/*.json")) and run.poll() is None:
             time.sleep(0.1)

@@ -215,7 +215,7 @@ def test_an_unknown_student_is_named_before_anything_is_regraded(course):
 
 
 def _command(course, *arguments):
-    words = [sys.executable, "-m", "autograde.cli", "grade", NAME, "--course", str(course), *arguments]
+    words = [sys.executable, "-m", "autograde", "grade", NAME, "--course", str(course), *arguments]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
