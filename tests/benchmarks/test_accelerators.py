@@ -27,8 +27,10 @@ def program(entry: str, others: str = "") -> Program:
     return Program(text_of(entry, others))
 
 
-def only_kernel(entry: str, others: str = "") -> Cost:
-    [(_, cost)] = program(entry, others).kernels()
+def only_kernel(root: str, others: str = "", **parameters: str) -> Cost:
+    """The cost of a program of one kernel. parameters: the shapes of its arguments, by name."""
+    given = [f"  %{name} = {shape} parameter({i})\n" for i, (name, shape) in enumerate(parameters.items())]
+    [(_, cost)] = program("".join([*given, root]), others).kernels()
     return cost
 
 
@@ -47,12 +49,12 @@ def test_a_product_of_a_batch_of_matrices_counts_its_operations_and_all_that_it_
 
 def test_a_cublas_product_counts_but_its_workspace_does_not():
     cost = only_kernel(
-        "  %a = f32[64,128]{1,0} parameter(0)\n  %b = f32[128,32]{1,0} parameter(1)\n"
         "  %call.1 = (f32[64,32]{1,0}, s8[4194304]{0}) custom-call(%a, %b), "
         'custom_call_target="__cublas$lt$matmul", backend_config={"gemm_backend_config":{"dot_dimension_numbers":'
         '{"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]}}}\n'
-        "  ROOT %get.1 = f32[64,32]{1,0} get-tuple-element(%call.1), index=0\n"
-    )
+        "  ROOT %get.1 = f32[64,32]{1,0} get-tuple-element(%call.1), index=0\n",
+        a="f32[64,128]{1,0}", b="f32[128,32]{1,0}",
+    )  # fmt: skip
     assert cost.products == {32: 2 * 64 * 128 * 32}
     assert cost.bytes == 4 * (64 * 128 + 128 * 32 + 64 * 32)
 
@@ -60,10 +62,10 @@ def test_a_cublas_product_counts_but_its_workspace_does_not():
 @pytest.mark.parametrize("direction, products", [("", 2), ("Backward", 5)])
 def test_cudnns_attention_multiplies_twice_forward_and_five_times_backward(direction, products):
     cost = only_kernel(
-        "  %q = bf16[2,8,3,16]{3,2,1,0} parameter(0)\n  %k = bf16[2,8,3,16]{3,2,1,0} parameter(1)\n"
         "  %call.1 = (bf16[2,3,8,16]{3,1,2,0}, u8[0]{0}) custom-call(%q, %k), "
-        f'custom_call_target="__cudnn$fmhaScaleBiasSoftmax{direction}"\n'
-    )
+        f'custom_call_target="__cudnn$fmhaScaleBiasSoftmax{direction}"\n',
+        q="bf16[2,8,3,16]{3,2,1,0}", k="bf16[2,8,3,16]{3,2,1,0}",
+    )  # fmt: skip
     assert cost.products == {16: products * 2 * (2 * 3) * 8 * 8 * 16}
     assert cost.bytes == 3 * 2 * (2 * 8 * 3 * 16)
 
@@ -81,46 +83,33 @@ def test_cudnns_attention_multiplies_twice_forward_and_five_times_backward(direc
     ],
 )  # fmt: skip
 def test_a_convolution_counts_only_where_its_window_lies_on_the_input(left, right, result, attributes, flops):
-    cost = only_kernel(
-        f"  %a = {left} parameter(0)\n  %b = {right} parameter(1)\n"
-        f"  ROOT %convolution.1 = {result} convolution(%a, %b), {attributes}\n"
-    )
-    assert cost.flops == flops
+    assert only_kernel(f"  ROOT %c.1 = {result} convolution(%a, %b), {attributes}\n", a=left, b=right).flops == flops
 
 
-def test_a_fusion_that_looks_up_rows_reads_these_rows_not_the_table():
-    fused = """\
-%fused_gather (param_0: f32[1000,64], param_1: s32[8]) -> f16[8,64] {
+GATHER = """\
+%fused (param_0: f32[1000,64], param_1: s32[8]) -> f16[8,64] {
   %param_0 = f32[1000,64]{1,0} parameter(0)
   %param_1 = s32[8]{0} parameter(1)
   %gather.1 = f32[8,64]{1,0} gather(%param_0, %param_1), offset_dims={1}
   ROOT %convert.1 = f16[8,64]{1,0} convert(%gather.1)
 }
 """
-    cost = only_kernel(
-        "  %table = f32[1000,64]{1,0} parameter(0)\n  %ids = s32[8]{0} parameter(1)\n"
-        "  ROOT %fusion.1 = f16[8,64]{1,0} fusion(%table, %ids), kind=kLoop, calls=%fused_gather\n",
-        fused,
-    )
-    assert cost.bytes == 8 * 64 * 4 + 8 * 4 + 8 * 64 * 2
-
-
-def test_a_fusion_that_adds_rows_in_place_moves_these_rows_not_the_table():
-    fused = """\
-%fused_scatter (param_0: f32[1000,64], param_1: s32[8], param_2: f32[8,64]) -> f32[1000,64] {
+SCATTER = """\
+%fused (param_0: f32[1000,64], param_1: s32[8], param_2: f32[8,64]) -> f32[1000,64] {
   %param_0 = f32[1000,64]{1,0} parameter(0)
   %param_1 = s32[8]{0} parameter(1)
   %param_2 = f32[8,64]{1,0} parameter(2)
   ROOT %scatter.1 = f32[1000,64]{1,0} scatter(%param_0, %param_1, %param_2), to_apply=%add
 }
 """
-    cost = only_kernel(
-        "  %table = f32[1000,64]{1,0} parameter(0)\n  %ids = s32[8]{0} parameter(1)\n"
-        "  %rows = f32[8,64]{1,0} parameter(2)\n"
-        "  ROOT %fusion.1 = f32[1000,64]{1,0} fusion(%table, %ids, %rows), kind=kInput, calls=%fused_scatter\n",
-        fused,
-    )
-    assert cost.bytes == 3 * 8 * 64 * 4 + 8 * 4
+
+
+def test_a_fusion_that_looks_up_rows_or_adds_them_in_place_moves_these_rows_not_the_table():
+    table = {"table": "f32[1000,64]{1,0}", "ids": "s32[8]{0}"}
+    looks_up = "  ROOT %fusion.1 = f16[8,64]{1,0} fusion(%table, %ids), kind=kLoop, calls=%fused\n"
+    assert only_kernel(looks_up, GATHER, **table).bytes == 8 * 64 * 4 + 8 * 4 + 8 * 64 * 2
+    adds = "  ROOT %fusion.1 = f32[1000,64]{1,0} fusion(%table, %ids, %rows), kind=kInput, calls=%fused\n"
+    assert only_kernel(adds, SCATTER, **table, rows="f32[8,64]{1,0}").bytes == 3 * 8 * 64 * 4 + 8 * 4
 
 
 def test_products_inside_a_fusion_and_the_turns_of_a_loop_count():

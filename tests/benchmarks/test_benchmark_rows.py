@@ -1,12 +1,26 @@
 """The numbers of the pre-training benchmarks: rows, products of a step, tables of parity and of objectives."""
 
+from argparse import Namespace
+
 import numpy as np
 import pytest
 
+from benchmarks.parity.__main__ import worst_relative
+from benchmarks.speed import objectives as speed
+from benchmarks.speed.objectives import permutation_loss
+from benchmarks.speed.pretrain import random_rows, rows_of_documents
+from benchmarks.speed.pretrain_worker import Job, endless
+from benchmarks.speed.products import passes_of, products_of
+from benchmarks.training import distillation
+from benchmarks.training.objectives import COLUMNS, CONTENDERS, MODEL, draw, write_table
+from bertlab import checkpoints
+from bertlab.config import BertConfig
+from bertlab.data.pretraining.collators import DrawOrder
+from bertlab.families import family
+from bertlab.training.devices.utilisation import training_flops
+
 
 def test_packed_and_padded_rows_of_documents_are_the_same_work_but_for_the_padding(tmp_path):
-    from benchmarks.speed.pretrain import rows_of_documents
-
     words = "the a cat dog bird sees hears likes small big red old river house tree near on under".split()
     rng = np.random.default_rng(0)
     paragraphs = [" ".join(rng.choice(words, rng.integers(5, 30))) + "." for _ in range(60)]
@@ -22,10 +36,6 @@ def test_packed_and_padded_rows_of_documents_are_the_same_work_but_for_the_paddi
 
 @pytest.mark.parametrize("layers, predictions", [(1, 5), (3, 5), (2, 32)])
 def test_the_products_that_are_timed_alone_are_those_of_a_step(layers, predictions):
-    from benchmarks.speed.products import passes_of, products_of
-    from bertlab.config import BertConfig
-    from bertlab.training.devices.utilisation import training_flops
-
     config = BertConfig.named("tiny", num_layers=layers, vocab_size=100)
     products = products_of(config, 4, 32, predictions)
     assert 3 * sum(product.count * product.flops for product in products) == training_flops(config, 4, 32, predictions)
@@ -40,8 +50,6 @@ def test_the_products_that_are_timed_alone_are_those_of_a_step(layers, predictio
 
 
 def test_the_table_of_families_has_the_largest_relative_difference_of_each(tmp_path):
-    from benchmarks.parity.__main__ import worst_relative
-
     for case, error in (("albert", 0.0), ("albert_groups_untied", 0.5), ("tinybert", 0.25)):
         (tmp_path / case).mkdir()
         expected = {"3/output/logits": np.array([4.0, -2.0]), "3/gradient/kernel": np.array([0.5])}
@@ -52,9 +60,6 @@ def test_the_table_of_families_has_the_largest_relative_difference_of_each(tmp_p
 
 
 def test_contenders_have_the_same_sizes_and_only_pairs_are_judged_by_order():
-    from benchmarks.training.objectives import CONTENDERS, MODEL
-    from bertlab.families import family
-
     configs = {name: family(one.family).config(**MODEL, **one.config) for name, one in CONTENDERS.items()}
     assert {(config.num_layers, config.hidden_size) for config in configs.values()} == {(2, 128)}
     assert [name for name, one in CONTENDERS.items() if one.pairs] == ["order"]
@@ -62,8 +67,6 @@ def test_contenders_have_the_same_sizes_and_only_pairs_are_judged_by_order():
 
 
 def test_finished_runs_become_a_table_and_a_drawing(tmp_path):
-    from benchmarks.training.objectives import COLUMNS, draw, write_table
-
     rows = [
         {"objective": name, "family": "bert", "seed": seed, "task_accuracy": 0.12345678, "seconds": 3.0}
         for name in ("none", "masked") for seed in (1, 2)
@@ -76,10 +79,6 @@ def test_finished_runs_become_a_table_and_a_drawing(tmp_path):
 
 
 def test_speeds_are_stored_one_by_one_and_not_measured_again(tmp_path, monkeypatch):
-    from argparse import Namespace
-
-    from benchmarks.speed import objectives as speed
-
     measured = []
     monkeypatch.setattr(speed, "measure", lambda side, name, rows, options: measured.append(side) or 7.0)
     options = Namespace(**dict.fromkeys(speed.SIZES, 1), compile=False)
@@ -99,12 +98,6 @@ def test_speeds_are_stored_one_by_one_and_not_measured_again(tmp_path, monkeypat
 @pytest.mark.peers
 def test_their_permutation_step_has_our_loss(tmp_path):
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    from benchmarks.speed.objectives import permutation_loss
-    from benchmarks.speed.pretrain import random_rows
-    from benchmarks.speed.pretrain_worker import Job, endless
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.collators import DrawOrder
-
     config = transformers.XLNetConfig(vocab_size=1100, d_model=16, n_layer=2, n_head=2, d_inner=24)
     reference = transformers.XLNetLMHeadModel(config).eval()
     reference.save_pretrained(tmp_path)
@@ -118,8 +111,6 @@ def test_their_permutation_step_has_our_loss(tmp_path):
 
 
 def test_the_teacher_of_a_distillation_is_judged_on_rows_that_are_made_first(tmp_path, monkeypatch):
-    from benchmarks.training import distillation
-
     monkeypatch.setattr(distillation, "make_rows", lambda folder: (folder / "validation").mkdir())
     monkeypatch.setattr(
         distillation, "held_out", lambda model, folder, name: {"rows": (folder / "validation").is_dir()}
@@ -127,26 +118,3 @@ def test_the_teacher_of_a_distillation_is_judged_on_rows_that_are_made_first(tmp
     monkeypatch.setattr(distillation, "pretrained", lambda *arguments: {})
     found = distillation.measured(tmp_path, "2x128", 1, 100, tasks=False, students=1)
     assert found[distillation.TEACHERS] == [{"rows": True}]
-
-
-@pytest.mark.parametrize(
-    ("line", "kind"),
-    [
-        (
-            '  %dot.61 = f32[8] dot(%a), metadata={op_name="jit(step)/jvp(model)/attention/dot_general"}',
-            "products of the model",
-        ),
-        (
-            '  %ynn_fusion.5 = f32[8] fusion(%a), metadata={op_name="jit(step)/jvp(model)/mlm/dot_general"}',
-            "products of the model",
-        ),
-        ('  ROOT %add.1 = f32[8] fusion(%a), metadata={op_name="jit(train_step)/adam_w/add"}', "optimizer"),
-        ('  %mul.2 = f32[8] fusion(%a), metadata={op_name="step/adamw/mul"}', "optimizer"),
-        ('  %fusion.3 = f32[8] fusion(%a), metadata={op_name="model/feed_forward/Erf"}', "GELU"),
-    ],
-)
-def test_a_kernel_is_put_with_its_kind_on_tensorflow_and_on_jax(line, kind):
-    from benchmarks.speed.fusions import instructions_of, kind_of
-
-    (instruction,) = instructions_of(line).values()
-    assert kind_of(instruction) == kind

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.speed import fusions
 
-# Lines as XLA writes them.
+# Lines as XLA writes them, on TensorFlow and on JAX.
 PROGRAM = """
 ENTRY %step (arg0: f32[2,4]) -> f32[2,4] {
   %arg0.1 = f32[2,4]{1,0} parameter(0)
@@ -17,6 +17,11 @@ ENTRY %step (arg0: f32[2,4]) -> f32[2,4] {
   %weights.1 = f32[2,4]{1,0} fusion(%MatMul.7), kind=kLoop, metadata={op_name="model/attention_1/dropout_1/SelectV2"}
   %wrapped_reduce-window.3 = f32[2]{0} fusion(%MatMul.7), kind=kLoop, calls=%d
   %ynn_fusion = f32[2]{0} fusion(%x, %y), kind=kCustom, metadata={op_name="model/layer_0_1/output_norm_1/Mean"}
+  %dot.61 = f32[8] dot(%a), metadata={op_name="jit(step)/jvp(model)/attention/dot_general"}
+  %ynn_fusion.5 = f32[8] fusion(%a), metadata={op_name="jit(step)/jvp(model)/mlm/dot_general"}
+  %mul.2 = f32[8] fusion(%a), metadata={op_name="step/adamw/mul"}
+  %fusion.3 = f32[8] fusion(%a), metadata={op_name="model/feed_forward/Erf"}
+  ROOT %add.1 = f32[8] fusion(%a), metadata={op_name="jit(train_step)/adam_w/add"}
   ROOT %while.5 = (f32[2]) while(%t), condition=%a, body=%b
 }
 """
@@ -31,6 +36,11 @@ def test_each_kernel_of_a_program_has_its_kind():
         "weights.1": "dropout",
         "wrapped_reduce-window.3": "reductions in two steps",
         "ynn_fusion": "LayerNorm",
+        "dot.61": "products of the model",
+        "ynn_fusion.5": "products of the model",
+        "mul.2": "optimizer",
+        "fusion.3": "GELU",
+        "add.1": "optimizer",
     }
 
 

@@ -27,15 +27,11 @@ def test_every_paradigm_has_a_rule_and_as_many_pairs_as_were_asked_for(rows):
     assert len(set(names)) == len(PARADIGMS) and all(names.count(name) == EACH for name in set(names))
 
 
-def test_no_pair_is_there_twice_and_the_two_sentences_differ(rows):
+def test_no_pair_is_there_twice_and_the_two_sentences_have_the_same_number_of_words(rows):
     pairs = [(row["sentence_good"], row["sentence_bad"]) for row in rows]
     assert len(set(pairs)) == len(pairs)
     assert not {good for good, _ in pairs} & {bad for _, bad in pairs}
-
-
-def test_the_two_sentences_have_the_same_number_of_words(rows):
-    for row in rows:
-        assert len(row["sentence_good"].split()) == len(row["sentence_bad"].split()), row
+    assert [pair for pair in pairs if len(pair[0].split()) != len(pair[1].split())] == []
 
 
 def test_sentences_are_written_as_sentences(rows):
@@ -45,14 +41,9 @@ def test_sentences_are_written_as_sentences(rows):
             assert not re.search(r"\b[Aa] [aeiou]|\b(\w+) \1\b", text), text
 
 
-def test_the_seed_decides(rows):
-    assert records(EACH, seed=0) == rows
+def test_the_seed_decides_and_more_pairs_begin_with_the_same_ones(rows):
     assert records(EACH, seed=1) != rows
-
-
-def test_more_pairs_begin_with_the_same_ones(rows):
-    first = [row for row in records(EACH + 5, seed=0) if row["pair_id"] < EACH]
-    assert first == rows
+    assert [row for row in records(EACH + 5, seed=0) if row["pair_id"] < EACH] == rows
 
 
 @pytest.mark.parametrize("template", TEMPLATES)

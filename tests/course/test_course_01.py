@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from autograde.exercises import catalogue, cells, notebooks
-from autograde.student import colour_pieces, input_table
+from autograde.student import colour_pieces, drawings_wordpiece, input_table
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.learner import learn_from_counts
 
@@ -22,7 +22,8 @@ NASTY = ["the", "Zoë’s", "ÀÉÎ", "it's", "3.5%", "中文字", "ﬁne", "İs
 def names():
     """Everything that notebook 01 builds."""
     names = cells.namespace(catalogue.find("pack"))
-    exec(SOURCE[SOURCE.index("CHINESE_BLOCKS = (") : SOURCE.index("# Your `tokenize` of 1.2 now")].split("# %%")[0], names)
+    given = SOURCE[SOURCE.index("CHINESE_BLOCKS = (") : SOURCE.index("# Your `tokenize` of 1.2 now")]
+    exec(given.split("# %%")[0], names)
     exec(cells.answer_cell(catalogue.find("tokenize")), names)  # it uses the last version of basic_tokenize
     return names
 
@@ -156,8 +157,6 @@ def test_the_multilingual_list_takes_half_of_its_models_parameters():
 
 
 def test_drawings_of_tokens_show_everything_without_colour(capsys, monkeypatch):
-    from autograde.student import drawings_wordpiece
-
     shown = []
     monkeypatch.setattr(drawings_wordpiece, "show", shown.append)
     colour_pieces([["[CLS]", "play", "##ing", "[UNK]", "<b>"]], labels=["mine"], alt='a "word"')

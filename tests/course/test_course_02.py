@@ -2,18 +2,15 @@
 
 import numpy as np
 import pytest
-from autograde_case import asking, verdict_on, visible_plan
+from autograde_case import verdict_on, verdict_on_changed
 from keras import ops
+from notebook_loading import names_of_notebook  # noqa: F401 (a fixture)
 
-from autograde.boundary import mybert_importer
+from autograde.boundary import call_answer, mybert_importer
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
-from autograde.judging.judge import judge
 
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.find("bert-embeddings"))
+NOTEBOOK = "02_embeddings"
 
 
 def test_the_lectures_eleven_tokens_are_six_of_a_and_five_of_b(names):
@@ -70,25 +67,14 @@ def test_the_tables_of_the_layer_start_small_and_different(names):
     assert 0.015 < token.std() < 0.02  # a truncated normal is a little narrower than its 0.02
 
 
-def test_a_table_that_is_silently_too_short_is_named():
-    verdict = verdict_on("learned-positions", "def learned_positions(length, w_p):\n    return w_p[:length]")
-    assert verdict.status == "partly" and verdict.points == 2 and verdict.misconception == "silently-short"
-    assert "expected this call to raise ValueError; it returned" in str(verdict)
-
-
-def test_another_error_than_the_one_asked_for_does_not_count():
+def test_a_table_that_is_silently_too_short_is_named_and_another_error_than_the_one_asked_for_does_not_count():
+    asked = "expected this call to raise ValueError; it "
+    silent = verdict_on("learned-positions", "def learned_positions(length, w_p):\n    return w_p[:length]")
+    assert (silent.status, silent.points, silent.misconception) == ("partly", 2, "silently-short")
+    assert asked + "returned" in str(silent)
     refusal = "    if length > len(w_p):\n        raise KeyError\n"
-    verdict = verdict_on("learned-positions", f"def learned_positions(length, w_p):\n{refusal}    return w_p[:length]")
-    assert verdict.points == 2 and "expected this call to raise ValueError; it raised KeyError" in str(verdict)
-
-
-def _layer(change):
-    exercise = catalogue.find("bert-embeddings")
-    source = cells.answer_cell(exercise)
-    for old, new in change:
-        assert source.count(old) == 1
-        source = source.replace(old, new)
-    return judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source)
+    other = verdict_on("learned-positions", f"def learned_positions(length, w_p):\n{refusal}    return w_p[:length]")
+    assert other.points == 2 and asked + "raised KeyError" in str(other)
 
 
 @pytest.mark.parametrize(
@@ -100,13 +86,11 @@ def _layer(change):
     ],
 )
 def test_dropout_is_judged_by_its_share_and_by_what_it_leaves(change, said):
-    verdict = _layer(change)
+    verdict = verdict_on_changed("bert-embeddings", *change)
     assert not verdict.passed and said in str(verdict), str(verdict)
 
 
 def test_a_seeded_question_is_answered_alike_every_time_and_differently_for_another_seed():
-    from autograde.boundary import call_answer
-
     exercise = catalogue.find("bert-embeddings")
     plan = planner.make_plan(exercise, "seeds", misconceptions=False)
     question = next(question for question in plan["questions"] if question["keywords"].get("training"))

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autograde.exercises.n03_attention.multi_head_layer import other_layers, other_masks
 from bertlab import checkpoints
 from bertlab.analysis.heads import relation_scores
 from bertlab.analysis.readings import read_words
@@ -21,8 +22,6 @@ def test_a_head_beats_the_best_fixed_offset_at_subjects_and_hardly_at_determiner
 
 
 def test_no_drawn_layer_has_heads_of_one_number_whose_bias_keras_adds_along_the_tokens():
-    from autograde.exercises.n03_attention.multi_head_layer import other_layers, other_masks
-
     for seed in range(60):
         rng = np.random.default_rng(seed)
         drawn = [trial.cases[0] for trial in other_layers(rng)] + other_masks(rng)

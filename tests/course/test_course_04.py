@@ -3,18 +3,12 @@
 import keras
 import numpy as np
 import pytest
-from autograde_case import asking, verdict_on, visible_plan
+from autograde_case import verdict_on, verdict_on_changed
 from keras import ops
+from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
 
-from autograde.exercises import catalogue, cells, notebooks
-from autograde.judging.judge import judge
-
-SOURCE = (notebooks.SOLUTIONS / "04_encoder_layer.py").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.find("encoder"))
+NOTEBOOK = "04_encoder_layer"
+SOURCE = text_of(NOTEBOOK)
 
 
 def test_one_two_three_four_is_normalised_as_by_hand(names):
@@ -89,23 +83,16 @@ def test_the_stack_trains_in_a_keras_model_and_predicts_the_same_each_time(names
 
 
 def test_a_weight_that_cannot_be_trained_is_not_taken_for_keyword_arguments_that_are_lost():
-    exercise, plan = catalogue.find("layer-norm-layer"), visible_plan("layer-norm-layer")
-    source = cells.answer_cell(exercise)
     for old, new, advice in (
         ('initializer="zeros"', 'initializer="zeros", trainable=False', "leave out `trainable=False`"),
         ("super().__init__(**kwargs)", "super().__init__()", "hand all of `**kwargs` on"),
     ):
-        changed = source.replace(old, new)
-        assert changed != source
-        assert advice in str(judge(plan, asking(cells.namespace(exercise, changed))))
+        assert advice in str(verdict_on_changed("layer-norm-layer", (old, new)))
 
 
 @pytest.mark.slow
 def test_the_verdict_on_a_layer_without_dropout_counts_the_zeros():
-    plan = visible_plan("encoder-layer")
-    source = cells.answer_cell(catalogue.find("encoder-layer"))
-    source = source.replace("Dropout(dropout)", "Dropout(0.0)")
-    verdict = judge(plan, asking(cells.namespace(catalogue.find("encoder-layer"), source)))
+    verdict = verdict_on_changed("encoder-layer", ("Dropout(dropout)", "Dropout(0.0)"))
     assert verdict.points == 5
     assert "0% of the numbers that attention adds to x are 0; expected about 40%" in str(verdict)
 
@@ -114,9 +101,7 @@ def test_the_verdict_on_a_layer_without_dropout_counts_the_zeros():
 @pytest.mark.parametrize("name", ["encoder-layer", "pre-norm-layer"])
 @pytest.mark.parametrize(("dropped", "what"), [("attended", "attention"), ("transformed", "the network")])
 def test_the_verdict_on_a_layer_with_one_of_two_dropouts_names_the_missing_one(name, dropped, what):
-    exercise = catalogue.find(name)
-    source = cells.answer_cell(exercise).replace(f"self.dropout({dropped}, training=training)", dropped)
-    verdict = judge(visible_plan(name), asking(cells.namespace(exercise, source)))
+    verdict = verdict_on_changed(name, (f"self.dropout({dropped}, training=training)", dropped))
     assert f"0% of the numbers that {what} adds to x are 0" in str(verdict)
 
 

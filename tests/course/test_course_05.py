@@ -5,21 +5,17 @@ import pytest
 from autograde_case import asking, verdict_on
 from checkpoint_files import GOLDEN, VOCAB_SIZE, expected, golden_copy, golden_inputs, tensors, write_tensors
 from keras import ops
-from notebook_loading import loaded, run_cells
+from notebook_loading import loaded, names_of_notebook, run_cells, text_of  # noqa: F401 (a fixture)
 
 from autograde.boundary import call_answer
-from autograde.exercises import catalogue, cells, notebooks
+from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.judging.judge import judge
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS
 
+NOTEBOOK = "05_bert"
 BASE = dict(vocab_size=30522, hidden_size=768, num_layers=12, num_heads=12, intermediate_size=3072)
 LARGE = dict(vocab_size=30522, hidden_size=1024, num_layers=24, num_heads=16, intermediate_size=4096)
-
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.find("fill-in"))
 
 
 @pytest.mark.parametrize(
@@ -28,8 +24,7 @@ def names():
 def test_base_and_large_have_the_stated_numbers_of_parameters(names, size, without_heads, with_heads):
     assert names["parameter_count"](**size) == without_heads
     assert names["parameter_count"](**size, pretraining_heads=True) == with_heads
-    text = (notebooks.SOLUTIONS / "05_bert.py").read_text(encoding="utf-8")
-    assert f"{without_heads:,} | {with_heads:,}" in text
+    assert f"{without_heads:,} | {with_heads:,}" in text_of(NOTEBOOK)
 
 
 def test_the_formula_counts_what_the_layers_hold(names):

@@ -2,16 +2,12 @@
 
 import numpy as np
 import pytest
+from notebook_loading import code_with, names_of_notebook  # noqa: F401 (a fixture)
 
 from autograde.boundary import mybert_importer
-from autograde.exercises import catalogue, cells, notebooks
+from autograde.exercises import catalogue
 
-SOURCE = (notebooks.SOLUTIONS / "06_pretraining_data.py").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.find("batches"))
+NOTEBOOK = "06_pretraining_data"
 
 
 def test_the_cat_sat_is_masked_as_in_the_lecture_under_some_seed(names):
@@ -23,17 +19,13 @@ def test_the_cat_sat_is_masked_as_in_the_lecture_under_some_seed(names):
     assert {t + 1 for t in positions} == {1, 3}  # as the lecture counts
 
 
-def test_the_number_of_predictions_rounds_a_tie_to_the_even_number(names):
+def test_the_number_of_predictions_is_the_published_scripts_for_every_length_and_rounds_a_tie_to_even(names):
     count = names["number_of_predictions"]
     assert [count(n) for n in (10, 30, 70, 110)] == [2, 4, 10, 16]  # 1.5, 4.5, 10.5, 16.5
-    assert [count(n) for n in (3, 15, 64, 128, 512)] == [1, 2, 10, 19, 20]
-
-
-def test_the_number_of_predictions_is_the_published_scripts_for_every_length(names):
     for tokens in range(1, 513):
         for max_predictions in (20, 77):
             published = min(max_predictions, max(1, int(round(tokens * 0.15))))
-            assert names["number_of_predictions"](tokens, max_predictions) == published
+            assert count(tokens, max_predictions) == published
 
 
 @pytest.mark.parametrize(
@@ -61,17 +53,15 @@ def test_how_are_you_doing_today_becomes_the_lectures_cloze_in_four_of_five_case
     row = "[CLS] how are you doing today [SEP]".split()
     rng = np.random.default_rng(80)
     seen = [names["mask_tokens"](list(range(7)), [3], 50, [60, 61], rng) for _ in range(2000)]
-    cloze = [t for t in range(7)]
-    cloze[3] = 50
-    assert (
-        " ".join("[MASK]" if token == 50 else row[token] for token in cloze) == "[CLS] how are [MASK] doing today [SEP]"
-    )
+    cloze = [0, 1, 2, 50, 4, 5, 6]
+    shown = " ".join("[MASK]" if token == 50 else row[token] for token in cloze)
+    assert shown == "[CLS] how are [MASK] doing today [SEP]"
     assert 1500 < sum(ids == cloze for ids in seen) < 1700  # 1600 ± 5 standard deviations
 
 
 def test_the_lectures_penguin_s_is_hidden_by_tokens_and_never_by_words(names):
     pieces = "[CLS] the man went to the store [SEP] penguin ##s are flight ##less birds [SEP]".split()
-    exec(SOURCE[SOURCE.index("SPECIAL = (") :].split("# %%")[0], names)  # given, to read
+    exec(code_with(NOTEBOOK, "SPECIAL = ("), names)  # given, to read
     words = names["whole_words"](pieces)
     assert [8, 9] in words and [11, 12] in words and len(words) == 10
     rng = np.random.default_rng(5)

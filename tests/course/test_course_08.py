@@ -1,70 +1,66 @@
 """Notebook 08: its worked numbers come out of the solutions' own functions, and its table names tasks that exist."""
 
-import functools
+import json
 import re
 import shlex
 import textwrap
 
+import click
+import keras
 import numpy as np
 import pytest
+from notebook_loading import code_with, names_of_notebook, text_of  # noqa: F401 (a fixture)
+from safetensors.numpy import save_file
 
 from autograde.boundary import mybert_importer
-from autograde.exercises import catalogue, cells, notebooks
-from autograde.student import small_tasks
+from autograde.boundary.roles import model_roles, roles_by_path
+from autograde.student import fine_tuning, small_tasks
+from autograde.student.starting_points import from_notebook_07, published
+from bertlab.checkpoints import save
+from bertlab.cli import cli
+from bertlab.common.errors import CheckpointError
+from bertlab.config import BertConfig
+from bertlab.data.tasks.formats_published import find_task
+from bertlab.models import BertForPreTraining
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "08_finetuning"
 NOUNS = {"dog", "cat", "horse", "bird", "bear", "tree", "river", "hill", "farmer", "boy", "bank", "plant", "lawyer",
          "doctor", "king", "teacher", "writer", "guest", "judge", "servant", "store", "court"}  # fmt: skip
+TEXT = text_of(NOTEBOOK)
 
 
-@functools.cache
-def solutions() -> dict:
-    """The names after the notebook's last answer."""
-    return cells.namespace(catalogue.of_notebook(NOTEBOOK)[-1])
-
-
-@functools.cache
-def prose() -> str:
-    return (notebooks.SOLUTIONS / f"{NOTEBOOK}.py").read_text(encoding="utf-8")
-
-
-def test_the_labels_of_the_example_are_on_first_tokens():
+def test_the_labels_of_the_example_are_on_first_tokens(names):
     pieces = [["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"]]
-    assert solutions()["align_labels"](pieces, [1, 0, 3]) == [-100, 1, 0, -100, 3, -100, -100, -100, -100]
+    assert names["align_labels"](pieces, [1, 0, 3]) == [-100, 1, 0, -100, 3, -100, -100, -100, -100]
 
 
-def test_the_lectures_question_is_answered_by_the_span_of_the_name():
-    source = next(block for block in prose().split("# %%") if "span_bars(" in block and "who wrote the harry" in block)
-    made = solutions() | {"span_bars": lambda *arguments, **options: None, "print": lambda *arguments: None}
-    code = "\n".join(line for line in source.splitlines()[1:] if not line.startswith("#"))
-    exec(code, made)
+def test_the_lectures_question_is_answered_by_the_span_of_the_name(names):
+    source = code_with(NOTEBOOK, "who wrote the harry")
+    made = names | {"span_bars": lambda *arguments, **options: None, "print": lambda *arguments: None}
+    exec(source, made)
     row, (first, last) = made["row"], made["found"]
     assert row[first : last + 1] == "j . k . rowling".split()
     assert row[made["end"].argmax()] == "potter" and made["end"].argmax() < made["start"].argmax()
     null = [np.r_[5.0, made[side][1:]] for side in ("start", "end")]
-    assert solutions()["best_span"](*null, made["first"], made["last"], longest=8) == (0, 0)
+    assert names["best_span"](*null, made["first"], made["last"], longest=8) == (0, 0)
 
 
-def test_the_table_of_rates_is_what_the_solution_gives():
-    assert solutions()["layer_rates"](2, 0.1, 0.5) == pytest.approx([0.0125, 0.025, 0.05, 0.1])
-    assert solutions()["layer_rates"](2, 0.1, 0.5, frozen=3) == [0.0, 0.0, 0.0, 0.1]
+def test_the_table_of_rates_is_what_the_solution_gives(names):
+    assert names["layer_rates"](2, 0.1, 0.5) == pytest.approx([0.0125, 0.025, 0.05, 0.1])
+    assert names["layer_rates"](2, 0.1, 0.5, frozen=3) == [0.0, 0.0, 0.0, 0.1]
 
 
 def test_the_table_of_tasks_has_every_task_and_names_that_can_be_loaded():
-    from bertlab.data.tasks.formats_published import find_task
-
-    rows = re.findall(r"^# \| ([A-Z][\w.+ -]*?) \| .* \| `([\w-]+)` \|$", prose(), re.MULTILINE)
+    rows = re.findall(r"^# \| ([A-Z][\w.+ -]*?) \| .* \| `([\w-]+)` \|$", TEXT, re.MULTILINE)
     wanted = {"SST-2", "CoLA", "MRPC", "QQP", "STS-B", "MNLI", "QNLI", "RTE", "WNLI", "SWAG", "SQuAD 1.1", "SQuAD 2.0"}
     assert wanted < {name for name, _ in rows}
     assert all(find_task(loaded) for _, loaded in rows)
 
 
 def test_the_commands_of_the_text_have_all_that_they_need():
-    import click
-
-    from bertlab.cli import cli
-
-    commands = re.findall(r"^# (bertlab .+)$", prose(), re.MULTILINE)
+    commands = re.findall(r"^# (bertlab .+)$", TEXT, re.MULTILINE)
     assert commands
     for line in commands:
         _, name, *arguments = shlex.split(line)
@@ -72,18 +68,15 @@ def test_the_commands_of_the_text_have_all_that_they_need():
         command.make_context(name, arguments)  # raises click.UsageError where one is missing
 
 
-def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read():
-    keras, names = solutions()["keras"], solutions()
+def test_a_fine_tuned_row_shows_the_shapes_that_the_heads_read(names):
     hidden = keras.ops.ones((2, 7, 8))
     assert names["ClassificationHead"](3)(hidden).shape == (2, 3)
     assert names["SpanHead"]()(hidden, keras.ops.ones((2, 7), "bool")).shape == (2, 2, 7)
     assert names["choice_logits"](hidden, keras.ops.ones(8), 2).shape == (1, 2)
 
 
-def test_fine_tuning_works_with_layers_that_read_all_sizes_of_their_input():
+def test_fine_tuning_works_with_layers_that_read_all_sizes_of_their_input(names):
     """`batch, tokens, hidden = x.shape` is what many write; a batch that may be shorter has no size in `fit`."""
-    import keras
-
     class SplitsIntoHeads(keras.layers.Layer):
         def call(self, x):
             batch, tokens, hidden = x.shape
@@ -98,9 +91,6 @@ def test_fine_tuning_works_with_layers_that_read_all_sizes_of_their_input():
             hidden = self.split(self.token(token_ids))
             return hidden, self.pooler(hidden[:, 0])
 
-    from autograde.student import fine_tuning
-
-    names = solutions()
     ids = np.arange(14)[:, None] % 9 * np.ones((1, 3), "int32")
     rows = {"token_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
     loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
@@ -115,11 +105,6 @@ def checkpoint(tmp_path):
     """A function that saves a small model in the published format; returns the folder and the model."""
 
     def make(pieces=(), lowercase=True, dtype=None):
-        from bertlab.checkpoints import save
-        from bertlab.config import BertConfig
-        from bertlab.models import BertForPreTraining
-        from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-
         pieces = [*SPECIAL_TOKENS, *"abcdefgh", *pieces]
         model = BertForPreTraining(BertConfig(len(pieces), 8, 2, 2, 16, max_position_embeddings=12, hidden_act="gelu"))
         return save(model, tmp_path, WordPieceTokenizer(Vocabulary(pieces), lowercase=lowercase), dtype=dtype), model
@@ -129,8 +114,6 @@ def checkpoint(tmp_path):
 
 @pytest.mark.parametrize(("dtype", "tolerance"), [(None, 1e-5), ("float16", 1e-2)])
 def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_code(checkpoint, dtype, tolerance):
-    from autograde.student.starting_points import published
-
     folder, model = checkpoint(dtype=dtype)
     ids = np.array([[2, 6, 7, 3]], "int32")
     row = {"input_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
@@ -141,18 +124,12 @@ def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_cod
 
 @pytest.mark.parametrize(("pieces", "lowercase"), [((), True), (("Paris",), False)])
 def test_a_start_knows_its_vocabulary_and_whether_it_is_for_small_letters(checkpoint, pieces, lowercase):
-    from autograde.student.starting_points import published
-
     start = published(checkpoint(pieces, lowercase)[0])
     assert start.vocabulary == {piece: number for number, piece in enumerate(start.pieces)}
     assert start.pieces[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"] and start.lower_case is lowercase
 
 
 def test_a_folder_that_holds_a_tokenizer_file_only_has_its_tokens_read_from_there(checkpoint):
-    import json
-
-    from autograde.student.starting_points import published
-
     folder, _ = checkpoint()
     pieces = (folder / "vocab.txt").read_text(encoding="utf-8").split("\n")[:-1]
     for name in ("vocab.txt", "tokenizer_config.json"):
@@ -165,8 +142,6 @@ def test_a_folder_that_holds_a_tokenizer_file_only_has_its_tokens_read_from_ther
 
 @pytest.mark.slow
 def test_an_untrained_start_has_the_same_sizes_and_tokens_and_other_weights(checkpoint):
-    from autograde.student.starting_points import published
-
     start = published(checkpoint()[0])
     ids = np.array([[2, 6, 7, 3]], "int32")
     bare = start.untrained()
@@ -175,21 +150,11 @@ def test_an_untrained_start_has_the_same_sizes_and_tokens_and_other_weights(chec
 
 
 def test_a_folder_without_weights_is_refused_with_what_was_expected(tmp_path):
-    from autograde.student.starting_points import published
-    from bertlab.common.errors import CheckpointError
-
     with pytest.raises(CheckpointError, match="config.json"):
         published(tmp_path)
 
 
 def test_fine_tuning_starts_from_the_weights_that_notebook_07_handed_in(tmp_path):
-    import json
-
-    from safetensors.numpy import save_file
-
-    from autograde.boundary.roles import model_roles, roles_by_path
-    from autograde.student.starting_points import from_notebook_07
-
     sizes = dict(vocab_size=4096, hidden_size=8, num_layers=1, num_heads=2, intermediate_size=16, max_positions=12)
     with mybert_importer.only_stand_ins():
         from mybert.bert import Bert, own_variables
@@ -222,8 +187,7 @@ def _switched(**switches) -> dict:
     """The notebook's names after its switches, set like this, and the cell that reads the first task."""
     made = {"np": np, "textwrap": textwrap}
     for first_line in ("TASKS = {", "from pathlib import Path"):
-        code = next(block for block in prose().split("# %%\n") if block.startswith(first_line)).split("\n# %% ")[0]
-        exec(code, made)
+        exec(code_with(NOTEBOOK, first_line), made)
         made |= {name: made[name] | value if name == "TASKS" else value for name, value in switches.items()}
     return made
 
@@ -299,8 +263,6 @@ def test_a_claim_follows_from_the_subject_and_what_it_does():
 
 
 def test_a_training_of_a_second_shows_no_bar_and_a_longer_one_removes_its_own(monkeypatch):
-    from autograde.student import fine_tuning
-
     shown, now = [], [0.0]
     monkeypatch.setattr(fine_tuning.time, "monotonic", lambda: now[0])
     for seconds in (0.01, 1.0):
@@ -317,8 +279,6 @@ def test_a_training_of_a_second_shows_no_bar_and_a_longer_one_removes_its_own(mo
 
 def test_pre_training_helps_on_all_four_tasks_by_more_than_both_spreads():
     """What both notebooks draw: recorded runs, three seeds each."""
-    from bertlab.training.runs.recorded import recorded_runs
-
     found = {}
     for row in recorded_runs("task_types"):
         found.setdefault((row["task"], row["labels"]), {}).setdefault(row["weights"], []).append(row["score"])

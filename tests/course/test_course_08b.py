@@ -1,26 +1,19 @@
 """Notebook 08b: its worked numbers come out of the solutions' own functions."""
 
-import functools
-
 import numpy as np
 import pytest
+from notebook_loading import names_of_notebook  # noqa: F401 (a fixture)
 
-from autograde.exercises import catalogue, cells
-
-
-@functools.cache
-def solutions() -> dict:
-    """The names after the notebook's last answer."""
-    return cells.namespace(catalogue.of_notebook("08b_how_good")[-1])
+NOTEBOOK = "08b_how_good"
 
 
-def test_always_yes_has_a_high_f1_and_no_correlation():
-    f1, matthews = solutions()["f1_and_matthews"]([1] * 8 + [0] * 4, [1] * 12)
+def test_always_yes_has_a_high_f1_and_no_correlation(names):
+    f1, matthews = names["f1_and_matthews"]([1] * 8 + [0] * 4, [1] * 12)
     assert (f1, matthews) == (pytest.approx(0.8), 0.0)
 
 
-def test_spearman_shares_ranks_and_ignores_bends():
-    spearman = solutions()["spearman"]
+def test_spearman_shares_ranks_and_ignores_bends(names):
+    spearman = names["spearman"]
     rising = [0.2, 1.0, 1.8, 2.6, 3.4, 4.2, 5.0]
     assert spearman(rising, np.exp(rising)) == pytest.approx(1)
     ranks = [1, 2.5, 2.5, 4]
@@ -28,8 +21,8 @@ def test_spearman_shares_ranks_and_ignores_bends():
     assert spearman([3, 7, 7, 9], [1, 2, 3, 4]) == pytest.approx(np.corrcoef(ranks, [1, 2, 3, 4])[0, 1])
 
 
-def test_span_scores_of_the_lectures_answer():
-    scores = solutions()["span_scores"]
+def test_span_scores_of_the_lectures_answer(names):
+    scores = names["span_scores"]
     answers = ["J.K. Rowling", "Rowling"]
     assert scores("the J.K. Rowling!", answers) == (1.0, 1.0)
     assert scores("written by J.K. Rowling", answers) == (0.0, pytest.approx(2 * 2 / (4 + 2)))
@@ -37,18 +30,18 @@ def test_span_scores_of_the_lectures_answer():
     assert scores("", []) == (1.0, 1.0)
 
 
-def test_the_three_rounds_of_the_text():
+def test_the_three_rounds_of_the_text(names):
     drawn = [[0, 1, 2, 3], [1, 1, 0, 0], [0, 2, 3, 3]]
-    low, high, share = solutions()["paired_bootstrap"]([1, 0, 1, 0], [1, 1, 1, 0], drawn)
+    low, high, share = names["paired_bootstrap"]([1, 0, 1, 0], [1, 1, 1, 0], drawn)
     assert share == pytest.approx(1 / 3) and (low, high) == pytest.approx((0.0125, 0.4875))
 
 
-def test_gains_on_the_same_examples_are_surer_than_gains_and_losses_of_the_same_size():
+def test_gains_on_the_same_examples_are_surer_than_gains_and_losses_of_the_same_size(names):
     a = np.array([1.0] * 80 + [0.0] * 26)
     only_gains, both = a.copy(), a.copy()
     only_gains[80:85] = 1
     both[80:95], both[:10] = 1, 0
     rounds = np.random.default_rng(8).integers(len(a), size=(4000, len(a)))
-    results = [solutions()["paired_bootstrap"](list(a), list(b), rounds) for b in (only_gains, both)]
+    results = [names["paired_bootstrap"](list(a), list(b), rounds) for b in (only_gains, both)]
     assert only_gains.mean() == both.mean()
     assert results[0][2] < 0.05 < results[1][2]

@@ -6,18 +6,18 @@ import statistics
 import numpy as np
 import pytest
 from keras import layers, ops
+from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
 
-from autograde.exercises import catalogue, cells, notebooks
+from autograde.boundary import mybert_importer
 from autograde.student import kept_vectors
+from autograde.student.starting_points import published
+from bertlab.analysis.layers import LayerChoice
+from bertlab.layers.scalar_mix import ScalarMix
 from bertlab.training.runs.recorded import recorded_runs
 
-TEXT = (notebooks.SOLUTIONS / "09_features.py").read_text(encoding="utf-8")
+NOTEBOOK = "09_features"
+TEXT = text_of(NOTEBOOK)
 RECORDS = recorded_runs("layer_features")
-
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.of_notebook("09_features")[-1])
 
 
 def scores(task, layers, head="bilstm"):
@@ -27,8 +27,6 @@ def scores(task, layers, head="bilstm"):
 
 
 def test_the_ways_to_take_layers_are_the_librarys(names):
-    from bertlab.analysis.layers import LayerChoice
-
     rng = np.random.default_rng(0)
     states = [rng.normal(size=(2, 3, 4)).astype("float32") for _ in range(6)]
     for how in ("embeddings", "second-to-last", "last", "last4-sum", "last4-concat"):
@@ -37,8 +35,6 @@ def test_the_ways_to_take_layers_are_the_librarys(names):
 
 
 def test_the_mix_is_the_librarys(names):
-    from bertlab.layers.scalar_mix import ScalarMix
-
     x = np.random.default_rng(0).normal(size=(2, 3, 4, 5)).astype("float32")
     mine, theirs = names["ScalarMix"](4), ScalarMix(4)
     for mix, w in ((mine, mine.w), (theirs, theirs.weights_of_layers)):
@@ -107,9 +103,6 @@ def test_each_task_takes_most_from_another_layer_in_every_seed(task, layer):
 
 
 def test_words_of_a_task_find_their_tokens():
-    from autograde.boundary import mybert_importer
-    from autograde.student.starting_points import published
-
     with mybert_importer.only_stand_ins():
         start = published("bertlab-mini")
         words = kept_vectors.tagged_words([(("Zyzzyva", "goes", "."), [1, 0, 2])], start)

@@ -3,17 +3,14 @@
 import numpy as np
 import pytest
 from keras import ops
+from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
 
-from autograde.exercises import catalogue, cells, notebooks
+from autograde.exercises import catalogue, cells
 from bertlab.analysis import diagnostics, heads, patterns, readings, senses
 from bertlab.training.runs.recorded import recorded_runs
 
-TEXT = (notebooks.SOLUTIONS / "10_inside_bert.py").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.find("top-k-and-negation"))
+NOTEBOOK = "10_inside_bert"
+TEXT = text_of(NOTEBOOK)
 
 
 def rows_of(kind):

@@ -6,19 +6,16 @@ import statistics
 import numpy as np
 import pytest
 from keras import ops
+from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
 
-from autograde.exercises import catalogue, cells, notebooks
 from bertlab.families import family
+from bertlab.families.albert import AlbertConfig
 from bertlab.models import Backbone
 from bertlab.models.outline import outline
 from bertlab.training.runs.recorded import recorded_runs
 
-TEXT = (notebooks.SOLUTIONS / "11_objectives.py").read_text(encoding="utf-8")
-
-
-@pytest.fixture(scope="module")
-def names():
-    return cells.namespace(catalogue.find("what-ppl-says"))
+NOTEBOOK = "11_objectives"
+TEXT = text_of(NOTEBOOK)
 
 
 def test_the_factorised_table_has_the_stated_numbers():
@@ -39,8 +36,6 @@ def test_the_exercises_masks_are_transitive_so_that_depth_opens_no_new_way(names
 
 
 def test_albert_shares_numbers_and_computes_what_the_library_computes(names):
-    from bertlab.families.albert import AlbertConfig
-
     config = AlbertConfig(
         vocab_size=20, embedding_size=4, hidden_size=8, num_layers=3, num_heads=2, intermediate_size=12,
         max_position_embeddings=9, hidden_act="gelu", initializer_range=0.3,

@@ -2,40 +2,35 @@
 
 import json
 
-import jupytext
 import keras
 import numpy as np
 import pytest
 from keras import ops
+from notebook_loading import code_with, names_of_notebook, text_of  # noqa: F401 (a fixture)
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from autograde.boundary import call_answer, mybert_importer, roles
 from autograde.boundary.call_layer import put_weights
-from autograde.exercises import catalogue, cells, notebooks
 from autograde.exercises.n13_decoder import _shared, greedy, sample
-from autograde.student import translation_run
+from autograde.student import training_run, translation_run
+from autograde.student.drawings_decoder import setting_bars
+from autograde.student.small_tasks import phrasebook
 from bertlab import checkpoints
 from bertlab.data import small_world
 from bertlab.data.small_world.mirror import END, PAD
 from bertlab.families import Gpt2Config
 from bertlab.generation.choosing import choose
 from bertlab.generation.settings import GenerationSettings
+from bertlab.layers import DecoderLayer
 from bertlab.models import PreTrainingModel
 from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "13_decoder"
 
 
-@pytest.fixture(scope="module")
-def names():
-    """The names that a student has after the last answer of the notebook."""
-    return cells.namespace(catalogue.find("gpt-count"))
-
-
 def test_the_published_sizes_are_those_that_the_text_states(names):
-    text = (notebooks.SOLUTIONS / f"{NOTEBOOK}.py").read_text(encoding="utf-8")
-    assert names["gpt_count"](50_257, 768, 12, 1024) == 124_439_808 and "124 million" in text
+    assert names["gpt_count"](50_257, 768, 12, 1024) == 124_439_808 and "124 million" in text_of(NOTEBOOK)
     assert names["gpt_count"](40_478, 768, 12, 512, pre_norm=False) == 116_534_784
     small = names["Transformer"](7, 8, num_layers=2, num_heads=2, intermediate_size=5)
     small(ops.ones((1, 2), "int32"), ops.ones((1, 3), "int32"))
@@ -45,8 +40,6 @@ def test_the_published_sizes_are_those_that_the_text_states(names):
 
 
 def test_a_decoder_layer_gives_the_librarys_outputs(names):
-    from bertlab.layers import DecoderLayer
-
     case = _shared.decoder_case(np.random.default_rng(0), mask=np.array([[[1, 1, 1, 0, 0]], [[1, 1, 1, 1, 1]]], bool))
     theirs, mine = DecoderLayer(2, 7, layer_norm_eps=1e-12), names["DecoderLayer"](2, 7)
     for layer in (theirs, mine):
@@ -67,7 +60,7 @@ def test_the_sampler_has_the_probabilities_of_the_librarys(setting):
 
 
 def test_gpt2s_outputs_come_out_of_the_notebooks_layers(names, capsys):
-    source = next(c.source for c in _cells() if "checkpoints.save(PreTrainingModel(config), folder)" in c.source)
+    source = code_with(NOTEBOOK, "checkpoints.save(PreTrainingModel(config), folder)")
     names |= {"checkpoints": checkpoints, "Gpt2Config": Gpt2Config, "PreTrainingModel": PreTrainingModel}
     with mybert_importer.only_stand_ins():
         exec(source, names)
@@ -90,12 +83,10 @@ def test_every_source_has_its_translation_behind_it_and_no_held_out_one_is_train
 
 
 def test_a_training_step_lowers_the_loss_and_a_run_resumes(names, tmp_path, monkeypatch):
-    from autograde.student import training_run
-
     monkeypatch.setenv("MYBERT_HOME", str(tmp_path))
     sizes = dict(vocab_size=218, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=16, dropout=0.0)
     settings = translation_run.choose_translation(steps=6, interval=3, batch_size=8, model=sizes)
-    source = next(c.source for c in _cells() if "def fresh_run()" in c.source).split("NEEDED = ")[0]
+    source = code_with(NOTEBOOK, "def fresh_run()").split("NEEDED = ")[0]
     names |= {name: getattr(translation_run, name) for name in ("PAD", "START", "translation_folder")}
     names |= {"Run": training_run.Run, "settings": settings, "data": translation_run.TranslationData(settings)}
     exec(source, names)
@@ -139,11 +130,9 @@ def test_the_recorded_runs_show_that_one_vector_is_not_enough_for_long_sources()
 
 
 def test_every_careful_setting_writes_more_correct_sentences_and_greedy_decoding_one(names, capsys):
-    from autograde.student.drawings_decoder import setting_bars
-
     names |= {"small_world": small_world, "setting_bars": setting_bars}
     for part in ("SETTINGS = {", "def write(setting"):
-        exec(next(cell.source for cell in _cells() if part in cell.source), names)
+        exec(code_with(NOTEBOOK, part), names)
     lines = [line for line in capsys.readouterr().out.splitlines() if " of 200 are correct" in line]
     correct, different = ({line[:16].strip(): int(line[16:].split()[at]) for line in lines} for at in (0, 5))
     careful = [correct[name] for name in ("temperature 0.5", "top-k 10", "top-p 0.7")]
@@ -165,13 +154,7 @@ def test_a_function_that_uses_a_model_gets_the_cases_weights():
     assert call_answer.answer([question], {"Adder": Adder})[0]["status"] == "missing"
 
 
-def _cells() -> list:
-    return jupytext.read(notebooks.SOLUTIONS / f"{NOTEBOOK}.py").cells
-
-
 def test_the_phrasebook_has_sixty_sentences_in_four_languages_and_those_that_the_notebook_shows():
-    from autograde.student.small_tasks import phrasebook
-
     phrases = phrasebook()
     assert len(phrases) == 60 and all(list(phrase) == ["en", "fr", "de", "ko"] for phrase in phrases)
     assert len({phrase["en"] for phrase in phrases}) == 60

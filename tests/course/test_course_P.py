@@ -1,60 +1,50 @@
 """Notebook P: its steps agree with Keras, its features with the library, and its sentences with the recorded runs."""
 
-import functools
-
+import keras
 import numpy as np
 import pytest
 from keras import ops
+from notebook_loading import names_of_notebook  # noqa: F401 (a fixture)
 
-from autograde.exercises import catalogue, cells
+from bertlab.training.baselines.texts import max_of_real, pair_features
 from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "P_before_transformers"
 
 
-@functools.cache
-def solutions() -> dict:
-    """The names after the notebook's last answer."""
-    return cells.namespace(catalogue.of_notebook(NOTEBOOK)[-1])
-
-
-def test_the_steps_make_kerass_recurrent_layers():
-    import keras
-
+def test_the_steps_make_kerass_recurrent_layers(names):
     x = np.random.default_rng(0).normal(size=(2, 5, 3)).astype("float32")
     for name, made in (("rnn_step", keras.layers.SimpleRNN), ("lstm_step", keras.layers.LSTM)):
         layer = made(4, return_sequences=True)
         wanted = np.array(layer(x))
         states = (ops.zeros((2, 4)),) * (2 if name == "lstm_step" else 1)
         for place in range(5):
-            states = solutions()[name](x[:, place], *states, *layer.get_weights())
+            states = names[name](x[:, place], *states, *layer.get_weights())
             states = states if isinstance(states, tuple) else (states,)
             assert np.allclose(states[0], wanted[:, place], atol=1e-6), name
 
 
-def test_the_gradient_of_a_straight_reader_is_the_power_of_its_matrix():
+def test_the_gradient_of_a_straight_reader_is_the_power_of_its_matrix(names):
     tokens, u = 8, np.array([[0.0, 1.2], [-1.2, 0.0]], "float32")  # a turn times 1.2
     x = ops.convert_to_tensor(1e-4 * np.ones((tokens, 2), "float32"))
-    found = solutions()["gradient_by_distance"](
-        lambda x: solutions()["last_state"](x, np.eye(2, dtype="float32"), u, np.zeros(2, "float32")), x
+    found = names["gradient_by_distance"](
+        lambda x: names["last_state"](x, np.eye(2, dtype="float32"), u, np.zeros(2, "float32")), x
     )
     assert np.allclose(found, 2**0.5 * 1.2 ** np.arange(tokens), rtol=1e-4)
 
 
-def test_the_pair_features_are_the_librarys():
-    from bertlab.training.baselines.texts import max_of_real, pair_features
-
+def test_the_pair_features_are_the_librarys(names):
     rng = np.random.default_rng(1)
     x, y = (rng.normal(size=(3, length, 4)).astype("float32") for length in (5, 6))
     x_real, y_real = (np.array([[1] * 2 + [0] * (length - 2)] * 3, "int32") for length in (5, 6))
     wanted = pair_features(max_of_real(x, x_real), max_of_real(y, y_real))
-    found = solutions()["pair_features"](*map(ops.convert_to_tensor, (x, x_real, y, y_real)))
+    found = names["pair_features"](*map(ops.convert_to_tensor, (x, x_real, y, y_real)))
     assert np.allclose(found, wanted, atol=1e-6)
 
 
 @pytest.mark.parametrize(("n", "d", "k", "path"), [(125, 64, 5, 3), (126, 64, 5, 4), (512, 512, 3, 6)])
-def test_the_costs_are_those_of_table_1(n, d, k, path):
-    found = solutions()["costs"](n, d, k)
+def test_the_costs_are_those_of_table_1(names, n, d, k, path):
+    found = names["costs"](n, d, k)
     assert found == {
         "attention": (n * n * d, 1, 1), "recurrence": (n * d * d, n, n), "convolution": (k * n * d * d, 1, path),
     }  # fmt: skip

@@ -72,13 +72,10 @@ def test_the_student_guide_marks_the_difficulty_of_every_exercise_once():
     assert marked == sorted(exercise.number for exercise in (*catalogue.EXERCISES, *runs.RUNS))
 
 
-def test_links_to_other_files_are_text_on_the_site():
+def test_links_to_other_files_are_text_on_the_site_and_those_in_a_folder_are_relative_to_it():
     text = "[mini](../bertlab/pretrained/bertlab-mini/README.md#blimp), [guide](exercises.md), [code](../bertlab/x.py)."
     assert site_links(text, "docs/a.md") == "[mini](bertlab_mini.md#blimp), [guide](exercises.md), code."
     assert site_links("`layers[0](x)`, ![a](b.png)", "docs/a.md") == "`layers[0](x)`, ![a](b.png)"
-
-
-def test_links_of_a_page_in_a_folder_are_relative_to_it():
     text = "[next](lms.md#names), [words](../glossary.md), [benchmarks](../../benchmarks/README.md)"
     assert site_links(text, "docs/instructor/a.md") == (
         "[next](lms.md#names), [words](../glossary.md), [benchmarks](../benchmarks.md)"

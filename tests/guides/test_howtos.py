@@ -1,4 +1,4 @@
-"""The how-tos in docs/ name commands, options and Python names that exist; README's commands are run elsewhere."""
+"""README and the pages of docs/ name commands, options and Python names that exist."""
 
 import importlib.util
 import re
@@ -12,27 +12,11 @@ from autograde.cli import cli as autograde
 from bertlab.cli import cli as bertlab
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXTS = [
-    (DOCS / name).read_text(encoding="utf-8")
-    for name in (
-        "vectors.md",
-        "minimal_pairs.md",
-        "inside.md",
-        "pretraining.md",
-        "finetuning.md",
-        "distillation.md",
-        "generation.md",
-        "translation.md",
-        "instructor/before_the_term.md",
-        "instructor/each_week.md",
-        "instructor/lms.md",
-        "instructor/afterwards.md",
-    )
-]
+PAGES = [DOCS.parent / "README.md", *sorted(DOCS.rglob("*.md"))]
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in PAGES)
 PROGRAMS = {"bertlab": bertlab, "autograde": autograde}
-COMMANDS = [line.partition("  #")[0].strip() for text in TEXTS for line in text.splitlines()
-            if line.startswith(tuple(f"    {name} " for name in PROGRAMS))]  # fmt: skip
-IMPORTS = [found for text in TEXTS for found in re.findall(r"^from (\S+) import (.+)$", text, re.MULTILINE)]
+COMMANDS = re.findall(r"^(?:    )?((?:bertlab|autograde) .+?)(?:  +#.*)?$", TEXT, re.MULTILINE)
+IMPORTS = re.findall(r"^from (\S+) import (.+)$", TEXT, re.MULTILINE)
 
 
 def command_of(words: list[str]) -> click.Command:

@@ -8,11 +8,11 @@ import shlex
 import shutil
 import subprocess
 import sys
-import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from lms_files import make_zip
 from nbgrader.apps import NbGraderApp
 
 from autograde.demo.sample_class import make_class
@@ -84,18 +84,10 @@ class Walk:
     def prepare(self):
         """Makes the files that come from students and the LMS."""
         (self.folder / "downloads").mkdir()
-        with zipfile.ZipFile(self.folder / "downloads" / "submissions.zip", "w") as archive:
-            for name, (whose, _) in DOWNLOAD.items():
-                archive.writestr(
-                    zipfile.ZipInfo(name, (2026, 12, 9, 12, 0, 0)), self.work[whose]
-                )  # when it was downloaded
-        times = [
-            {
-                "user_id": int(name.removeprefix("doejane_LATE").split("_")[1]),
-                "submitted_at": _handed_in(day).isoformat(),
-            }
-            for name, (_, day) in DOWNLOAD.items()
-        ]
+        handed_in = {name: self.work[whose] for name, (whose, _) in DOWNLOAD.items()}
+        make_zip(self.folder / "downloads" / "submissions.zip", handed_in, downloaded=(2026, 12, 9, 12, 0, 0))
+        ids = {name: int(name.removeprefix("doejane_LATE").split("_")[1]) for name in DOWNLOAD}
+        times = [{"user_id": ids[name], "submitted_at": _handed_in(DOWNLOAD[name][1]).isoformat()} for name in DOWNLOAD]
         (self.folder / "downloads" / "submissions.json").write_text(json.dumps(times))
         (self.folder / "colab_files").mkdir()
         (self.folder / "colab_files" / f"Copy of {NOTEBOOK}.ipynb").write_text(self.work["dora"])

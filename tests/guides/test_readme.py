@@ -15,7 +15,6 @@ from bertlab.families import model_types
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-MAKEFILE = (Path(__file__).parents[2] / "Makefile").read_text(encoding="utf-8")
 COMMANDS = [re.split(r"\s+# ", line)[0] for line in README.splitlines() if line.startswith("bertlab ")]
 GRADING = [re.split(r"\s+# ", line)[0] for line in README.splitlines() if line.startswith("autograde ")]
 BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
@@ -61,20 +60,6 @@ def test_the_commands_work_in_the_order_of_the_page(folder):
         assert result.returncode == 0, f"{command}\n{result.stderr}"
 
 
-def test_every_command_and_option_exists():
-    from click.testing import CliRunner
-
-    from bertlab.cli import cli
-
-    for command in COMMANDS:
-        words = shlex.split(command)[1:]
-        group = cli.get_command(None, words[0])
-        path = words[:2] if hasattr(group, "commands") else words[:1]
-        shown = CliRunner().invoke(cli, [*path, "--help"]).output
-        for option in [word for word in words if word.startswith("--")]:
-            assert option in shown, f"{command}: no {option}"
-
-
 @pytest.mark.parametrize("block", BLOCKS, ids=["first", "second", "third"])
 def test_the_python_works(block, folder, monkeypatch):
     monkeypatch.chdir(folder)
@@ -114,11 +99,6 @@ def _value(number: str) -> float:
     """1.5·10⁻⁶ as a float."""
     digits, power = number.split("·10⁻")
     return float(digits) * 10.0 ** -int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")))
-
-
-def test_the_make_targets_exist():
-    for target in re.findall(r"`?make ([a-z-]+)", README):
-        assert re.search(rf"^{target}:.*##", MAKEFILE, re.MULTILINE), f"make {target}"
 
 
 @pytest.mark.exhaustive

@@ -22,46 +22,43 @@ def test_the_areas_are_free_of_listed_words():
     assert not found, "\n".join(found)
 
 
-def _found(tmp_path, name, source):
-    path = tmp_path / name
-    path.write_text(source, encoding="utf-8")
-    rule = check_words.Rule(re.compile("afresh"), "again", "afresh", "again")
-    return [finding.line for finding in check_words.check(path, [rule], tmp_path)]
-
-
-def test_markdown_is_read_without_its_code(tmp_path):
-    text = "Once\nafresh.\n\n```sh\nafresh\n```\n\n    afresh\n\n`afresh` and afresh\n"
-    assert _found(tmp_path, "a.md", text) == [2, 10]
-
-
-def test_python_is_read_where_people_read_it(tmp_path):
-    source = (
+READ = {  # what is read of a file: its name, its text, the lines in which "afresh" is found
+    "Markdown without its code": (
+        "a.md", "Once\nafresh.\n\n```sh\nafresh\n```\n\n    afresh\n\n`afresh` and afresh\n", [2, 10]
+    ),
+    "Python where people read it": (
+        "a.py",
         '"""Done afresh."""\n'  # 1: a docstring
         "afresh = 'afresh'\n"  # a name and a key: code
         "# made\n# afresh\n"  # 4: a comment
         "f'made {afresh} afresh'\n"  # 5: a message, once
-        "help = 'Make it afresh.'\n"  # 6: a help text
-    )
-    assert sorted(_found(tmp_path, "a.py", source)) == [1, 4, 5, 6]
-
-
-def test_code_in_a_text_and_names_of_arguments_are_not_prose(tmp_path):
-    source = (
+        "help = 'Make it afresh.'\n",  # 6: a help text
+        [1, 4, 5, 6],
+    ),
+    "neither code in a text nor names of arguments": (
+        "a.py",
         'def f(afresh):\n    """Makes\n    afresh: a number, made again"""\n'  # an argument's name: code
         'mistake("id", "go afresh", "stop afresh", hint="Draw afresh.")\n'  # 4: the hint only
-        'CELL = """def g():\n    return "made afresh"\n"""\n'  # a student's answer: code
-    )
-    assert _found(tmp_path, "a.py", source) == [4]
+        'CELL = """def g():\n    return "made afresh"\n"""\n',  # a student's answer: code
+        [4],
+    ),
+    "a notebook's text as Markdown": (
+        "n.py", "# %% [markdown]\n# Draw afresh.\n#\n#     afresh\n\n# %%\nx = 1  # afresh\n", [2, 7]
+    ),
+    "a page without tags, styles and placeholders": (
+        "p.html",
+        "<style>\n.afresh {}\n</style>\n<p title='afresh'>{{ afresh }} {% if afresh %}\nmade afresh</p>",
+        [5],
+    ),
+}  # fmt: skip
 
 
-def test_a_notebooks_text_is_read_as_markdown(tmp_path):
-    source = "# %% [markdown]\n# Draw afresh.\n#\n#     afresh\n\n# %%\nx = 1  # afresh\n"
-    assert _found(tmp_path, "n.py", source) == [2, 7]
-
-
-def test_a_page_is_read_without_its_tags_styles_and_placeholders(tmp_path):
-    source = "<style>\n.afresh {}\n</style>\n<p title='afresh'>{{ afresh }} {% if afresh %}\nmade afresh</p>"
-    assert _found(tmp_path, "p.html", source) == [5]
+@pytest.mark.parametrize("what", READ)
+def test_prose_is_read_where_people_read_it(what, tmp_path):
+    name, source, lines = READ[what]
+    (tmp_path / name).write_text(source, encoding="utf-8")
+    rule = check_words.Rule(re.compile("afresh"), "again", "afresh", "again")
+    assert sorted(found.line for found in check_words.check(tmp_path / name, [rule], tmp_path)) == lines
 
 
 def test_an_area_that_matches_nothing_is_an_error():

@@ -1,86 +1,80 @@
 """The exported encoder in ONNX Runtime, against ours."""
 
+import json
+
+import keras
 import numpy as np
 import pytest
+from bertlab_command import run
+from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
 
+from bertlab import checkpoints
+from bertlab.checkpoints.kinds import model_class
+from bertlab.export import export_onnx
+from bertlab.families import family, model_types
+from bertlab.generation import GenerationSettings, generate
+from bertlab.models import BertEncoder, PreTrainingModel
+from bertlab.training.finetuning.task_info import save_finetuned
+
+onnxruntime = pytest.importorskip("onnxruntime")
+pytest.importorskip("tf2onnx")
 pytestmark = pytest.mark.peers
-
-
-@pytest.mark.parametrize("activation", ["gelu", "gelu_tanh", "relu"])
-def test_onnx_runtime_agrees_with_the_encoder_at_every_length(tmp_path, activation):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("tf2onnx")
-    import keras
-    from finetuned_models import CONFIG
-
-    from bertlab.export import export_onnx
-    from bertlab.models import BertEncoder
-
-    keras.utils.set_random_seed(0)
-    encoder = BertEncoder(CONFIG.replace(num_layers=3, hidden_act=activation))
-    session = onnxruntime.InferenceSession(str(export_onnx(encoder, tmp_path / "encoder.onnx")))
-    rng = np.random.default_rng(0)
-    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
-        inputs = {
-            "input_ids": rng.integers(5, CONFIG.vocab_size, (rows, tokens)).astype("int32"),
-            "token_type_ids": rng.integers(0, 2, (rows, tokens)).astype("int32"),
-            "attention_mask": (np.arange(tokens) < rng.integers(1, tokens + 1, (rows, 1))).astype("int32"),
-        }
-        expected = encoder(inputs, training=False)
-        for output, values in zip(session.get_outputs(), session.run(None, inputs)):
-            np.testing.assert_allclose(values, np.array(expected[output.name]), atol=1e-4)
-
-
-@pytest.mark.parametrize("shape", ["sentence", "pair", "number", "tagging", "multiple-choice", "question"])
-def test_onnx_runtime_agrees_with_a_fine_tuned_model_of_every_task_type(tmp_path, shape):
-    import json
-
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("tf2onnx")
-    from click.testing import CliRunner
-    from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
-
-    from bertlab.cli import cli
-    from bertlab.training.finetuning.task_info import save_finetuned
-
-    model = model_of(shape)
-    save_finetuned(model, tmp_path / "tuned", TOKENIZER, info_of(shape), "huggingface")
-    result = CliRunner().invoke(
-        cli, ["export", str(tmp_path / "tuned"), "--onnx", "--out", str(tmp_path / "tuned.onnx")]
-    )
-    assert result.exit_code == 0, result.output
-    session = onnxruntime.InferenceSession(str(tmp_path / "tuned.onnx"))
-    names = ["batch", "choices", "tokens"] if shape == "multiple-choice" else ["batch", "tokens"]
-    assert [one.shape for one in session.get_inputs()] == [names] * 3
-    assert all(named == names[: len(named)] for one in session.get_outputs()
-               if (named := [axis for axis in one.shape if isinstance(axis, str)]))  # fmt: skip
-    rng = np.random.default_rng(0)
-    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
-        axes = (rows, 3, tokens) if shape == "multiple-choice" else (rows, tokens)
-        inputs = {
-            "input_ids": rng.integers(5, CONFIG.vocab_size, axes).astype("int32"),
-            "token_type_ids": rng.integers(0, 2, axes).astype("int32"),
-            "attention_mask": (np.arange(tokens) < rng.integers(1, tokens + 1, (*axes[:-1], 1))).astype("int32"),
-        }
-        expected = model(inputs, training=False)
-        expected = expected if isinstance(expected, dict) else {"logits": expected}
-        names = [output.name for output in session.get_outputs()]
-        assert sorted(names) == sorted(expected)
-        for name, values in zip(names, session.run(None, inputs)):
-            np.testing.assert_allclose(values, np.array(expected[name]), atol=1e-4)
-    labels = session.get_modelmeta().custom_metadata_map.get("labels", "[]")
-    assert tuple(json.loads(labels)) == tuple(info_of(shape).labels)
-
-
+BATCHES = ((1, 3), (2, 7), (5, 16))  # rows, tokens
 SIZES = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=20)
 OWN_SIZES = {"gpt2": {"pad_token_id": 0}, "modernbert": {"pad_token_id": 0}, "openai-gpt": {"intermediate_size": 64}}
 OWN_TOKEN_HEADS = ("gpt2", "modernbert", "xlnet")  # heads of tokens are the same layers in the other families
 
 
+def exported(folder, out):
+    """The command's output, and its file in ONNX Runtime."""
+    return run("export", folder, "--onnx", "--out", out), onnxruntime.InferenceSession(str(out))
+
+
+def assert_session_agrees(session, model, vocab_size, choices=False):
+    """All outputs are the model's, for batches of several sizes with padding."""
+    taken = {one.name for one in session.get_inputs()}
+    assert {"input_ids", "attention_mask"} <= taken
+    rng = np.random.default_rng(0)
+    for rows, tokens in BATCHES:
+        axes = (rows, 3, tokens) if choices else (rows, tokens)
+        inputs = {
+            "input_ids": rng.integers(6, vocab_size, axes).astype("int32"),
+            "token_type_ids": rng.integers(0, 2, axes).astype("int32"),
+            "attention_mask": (np.arange(tokens) < rng.integers(1, tokens + 1, (*axes[:-1], 1))).astype("int32"),
+        }
+        expected = model(inputs, training=False)
+        expected = expected if isinstance(expected, dict) else {"logits": expected}
+        given = {name: values for name, values in inputs.items() if name in taken}
+        found = dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
+        assert found.keys() == expected.keys()
+        for output, values in found.items():
+            np.testing.assert_allclose(values, np.array(expected[output]), atol=1e-4, err_msg=output)
+
+
+@pytest.mark.parametrize("activation", ["gelu", "gelu_tanh", "relu"])
+def test_onnx_runtime_agrees_with_the_encoder_at_every_length(tmp_path, activation):
+    keras.utils.set_random_seed(0)
+    encoder = BertEncoder(CONFIG.replace(num_layers=3, hidden_act=activation))
+    session = onnxruntime.InferenceSession(str(export_onnx(encoder, tmp_path / "encoder.onnx")))
+    assert_session_agrees(session, encoder, CONFIG.vocab_size)
+
+
+@pytest.mark.parametrize("shape", ["sentence", "pair", "number", "tagging", "multiple-choice", "question"])
+def test_onnx_runtime_agrees_with_a_fine_tuned_model_of_every_task_type(tmp_path, shape):
+    model = model_of(shape)
+    save_finetuned(model, tmp_path / "tuned", TOKENIZER, info_of(shape), "huggingface")
+    _, session = exported(tmp_path / "tuned", tmp_path / "tuned.onnx")
+    names = ["batch", "choices", "tokens"] if shape == "multiple-choice" else ["batch", "tokens"]
+    assert [one.shape for one in session.get_inputs()] == [names] * 3
+    assert all(named == names[: len(named)] for one in session.get_outputs()
+               if (named := [axis for axis in one.shape if isinstance(axis, str)]))  # fmt: skip
+    assert_session_agrees(session, model, CONFIG.vocab_size, shape == "multiple-choice")
+    labels = session.get_modelmeta().custom_metadata_map.get("labels", "[]")
+    assert tuple(json.loads(labels)) == tuple(info_of(shape).labels)
+
+
 def family_cases():
     """The encoder and a classifier of every family, and the heads that read every token: (model_type, kind)."""
-    from bertlab.families import family, model_types
-
     names = [name for name in model_types() if not family(name).decoder]  # a decoder's second row is no input here
     of_all = [(name, kind) for name in names for kind in ("encoder", "sequence_classification")]
     heads = ("token_classification", "question_answering", "multiple_choice")
@@ -89,62 +83,25 @@ def family_cases():
 
 @pytest.mark.parametrize(("name", "kind"), family_cases())
 def test_onnx_runtime_agrees_with_every_family_and_head_at_every_length(tmp_path, name, kind):
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("tf2onnx")
-    import keras
-
-    from bertlab.checkpoints.kinds import model_class
-    from bertlab.export import export_onnx
-    from bertlab.families import family
-
     keras.utils.set_random_seed(0)
-    config = family(name).config(**(SIZES | OWN_SIZES.get(name, {})), initializer_range=0.3)
-    model = model_class(kind)(config)
+    model = model_class(kind)(family(name).config(**(SIZES | OWN_SIZES.get(name, {})), initializer_range=0.3))
     session = onnxruntime.InferenceSession(str(export_onnx(model, tmp_path / "model.onnx")))
-    taken = {one.name for one in session.get_inputs()}
-    rng = np.random.default_rng(0)
-    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
-        axes = (rows, 3, tokens) if kind == "multiple_choice" else (rows, tokens)
-        inputs = {
-            "input_ids": rng.integers(6, 61, axes).astype("int32"),
-            "token_type_ids": rng.integers(0, 2, axes).astype("int32"),
-            "attention_mask": (np.arange(tokens) < rng.integers(1, tokens + 1, (*axes[:-1], 1))).astype("int32"),
-        }
-        expected = model(inputs, training=False)
-        expected = expected if isinstance(expected, dict) else {"logits": expected}
-        given = {name: values for name, values in inputs.items() if name in taken}
-        found = dict(zip([output.name for output in session.get_outputs()], session.run(None, given), strict=True))
-        assert found.keys() == expected.keys() and {"input_ids", "attention_mask"} <= taken
-        for output, values in found.items():
-            np.testing.assert_allclose(values, np.array(expected[output]), atol=1e-4, err_msg=output)
+    assert_session_agrees(session, model, 61, kind == "multiple_choice")
 
 
 @pytest.mark.parametrize("model_type", ["gpt2", "openai-gpt", "bert"])
 def test_onnx_runtime_gives_the_next_tokens_of_a_left_to_right_model(tmp_path, model_type):
     """The command exports it, for several lengths; `generate` chooses from the logits at a text's last token."""
-    onnxruntime = pytest.importorskip("onnxruntime")
-    pytest.importorskip("tf2onnx")
-    import keras
-    from click.testing import CliRunner
-    from finetuned_models import TOKENIZER
-
-    from bertlab import checkpoints
-    from bertlab.cli import cli
-    from bertlab.families import family
-    from bertlab.generation import GenerationSettings, generate
-    from bertlab.models import PreTrainingModel
-
     causal = {"causal": True} if model_type == "bert" else {}
     own = SIZES | OWN_SIZES.get(model_type, {}) | {"vocab_size": len(TOKENIZER.vocabulary), "initializer_range": 0.3}
     keras.utils.set_random_seed(0)
     model = PreTrainingModel(family(model_type).config(**own, **causal), next_sentence=False)
     checkpoints.save(model, tmp_path / "model", TOKENIZER, format="bertlab")
-    path = tmp_path / "model.onnx"
-    result = CliRunner().invoke(cli, ["export", str(tmp_path / "model"), "--onnx", "--out", str(path)])
-    assert result.exit_code == 0 and "→ logits" in result.output, result.output
-    session, rng = onnxruntime.InferenceSession(str(path)), np.random.default_rng(0)
+    output, session = exported(tmp_path / "model", tmp_path / "model.onnx")
+    assert "→ logits" in output
+    rng = np.random.default_rng(0)
     read = [one.name for one in session.get_inputs()]
-    for rows, tokens in ((1, 3), (2, 7), (5, 16)):
+    for rows, tokens in BATCHES:
         inputs = {
             "input_ids": rng.integers(5, own["vocab_size"], (rows, tokens)).astype("int32"),
             "token_type_ids": np.zeros((rows, tokens), "int32"),

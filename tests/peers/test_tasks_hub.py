@@ -1,4 +1,4 @@
-"""The Hugging Face source, on data sets that lie on disk: nothing is downloaded.
+"""The Hugging Face source: data sets in memory and on disk; nothing is downloaded. Data frames of pandas.
 
 `datasets.load_dataset("nyu-mll/glue", "mnli")` reads the folder ./nyu-mll/glue where there is one, with the same code
 that reads the hub's; so a test that makes such a folder proves the names, configurations, columns and splits that
@@ -41,45 +41,67 @@ def in_place_of_the_hub(here, name, config, features, splits):
     (folder / "README.md").write_text("\n".join([*card, "---", ""]))
 
 
-def test_a_saved_data_set_gives_rows_with_the_class_names_that_it_declares(tmp_path):
-    features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=["neg", "pos"])})
-    splits = {"train": [{"text": "Nice.", "label": 1}], "test": [{"text": "?", "label": -1}]}
-    saved = datasets.DatasetDict(
-        {name: datasets.Dataset.from_list(rows, features=features) for name, rows in splits.items()}
-    )
-    saved.save_to_disk(str(tmp_path / "saved"))
-    data = load_task(tmp_path / "saved")
-    assert (data.labels, data.train, data.test) == (("neg", "pos"), [SentenceRow("Nice.", 1)], [SentenceRow("?")])
+@pytest.fixture(params=["in memory", "on disk"])
+def given(request, tmp_path):
+    """A function from a data set to what `load_task` is given: itself, or the folder that it was saved in."""
+
+    def place(data_set):
+        if request.param == "in memory":
+            return data_set
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        data_set.save_to_disk(str(folder))
+        return folder
+
+    return place
 
 
-def test_indices_are_of_the_names_that_the_split_declares_also_where_the_caller_names_labels(tmp_path):
-    splits = {}
-    for split, names in (("train", ["bad", "good", "ok"]), ("test", ["good", "ok"])):
-        features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=names)})
-        rows = [{"text": name, "label": index} for index, name in enumerate(names)]
-        splits[split] = datasets.Dataset.from_list(rows, features=features)
-        splits[split].save_to_disk(str(tmp_path / split))
-    datasets.DatasetDict(splits).save_to_disk(str(tmp_path / "both"))
-    data = load_task(tmp_path / "both")
-    assert ([row.label for row in data.train], [row.label for row in data.test]) == ([0, 1, 2], [1, 2])
-    assert [row.label for row in load_task(tmp_path / "test", labels=("ok", "bad", "good")).train] == [2, 0]
+def labelled(texts, labels, names):
+    features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=names)})
+    return datasets.Dataset.from_dict({"text": list(texts), "label": list(labels)}, features=features)
 
 
-def test_classes_whose_names_are_numbers_are_taken_by_their_indices(tmp_path):
-    features = datasets.Features({"text": TEXT, "label": datasets.ClassLabel(names=["1", "2", "3"])})
-    rows = [{"text": str(index), "label": index} for index in range(3)]
-    datasets.Dataset.from_list(rows, features=features).save_to_disk(str(tmp_path / "stars"))
-    data = load_task(tmp_path / "stars")
-    assert (data.labels, [row.label for row in data.train]) == (("1", "2", "3"), [0, 1, 2])
+def labels_of(rows):
+    return [row.label for row in rows]
 
 
-def test_tags_declared_inside_a_list_are_found(tmp_path):
+def test_a_data_set_gives_rows_with_the_class_names_that_it_declares(given):
+    table = labelled(["Nice.", "No."], [1, 0], ["neg", "pos"])
+    data = load_task(given(datasets.DatasetDict({"train": table, "test": labelled("?", [-1], ["neg", "pos"])})))
+    assert data.labels == ("neg", "pos")
+    assert (data.train, data.test) == ([SentenceRow("Nice.", 1), SentenceRow("No.", 0)], [SentenceRow("?")])
+    assert load_task(table).train == load_task(table.to_iterable_dataset()).train == data.train
+    assert load_task(table.with_format("numpy")).train == data.train
+
+
+def test_indices_are_of_the_names_that_the_split_declares_also_where_the_caller_names_labels(given):
+    train, test = (labelled(names, range(len(names)), names) for names in (["bad", "good", "ok"], ["good", "ok"]))
+    data = load_task(given(datasets.DatasetDict({"train": train, "test": test})))
+    assert (labels_of(data.train), labels_of(data.test)) == ([0, 1, 2], [1, 2])
+    assert labels_of(load_task(given(test), labels=("ok", "bad", "good")).train) == [2, 0]
+    assert labels_of(load_task(given(test), labels=("fine", "well")).train) == [0, 1]  # other names are the caller's
+
+
+def test_classes_whose_names_are_numbers_are_taken_by_their_indices(given):
+    data = load_task(given(labelled("012", range(3), ["1", "2", "3"])))
+    assert (data.labels, labels_of(data.train)) == (("1", "2", "3"), [0, 1, 2])
+
+
+def test_tags_declared_inside_a_list_are_found(given):
     tags = datasets.List(datasets.ClassLabel(names=["O", "B-LOC"]))
     features = datasets.Features({"tokens": datasets.List(TEXT), "ner_tags": tags})
-    saved = datasets.Dataset.from_list([{"tokens": ["in", "Rome"], "ner_tags": [0, 1]}], features=features)
-    saved.save_to_disk(str(tmp_path / "saved"))
-    data = load_task(tmp_path / "saved", columns={"words": "tokens", "tags": "ner_tags"})
+    table = datasets.Dataset.from_list([{"tokens": ["in", "Rome"], "ner_tags": [0, 1]}], features=features)
+    data = load_task(given(table), columns={"words": "tokens", "tags": "ner_tags"})
     assert (data.labels, data.train) == (("O", "B-LOC"), [TaggingRow(("in", "Rome"), (0, 1))])
+
+
+def test_a_data_frame_is_read_row_by_row_and_an_empty_cell_is_a_missing_label():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["Nice.", "No."], "label": ["pos", "neg"]})
+    assert load_task(frame).train == [SentenceRow("Nice.", 1), SentenceRow("No.", 0)]
+    numbers = pandas.DataFrame({"text": ["a", "b", "c"], "label": pandas.array([1, 2, None], dtype="Int64")})
+    with pytest.raises(DataError, match=r"rows \(train\) row 2: column 'label' is empty"):
+        load_task(numbers)
+    assert load_task(numbers[:2]).labels == ("1", "2")
 
 
 def test_glue_by_name_reads_its_own_configuration_columns_and_splits(here):

@@ -1,5 +1,7 @@
 """Every family that transformers has × every head × every activation, in the folder that it writes today, both ways.
 
+Hidden states of every layer, attention and gradients: test_parity.py.
+
 The folder has the tokenizer in tokenizer.json alone, with two added tokens, and weights in several files. We read it,
 compute the same, and write it; transformers reads that without a missing or unexpected name and computes the same.
 `NUMBER` combinations are run.
@@ -12,6 +14,8 @@ import pytest
 from peer_outputs import ours_of, theirs_of
 
 from bertlab import checkpoints, models
+from bertlab.families import family as family_of
+from bertlab.models.outline import outline
 from bertlab.tokenizers.bpe.chunks import byte_characters
 
 torch = pytest.importorskip("torch")
@@ -51,7 +55,7 @@ FAMILIES = {
     "GPT2": (("Model", "LMHeadModel", "ForSequenceClassification", "ForTokenClassification", "ForQuestionAnswering"),
              DECODER, "activation_function", ACTIVATIONS),
     "Marian": (("MTModel",),
-               dict(d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+               dict(d_model=16, encoder_layers=2, decoder_layers=3, encoder_attention_heads=2,
                     decoder_attention_heads=2, encoder_ffn_dim=24, decoder_ffn_dim=24, max_position_embeddings=20,
                     scale_embedding=True), "activation_function", ACTIVATIONS),
     "ModernBert": (MASKED, SIZES, "hidden_activation", ACTIVATIONS),
@@ -60,12 +64,19 @@ FAMILIES = {
     "XLNet": (("Model", "LMHeadModel", *CLASSIFIERS, "ForQuestionAnsweringSimple"),
               dict(d_model=16, n_layer=2, n_head=2, d_inner=24), "ff_activation", ACTIVATIONS),
 }  # fmt: skip
-CASES = [(family, head, act) for family, (heads, _, _, acts) in FAMILIES.items() for head in heads for act in acts]
-NUMBER = 269
+# Other layers of a family: (family, further settings); each is run with every head and one activation.
+VARIANTS = {
+    "no projection": ("Electra", dict(embedding_size=16)),
+    "windows": ("ModernBert", dict(num_hidden_layers=4, local_attention=4)),
+    "windows, mean": ("ModernBert", dict(num_hidden_layers=4, local_attention=4, classifier_pooling="mean")),
+}
+CASES = [(family, head, act, "") for family, (heads, _, _, acts) in FAMILIES.items() for head in heads for act in acts]
+CASES += [(family, head, "gelu", name) for name, (family, _) in VARIANTS.items() for head in FAMILIES[family][0]]
+NUMBER = 288
 
 
 def test_the_number_of_combinations_is_the_written_one():
-    assert len(CASES) == NUMBER and len({family for family, _, _ in CASES}) == 10
+    assert len(CASES) == NUMBER and len({family for family, *_ in CASES}) == 10
 
 
 # === Tokenizers, each in the one file that transformers writes ===
@@ -172,9 +183,9 @@ def test_a_tokenizer_in_one_file_with_added_tokens_is_read_and_written_back(fami
 # === Models ===
 
 
-def model_of(family, head, act, size, pad):
+def model_of(family, head, act, size, pad, **more):
     _, settings, name, _ = FAMILIES[family]
-    settings = settings | {name: act, "vocab_size": size, "pad_token_id": pad}
+    settings = settings | {name: act, "vocab_size": size, "pad_token_id": pad} | more
     if head in ("ForSequenceClassification", "ForTokenClassification"):
         settings["num_labels"] = 3
     if family == "Marian":
@@ -187,6 +198,7 @@ def model_of(family, head, act, size, pad):
     if family == "Marian":
         with torch.no_grad():
             model.model.shared.weight[pad] = 0
+        model.final_logits_bias.normal_()
     return model
 
 
@@ -202,21 +214,23 @@ def inputs_of(family, head, size, pad):
     if family == "XLNet":  # padding before the text
         ids[1], mask[1] = np.roll(ids[1], 2), np.roll(mask[1], 2)
     inputs = {"input_ids": ids, "attention_mask": mask}
-    if family in ("Albert", "Bert", "Electra"):
-        inputs["token_type_ids"] = np.array([[0, 0, 0, 1, 1, 1], [0] * 6])
+    if family in ("Albert", "Bert", "Electra", "XLNet"):
+        last = 2 if family == "XLNet" else 1
+        inputs["token_type_ids"] = np.array([[0, 0, 0, 1, 1, last], [0] * 5 + [last - 1]])
     return {name: value[:, None] for name, value in inputs.items()} if "Choice" in head else inputs
 
 
-@pytest.mark.parametrize(("family", "head", "act"), CASES)
-def test_a_folder_of_today_is_read_and_written_back(family, head, act, tokenizer_of, tmp_path):
+@pytest.mark.parametrize(("family", "head", "act", "variant"), CASES)
+def test_a_folder_of_today_is_read_and_written_back(family, head, act, variant, tokenizer_of, tmp_path):
     theirs = tokenizer_of(family)
     size, pad = (len(theirs), theirs.pad_token_id or 0) if theirs is not None else (41, 40)
-    model, inputs = model_of(family, head, act, size, pad), inputs_of(family, head, size, pad)
+    _, more = VARIANTS.get(variant, (family, {}))
+    model, inputs = model_of(family, head, act, size, pad, **more), inputs_of(family, head, size, pad)
     model.save_pretrained(tmp_path / "theirs", max_shard_size="3KB")
     assert (tmp_path / "theirs" / "model.safetensors.index.json").exists()
     if theirs is not None:
         theirs.save_pretrained(tmp_path / "theirs")
-    expected = first_of(theirs_of, model, inputs, head)
+    expected = theirs_of(model, inputs)
     ours = checkpoints.load(tmp_path / "theirs")
     assert type(ours) is (
         models.ReplacedTokenDetector if (family, head) == ("Electra", "ForPreTraining") else OURS[head]
@@ -227,15 +241,26 @@ def test_a_folder_of_today_is_read_and_written_back(family, head, act, tokenizer
     again, told = type(model).from_pretrained(tmp_path / "ours", output_loading_info=True)
     assert {name: list(keys) for name, keys in told.items() if keys} == {}
     assert type(again) is type(model) and again.config.architectures == [family + head]
-    check(first_of(theirs_of, again.eval(), inputs, head), expected)
+    np.testing.assert_allclose(theirs_of(again.eval(), inputs), expected, rtol=0, atol=1e-6)
+    if family == "Marian":
+        assert again.config.decoder_start_token_id == pad and again.config.eos_token_id == 0
 
 
-def first_of(output, model, inputs, head):
-    if head != "ForPreTraining":
-        return output(model, inputs)
+def test_alberts_order_of_segments_is_predicted_as_theirs(tmp_path):
+    model, inputs = model_of("Albert", "ForPreTraining", "gelu_new", 61, 0), inputs_of("Albert", "", 61, 0)
+    model.save_pretrained(tmp_path)
     with torch.no_grad():
-        found = model(**{name: torch.from_numpy(value) for name, value in inputs.items()})
-    return np.asarray(found["prediction_logits"] if "prediction_logits" in found else found["logits"])
+        expected = model(**{name: torch.from_numpy(value) for name, value in inputs.items()}).sop_logits.numpy()
+    found = checkpoints.load(tmp_path)({name: value.astype("int32") for name, value in inputs.items()})
+    check(np.asarray(found["next_sentence_logits"]), expected)
+
+
+@pytest.mark.parametrize("size", ["base", "large"])
+def test_modernberts_published_sizes_have_as_many_parameters(size):
+    config = family_of("modernbert").config.named(size)
+    with torch.device("meta"):
+        reference = transformers.ModernBertForMaskedLM(transformers.ModernBertConfig(**config.to_huggingface()))
+    assert outline(lambda: models.PreTrainingModel(config)).count_params() == reference.num_parameters()
 
 
 def check(found, expected):

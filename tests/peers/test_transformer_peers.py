@@ -1,17 +1,17 @@
-"""The Transformer of 2017 against PyTorch's own `torch.nn.Transformer`, and Marian's models against transformers.
+"""The Transformer of 2017 against PyTorch's own `torch.nn.Transformer`.
 
-Marian on all backends, with gradients: the cases of benchmarks/parity/cases.py in test_parity.py.
+Marian: test_parity.py (all backends, gradients), test_today_peers.py, test_translation_pieces_peers.py (targets).
 """
 
 import numpy as np
 import pytest
 from layer_case import randomise
 
-from bertlab import checkpoints, models
+from bertlab import models
 from bertlab.families import TransformerConfig
+from bertlab.training.objectives.losses import smoothed_losses
 
 torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
 pytestmark = pytest.mark.peers
 CONFIG = TransformerConfig(vocab_size=61, hidden_size=32, num_layers=3, decoder_layers=2, num_heads=4,
                            intermediate_size=48, max_position_embeddings=24, layer_norm_eps=1e-5)  # fmt: skip
@@ -93,73 +93,9 @@ def test_encoder_and_decoder_equal_pytorchs_transformer(pre_norm):
         assert differences.max() <= 1e-5 * max(1, np.abs(expected).max()), name
 
 
-def test_a_folder_of_transformers_loads_and_is_written_back(tmp_path):
-    torch.manual_seed(0)
-    config = transformers.MarianConfig(
-        vocab_size=61, max_position_embeddings=24, d_model=32, encoder_layers=2, decoder_layers=3,
-        encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
-        activation_function="swish", scale_embedding=True, pad_token_id=60, eos_token_id=0, decoder_start_token_id=60,
-        forced_eos_token_id=0,
-    )  # fmt: skip
-    reference = transformers.MarianMTModel(config).eval()
-    for parameter in reference.parameters():
-        if parameter.requires_grad:
-            torch.nn.init.normal_(parameter, std=0.2)
-    reference.final_logits_bias.normal_()
-    reference.save_pretrained(tmp_path / "theirs")
-    model = checkpoints.load(tmp_path / "theirs")
-    ids, mask = np.array([[5, 9, 7, 0], [8, 0, 60, 60]]), np.array([[1, 1, 1, 1], [1, 1, 0, 0]])
-    target = np.array([[60, 17, 4], [60, 8, 3]])
-
-    def outputs(one):
-        with torch.no_grad():
-            return one(input_ids=torch.from_numpy(ids), attention_mask=torch.from_numpy(mask),
-                       decoder_input_ids=torch.from_numpy(target)).logits.numpy()  # fmt: skip
-
-    expected = outputs(reference)
-    inputs = {"input_ids": ids, "attention_mask": mask, "decoder_input_ids": target}
-    found = np.asarray(model({name: value.astype("int32") for name, value in inputs.items()})["masked_lm_logits"])
-    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * max(1, np.abs(expected).max()))
-    checkpoints.save(model, tmp_path / "ours")
-    again = transformers.MarianMTModel.from_pretrained(tmp_path / "ours").eval()
-    np.testing.assert_array_equal(outputs(again), expected)
-    assert again.config.decoder_start_token_id == 60 and again.config.eos_token_id == 0
-
-
 def test_label_smoothing_is_that_of_pytorch():
-    from bertlab.training.objectives.losses import smoothed_losses
-
     rng = np.random.default_rng(0)
     logits, labels = rng.normal(0, 3, (5, 61)).astype("float32"), rng.integers(0, 61, 5)
     loss = torch.nn.CrossEntropyLoss(label_smoothing=0.1, reduction="none")
     expected = loss(torch.from_numpy(logits), torch.from_numpy(labels)).numpy()
     np.testing.assert_allclose(smoothed_losses(logits, labels, 0.1), expected, rtol=1e-6)
-
-
-def test_targets_are_those_of_transformers_generate(tmp_path):
-    """The most likely token each time, with kept keys and values on both sides."""
-    from bertlab.generation import TranslationSettings, translate
-
-    torch.manual_seed(3)
-    config = transformers.MarianConfig(
-        vocab_size=31, max_position_embeddings=24, d_model=32, encoder_layers=2, decoder_layers=2,
-        encoder_attention_heads=4, decoder_attention_heads=4, encoder_ffn_dim=48, decoder_ffn_dim=48,
-        activation_function="relu", scale_embedding=True, pad_token_id=30, eos_token_id=0, decoder_start_token_id=30,
-        forced_eos_token_id=None,
-    )  # fmt: skip
-    reference = transformers.MarianMTModel(config).eval()
-    for parameter in reference.parameters():
-        if parameter.requires_grad and parameter.ndim == 2:
-            torch.nn.init.normal_(parameter, std=0.5)
-    torch.nn.init.normal_(reference.model.shared.weight, std=0.15)
-    reference.save_pretrained(tmp_path)
-    sources = [[5, 9, 7, 12, 0], [8, 0], [21, 22, 5, 5, 17, 0]]
-    ids, mask = torch.full((3, 6), 30), torch.zeros((3, 6), dtype=torch.int64)
-    for row, source in enumerate(sources):
-        ids[row, : len(source)], mask[row, : len(source)] = torch.tensor(source), 1
-    with torch.no_grad():
-        rows = reference.generate(ids, attention_mask=mask, num_beams=1, do_sample=False, max_new_tokens=12)
-    expected = [row[1:].tolist() for row in rows]
-    expected = [row[: row.index(0) + 1] if 0 in row else row for row in expected]
-    found = translate(checkpoints.load(tmp_path), sources, TranslationSettings(beams=1, max_new_tokens=12))
-    assert found == expected and len({tuple(target) for target in found}) > 1

@@ -8,7 +8,7 @@ from pathlib import Path
 from once import made_once
 
 from autograde.boundary import call_answer, fingerprints
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.exercises.proofs import Proofs
 from autograde.judging.judge import judge
@@ -77,6 +77,16 @@ def written(source: str, name: str = "<cell>") -> dict:
     linecache.cache[name] = (len(source), None, source.splitlines(True), name)
     exec(compile(source, name, "exec"), namespace)
     return namespace
+
+
+def verdict_on_changed(exercise_id: str, *changes: tuple[str, str]):
+    """The verdict on the solution's cell with some texts, which are in it once, replaced by others."""
+    exercise = catalogue.find(exercise_id)
+    source = cells.answer_cell(exercise)
+    for old, new in changes:
+        assert source.count(old) == 1
+        source = source.replace(old, new)
+    return judge(visible_plan(exercise_id), asking(cells.namespace(exercise, source)), source)
 
 
 def verdict_on(exercise_id: str, source: str, **options):

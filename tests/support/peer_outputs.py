@@ -2,7 +2,8 @@
 
 import numpy as np
 
-FIRST = ("logits", "masked_lm_logits", "last_hidden_state", "sequence_output")  # the output of a model with several
+# The output of a model with several.
+FIRST = ("logits", "prediction_logits", "masked_lm_logits", "last_hidden_state", "sequence_output")
 
 
 def theirs_of(model, inputs: dict) -> np.ndarray:

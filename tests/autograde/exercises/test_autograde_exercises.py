@@ -1,14 +1,19 @@
 """The catalogue tested by its own mistakes: every misconception fails and is named, every other solution passes."""
 
+import dataclasses
 import re
 from dataclasses import replace
 
+import jupytext
+import nbclient
 import numpy as np
 import pytest
 from autograde_case import proofs_of
+from keras import ops
 
 from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells, notebooks, runs
+from autograde.exercises.n03_attention.attention import INPUTS
 from autograde.exercises.other_answers import alternatives, wrong_answers
 from autograde.exercises.planning import planner
 from autograde.exercises.proofs import PROOFS, Proofs, _excess, _too_large, undefined_names
@@ -169,8 +174,6 @@ def test_hidden_seeds_differ_by_student_and_exercise_and_need_the_secret():
 
 
 def test_a_patch_that_does_not_fit_is_a_clear_error():
-    import dataclasses
-
     exercise = catalogue.find("scores")
     wrong = dataclasses.replace(exercise.misconceptions[0], patch=(("no such text", ""),))
     with pytest.raises(notebooks.SolutionError, match="0 times"):
@@ -193,10 +196,6 @@ def test_the_table_lists_every_exercise_and_counts():
 
 
 def test_the_worked_numbers_of_the_lecture_come_out_of_the_solutions_functions():
-    from keras import ops
-
-    from autograde.exercises.n03_attention.attention import INPUTS
-
     names = cells.namespace(catalogue.find("attention"))
     example, *_ = INPUTS(np.random.default_rng())
     x, w_q, _, w_k, _, w_v, _ = map(ops.convert_to_tensor, example.arguments)
@@ -213,9 +212,6 @@ def test_the_worked_numbers_of_the_lecture_come_out_of_the_solutions_functions()
 @pytest.mark.exhaustive
 @each_notebook
 def test_the_solution_notebook_runs_from_top_to_bottom_and_everything_passes(notebook, tmp_path, monkeypatch):
-    import jupytext
-    import nbclient
-
     monkeypatch.setenv("PYTHONPATH", str(notebooks.SOLUTIONS.parent))  # the kernel is a process of its own
     written = jupytext.read(notebooks.SOLUTIONS / f"{notebook}.py")
     resources = {"metadata": {"path": str(tmp_path)}}

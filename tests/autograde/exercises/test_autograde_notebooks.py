@@ -2,10 +2,12 @@
 
 import dataclasses
 
+import jupytext
 import pytest
 
 from autograde import exercises
 from autograde.exercises import catalogue, notebooks
+from autograde.exercises.n03_attention import scores
 from autograde.exercises.notebooks import SolutionError
 
 COURSE = """# %% [markdown]
@@ -71,8 +73,6 @@ def test_two_answers_need_two_headings(facts_of):
 
 
 def test_the_cells_are_jupytexts(tmp_path):
-    import jupytext
-
     for path in sorted(notebooks.SOLUTIONS.glob("[0-9]*.py")):
         expected = [cell for cell in jupytext.read(path).cells if cell.cell_type == "code"]
         cells = [cell for cell in notebooks.cells_of(path.stem) if cell.is_code]
@@ -82,8 +82,6 @@ def test_the_cells_are_jupytexts(tmp_path):
 
 
 def test_points_that_do_not_add_up_to_the_notebooks_are_refused(monkeypatch):
-    from autograde.exercises.n03_attention import scores
-
     one_part = dataclasses.replace(scores.EXERCISE, parts=scores.EXERCISE.parts[:1])
     monkeypatch.setattr(scores, "EXERCISE", one_part)
     with pytest.raises(SolutionError, match=r"solutions/03_attention.py line \d+: expected the 2 points .*values 2"):

@@ -36,7 +36,8 @@ def test_a_new_exercise_is_proved_and_what_it_does_not_test_is_listed(own):
         "answers/09_pooling.py", "exercises/n09_pooling/mean_pooling.py", "solutions/09_pooling.py",
     ]  # fmt: skip
     shown = run("try", NAME, "--exercises", own)
-    assert "9 of 9 proofs hold" in shown and "1 alternatives" in shown and "no hint helps" in shown
+    assert "9 of 9 proofs hold" in shown and "1 alternatives" in shown and "not there yet:" in shown
+    assert "- no hint helps after a failed try" in shown
     assert "no other right answer" not in shown and "4 sentences have no part that tests them" in shown
     (own / "answers/09_pooling.py").unlink()
     assert "no other right answer is in answers/09_pooling.py" in run("try", NAME, "--exercises", own)

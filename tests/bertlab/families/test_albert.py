@@ -5,11 +5,10 @@ import json
 import keras
 import numpy as np
 import pytest
+from bertlab_command import run
 from checkpoint_files import tokenizer
-from click.testing import CliRunner
 
 from bertlab import checkpoints, families, models
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.examples import make_examples, tokenize_documents
@@ -141,12 +140,6 @@ def folders(tmp_path):
             "--preset", preset, "--sequence-length", "20", "--duplicate-factor", "1")  # fmt: skip
     albert().save(tmp_path / "config.json")
     return tmp_path
-
-
-def run(*arguments):
-    result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 @pytest.mark.slow

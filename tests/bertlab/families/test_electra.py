@@ -1,18 +1,17 @@
 """ELECTRA's published models: the discriminator's head, its path into fine-tuning, and its checkpoint folders.
 
-Parity: tests/peers/test_parity.py (generator), tests/peers/test_electra_peers.py (discriminator and heads).
+Parity: tests/peers/test_parity.py (generator), tests/peers/test_today_peers.py (discriminator and heads).
 """
 
 import json
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from checkpoint_files import same_weights, tokenizer, weights
-from click.testing import CliRunner
 
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import variables_of
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=32)
@@ -78,12 +77,6 @@ def test_commands_read_a_discriminators_folder(tmp_path):
     checkpoints.save(models.ReplacedTokenDetector(config()), tmp_path / "model", tokenizer())
     rows = "\n".join(f"{word} {word},{label}" for word, label in zip("abcdefghijklmnop", "xy" * 8))
     (tmp_path / "rows.csv").write_text("text,label\n" + rows + "\n")
-
-    def run(*arguments):
-        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.output
-
     assert "embedding projection" in run("summary", tmp_path / "model")
     run("finetune", tmp_path / "rows.csv", "--model", tmp_path / "model", "--out", tmp_path / "run", "--epochs", "1",
         "--validation-share", "0.25", "--max-length", "16", "--batch-size", "8")  # fmt: skip

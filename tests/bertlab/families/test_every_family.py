@@ -10,12 +10,11 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuning_case import TOKENIZER, task_of
 from pretraining_case import curve
 
 from bertlab import checkpoints, families
-from bertlab.cli import cli
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -35,12 +34,6 @@ def config_of(name, **changes):
                  max_position_embeddings=34, pad_token_id=TOKENIZER.vocabulary.pad_id, initializer_range=0.2,
                  hidden_dropout=0.1, attention_dropout=0.0)  # fmt: skip
     return families.family(name).config(**(sizes | OWN.get(name, {}) | changes))
-
-
-def run(*arguments, code=0):
-    result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 def documents(number=30):

@@ -1,18 +1,17 @@
 """ModernBERT: rotary positions, local and global layers, gated networks, configs of two ages, and the commands.
 
-Parity: tests/peers/test_parity.py, tests/peers/test_modernbert_peers.py (heads and folders).
+Parity: tests/peers/test_parity.py, tests/peers/test_today_peers.py (heads and folders).
 """
 
 import json
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from checkpoint_files import same_weights, tokenizer, weights
-from click.testing import CliRunner
 from keras import ops
 
 from bertlab import checkpoints, families, layers, models
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families import config_from_huggingface
 
@@ -205,12 +204,6 @@ def test_the_commands_pretrain_summarize_fine_tune_and_predict(tmp_path):
     modernbert(max_position_embeddings=64).save(tmp_path / "config.json")
     rows = "\n".join(f"{word} {word},{label}" for word, label in zip(words, "xy" * 8))
     (tmp_path / "rows.csv").write_text("text,label\n" + rows + "\n")
-
-    def run(*arguments):
-        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.output
-
     run("data", "make", tmp_path / "text.txt", "--vocab", tmp_path / "vocab.txt", "--out", tmp_path / "data",
         "--preset", "roberta", "--masked-lm-probability", "0.3", "--sequence-length", "32")  # fmt: skip
     run("pretrain", tmp_path / "config.json", "--data", tmp_path / "data", "--out", tmp_path / "run", "--preset",

@@ -1,6 +1,6 @@
 """XLNet: two streams, relative positions and segments, the last token, and its checkpoint folders.
 
-Parity: tests/peers/test_parity.py (encoder), tests/peers/test_xlnet_peers.py (heads, streams).
+Parity: tests/peers/test_parity.py (encoder), tests/peers/test_xlnet_peers.py (streams).
 """
 
 import json

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from click.testing import CliRunner
 from pretraining_case import CONFIG, curve, make_examples
 
@@ -124,12 +125,6 @@ def test_settings_of_other_models_are_refused_before_the_start(changes, message,
 
 
 # === Commands on the finished model ===
-
-
-def run(*arguments):
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from click.testing import CliRunner
 
 from bertlab.cli import cli
@@ -211,12 +212,6 @@ def test_options_of_masked_rows_are_refused_for_pairs(folder, tmp_path, option):
     paths = [str(tmp_path / "config.json"), "--data", str(folder), "--out", str(tmp_path / "run")]
     result = CliRunner().invoke(cli, ["pretrain", *paths, *option])
     assert result.exit_code == 2 and f"{option[0]} is for masked rows" in result.output
-
-
-def run(*arguments):
-    result = CliRunner().invoke(cli, [str(argument) for argument in arguments], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    return result.output
 
 
 @pytest.mark.slow

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab import checkpoints, families, models
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import DrawOrder
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -133,11 +132,6 @@ def test_muon_is_refused_and_the_rows_of_a_bias_are_never_its_matrices(data, tmp
 
 @pytest.mark.slow
 def test_the_commands_fine_tune_encode_and_count_it(finished, tmp_path):
-    def run(*arguments):
-        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.output
-
     model = finished[0] / "checkpoint"
     assert "prediction embedding" in run("summary", model)
     rows = "\n".join(f"{word} {word},{label}" for word, label in zip("abcdefghijklmnop", "xy" * 8))
