@@ -116,7 +116,8 @@ def words(files, most, out):
 @click.option("--min-frequency", default=2, show_default=True, help="Merge only pairs that occur at least this often.")
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON object instead of a sentence.")
 def learn_bpe(files, size, out, min_frequency, as_json):
-    """Learn a byte-level BPE from UTF-8 text files. It keeps capitals and spaces and has no unknown text.
+    """Learn a byte-level BPE from UTF-8 text files, with the package tokenizers. It keeps capitals and spaces and has
+    no unknown text.
 
     \b
     Example:

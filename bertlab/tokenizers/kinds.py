@@ -17,7 +17,7 @@ WHOLE_WORDS = "whole words"
 _CLASSES = {
     WORDPIECE: ("bertlab.tokenizers.wordpiece.tokenizer", "WordPieceTokenizer"),
     BYTE_PAIRS: ("bertlab.tokenizers.bpe.tokenizer", "BytePairTokenizer"),
-    WORD_PAIRS: ("bertlab.tokenizers.bpe.words", "WordPairTokenizer"),
+    WORD_PAIRS: ("bertlab.tokenizers.bpe.tokenizer", "WordPairTokenizer"),
     SENTENCE_PIECES: ("bertlab.tokenizers.sentence_pieces", "SentencePieceTokenizer"),
     WHOLE_WORDS: ("bertlab.tokenizers.whole_words", "WordTokenizer"),
     TRANSLATION_PIECES: ("bertlab.tokenizers.translation_pieces", "TranslationTokenizer"),

@@ -41,12 +41,28 @@ class AddedToken:
 
 
 class TokenTable:
-    """Look-up in a vocabulary of any kind. A subclass sets `pieces`, its tokens, and `_index`: token → id."""
+    """Look-up in a vocabulary of any kind.
+
+    A subclass sets `pieces`, its tokens, `_index`, token → id, calls `_set_special_ids`, and defines `sha256`, a
+    fingerprint of all that it consists of.
+    """
 
     pieces: tuple[str, ...]
+    sha256: str
     added: tuple[AddedToken, ...] = ()  # tokens beside those of the model's own vocabulary, each also among `pieces`
     cls_last: bool = False
     _index: dict[str, int]
+
+    def _set_special_ids(self, special: Iterable[str]) -> None:
+        """Sets the ids of padding, unknown, [CLS], [SEP] and [MASK], whose texts are given in this order."""
+        self.special_ids = tuple(map(self.index, special))
+        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = self.special_ids
+
+    def __eq__(self, other) -> bool:
+        return type(other) is type(self) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
 
     @property
     def ids(self) -> Mapping[str, int]:

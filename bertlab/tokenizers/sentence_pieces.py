@@ -91,27 +91,16 @@ class SentencePieceVocabulary(TokenTable):
         missing = [token for token in self.special if token not in self._index]
         if missing:
             raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(self.special)}")
-        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = map(self.index, self.special)
+        self._set_special_ids(self.special)
+        self.special_ids += tuple(self._index[token] for token in _FURTHER if self.cls_last and token in self._index)
         self.added = tuple(added_tokens(self._entries, (*self.special, *_FURTHER), where))
 
     def __reduce__(self):
         return SentencePieceVocabulary, (self.model, MODEL_FILE, self._entries)
 
-    def __eq__(self, other) -> bool:
-        return isinstance(other, SentencePieceVocabulary) and (self.model, self.added) == (other.model, other.added)
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
-
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
         return not piece.startswith(WORD_BEGIN) and piece not in self.special
-
-    @property
-    def special_ids(self) -> tuple[int, ...]:
-        """Ids of the special tokens; padding, unknown, [CLS], [SEP] and [MASK] are the first five, in this order."""
-        further = _FURTHER if self.cls_last else ()
-        return tuple(self._index[token] for token in (*self.special, *further) if token in self._index)
 
     @cached_property
     def sha256(self) -> str:

@@ -12,7 +12,7 @@ import pytest
 from peer_outputs import ours_of, theirs_of
 
 from bertlab import checkpoints, models
-from bertlab.tokenizers.bpe.chunks import byte_characters
+from bertlab.tokenizers.bpe.vocabulary import byte_characters
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

@@ -1,6 +1,5 @@
 """The common part of the tokenizers of every kind: packing, batches one text after the other, ids back to text."""
 
-import json
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Sequence
@@ -10,7 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.files import read_json
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
+
+COPY_IT = "copy the original again"  # the advice for a damaged file of a tokenizer
 
 
 class BaseTokenizer(ABC):
@@ -146,12 +148,4 @@ def ragged(rows: Iterable[Sequence[int]]) -> Ragged:
 
 def read_config(path: Path) -> dict:
     """The object in a tokenizer_config.json; {} without the file. Raises ConfigError for other content."""
-    if not path.exists():
-        return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected a JSON object with fields such as do_lower_case, not {values!r:.60}")
-    return values
+    return read_json(path, ConfigError, COPY_IT, dict) if path.exists() else {}

@@ -68,5 +68,5 @@ def test_damaged_files_are_named(words, tmp_path):
         checkpoints.load_tokenizer(folder)
     (folder / "vocab.json").unlink()
     (folder / "tokenizer.json").write_text(json.dumps({"model": {"type": "BPE", "end_of_word_suffix": "</w>"}}))
-    with pytest.raises(VocabularyError, match="expected a model with an object `vocab`"):
+    with pytest.raises(VocabularyError, match="expected a tokenizer of type 'BPE'"):
         checkpoints.load_tokenizer(folder)
