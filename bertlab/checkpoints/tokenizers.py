@@ -3,7 +3,7 @@
 WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. BPE, byte-level or of words:
 vocab.json and merges.txt, or tokenizer.json. SentencePiece: spiece.model; of a model that translates, source.spm,
 target.spm and vocab.json. Whole words: words.txt. To add a kind, write a function that loads one from a folder and
-enter it in `_LOADERS`; what it returns is a `bertlab.tokenizers.protocol.Tokenizer`.
+enter it in `_LOADERS`; what it returns is a `bertlab.tokenizers.wordpiece.base.Tokenizer`.
 """
 
 import warnings
@@ -31,10 +31,10 @@ from bertlab.tokenizers.kinds import (
     kind_in,
     tokenizer_class,
 )
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.whole_words import WORDS_FILE
 from bertlab.tokenizers.wordpiece import WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.added import ADDED_FILE
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"

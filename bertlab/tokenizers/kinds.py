@@ -1,6 +1,6 @@
 """The kinds of tokenizer that this library has, and opening one from files without knowing its kind.
 
-To add a kind: a subclass of `bertlab.tokenizers.wordpiece.base.BaseTokenizer` with what is its own, a line in
+To add a kind: a subclass of `bertlab.tokenizers.wordpiece.base.Tokenizer` with what is its own, a line in
 `_CLASSES`, and the files by which `kind_in` recognizes it.
 """
 
@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 WORDPIECE, BYTE_PAIRS, WORD_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "word BPE", "SentencePiece"
 TRANSLATION_PIECES = "SentencePiece for translation"

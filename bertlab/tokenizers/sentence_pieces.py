@@ -19,7 +19,7 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.common.files import write_bytes, write_text
-from bertlab.tokenizers.protocol import TokenTable
+from bertlab.tokenizers.token_table import TokenTable
 from bertlab.tokenizers.unigram import from_tokenizer_json
 from bertlab.tokenizers.wordpiece.added import (
     TOKENIZER_JSON,
@@ -30,7 +30,7 @@ from bertlab.tokenizers.wordpiece.added import (
     remove_other_files,
     with_added,
 )
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer, read_config
+from bertlab.tokenizers.wordpiece.base import Tokenizer, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
 MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
@@ -162,7 +162,7 @@ def lowered(characters: list[str], origins: list[int]) -> tuple[str, list[int]]:
     ]
 
 
-class SentencePieceTokenizer(BaseTokenizer):
+class SentencePieceTokenizer(Tokenizer):
     """ALBERT's and XLNet's tokenizer: prepares the text and lets SentencePiece cut it.
 
     vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.

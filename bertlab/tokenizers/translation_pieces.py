@@ -22,9 +22,9 @@ import numpy as np
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import read_json, write_bytes, write_text
-from bertlab.tokenizers.protocol import TokenTable, pieces_in_order
 from bertlab.tokenizers.sentence_pieces import WORD_BEGIN, processor_of
-from bertlab.tokenizers.wordpiece.base import COPY_IT, BaseTokenizer, ragged, read_config
+from bertlab.tokenizers.token_table import TokenTable, pieces_in_order
+from bertlab.tokenizers.wordpiece.base import COPY_IT, Tokenizer, ragged, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged
 
 SOURCE_FILE, TARGET_FILE, CONFIG_FILE = "source.spm", "target.spm", "tokenizer_config.json"
@@ -105,7 +105,7 @@ class TranslationVocabulary(PieceTable):
         return digest.hexdigest()
 
 
-class TranslationTokenizer(BaseTokenizer):
+class TranslationTokenizer(Tokenizer):
     """Cuts sources, and writes the text of targets. "[MASK]" in a text is text: there is no mask.
 
     vocabulary: the tables and both models. Where sources and targets have a table each, `decode` reads ids of targets.

@@ -14,8 +14,8 @@ import numpy as np
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_text
-from bertlab.tokenizers.protocol import TokenTable
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer
+from bertlab.tokenizers.token_table import TokenTable
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
 WORDS_FILE = "words.txt"
@@ -75,7 +75,7 @@ class WordList(TokenTable):
         return hashlib.sha256("\n".join(self.pieces).encode("utf-8")).hexdigest()
 
 
-class WordTokenizer(BaseTokenizer):
+class WordTokenizer(Tokenizer):
     """Cuts a text at its spaces. A word that is not in the list is <UNK>.
 
     vocabulary: a `WordList`.

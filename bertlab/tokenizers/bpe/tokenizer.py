@@ -1,4 +1,4 @@
-"""BPE as a tokenizer, through the optional package `tokenizers`: the library's protocol on the package's work.
+"""BPE as a tokenizer, through the optional package `tokenizers`.
 
 On bytes, any text becomes ids and exactly the same text again, since every byte is a token if no merge applies:
 
@@ -30,9 +30,9 @@ from bertlab.tokenizers.bpe.vocabulary import (
     BytePairVocabulary,
     WordVocabulary,
 )
-from bertlab.tokenizers.protocol import AddedToken
+from bertlab.tokenizers.token_table import AddedToken
 from bertlab.tokenizers.wordpiece.added import in_config, remove_other_files
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer, ragged, read_config
+from bertlab.tokenizers.wordpiece.base import Tokenizer, ragged, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged
 
 CONFIG_FILE = "tokenizer_config.json"
@@ -58,7 +58,7 @@ def as_utf8(text: str) -> str:
     return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
 
 
-class _PairTokenizer(BaseTokenizer):
+class _PairTokenizer(Tokenizer):
     """The part that both kinds share. A subclass defines `_pipeline`, its steps as the package's tokenizer."""
 
     vocabulary: BytePairVocabulary

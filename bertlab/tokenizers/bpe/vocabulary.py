@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import read_json, write_text
-from bertlab.tokenizers.protocol import AddedToken, TokenTable, pieces_in_order
+from bertlab.tokenizers.token_table import AddedToken, TokenTable, pieces_in_order
 from bertlab.tokenizers.wordpiece.added import added_tokens, read_added, with_added
 from bertlab.tokenizers.wordpiece.base import COPY_IT
 

@@ -10,22 +10,32 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import read_json
+from bertlab.tokenizers.token_table import TokenTable
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
 
 COPY_IT = "copy the original again"  # the advice for a damaged file of a tokenizer
 
 
-class BaseTokenizer(ABC):
-    """Base of the tokenizers, which together with a subclass's own methods follows the protocol `Tokenizer`.
+class Tokenizer(ABC):
+    """Text into ids and back. In every method that reads text, `special_tokens=True` reads "[MASK]" as that token.
 
-    A subclass sets `kind`, `SETTINGS` and in its constructor `vocabulary` and an attribute for each setting; it
+    A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by
+    it. A subclass sets `kind`, `SETTINGS` and in its constructor `vocabulary` and an attribute for each setting; it
     defines `encode`, `encode_with_offsets`, `_text_of`, `save` and `load`.
+
+    Example:
+        >>> from bertlab.checkpoints import load_tokenizer
+        >>> tokenizer = load_tokenizer("bertlab-mini")
+        >>> isinstance(tokenizer, Tokenizer)
+        True
+        >>> tokenizer.decode(tokenizer.encode("A small house."))
+        'a small house.'
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # a key of `bertlab.tokenizers.kinds`
     word_prefix: ClassVar[str] = ""  # before each of several words or sentences encoded one by one, save the first
     SETTINGS: ClassVar[tuple[str, ...]]  # names of the constructor's arguments after the vocabulary, in their order
-    vocabulary: Any  # a `bertlab.tokenizers.protocol.TokenVocabulary`
+    vocabulary: TokenTable
 
     def __reduce__(self):
         """Worker processes get the settings; each fills the tables of its own."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_bytes
-from bertlab.tokenizers.protocol import AddedToken, TokenTable
+from bertlab.tokenizers.token_table import AddedToken, TokenTable
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ONE_PER_LINE = "each line holds one token"

@@ -32,7 +32,7 @@ from bertlab.tokenizers.bpe import BytePairTokenizer, BytePairVocabulary, Specia
 from bertlab.tokenizers.bpe.learner import count_chunks, learn, learn_from_counts
 from bertlab.tokenizers.bpe.vocabulary import byte_characters
 from bertlab.tokenizers.kinds import open_tokenizer
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import PretrainingRun
 

@@ -8,7 +8,7 @@ from bertlab import checkpoints, families
 from bertlab.common.errors import VocabularyError
 from bertlab.tokenizers.bpe import WordPairTokenizer, WordVocabulary
 from bertlab.tokenizers.kinds import kind_in, open_tokenizer
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 PIECES = ["<unk>", *"lowests", "w</w>", "t</w>", ",</w>", "lo", "low", "low</w>", "es", "est</w>"]
 PIECES = list(dict.fromkeys(PIECES))
