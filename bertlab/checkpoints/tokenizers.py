@@ -31,9 +31,9 @@ from bertlab.tokenizers.kinds import (
     kind_in,
     tokenizer_class,
 )
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.whole_words import WORDS_FILE
 from bertlab.tokenizers.wordpiece.added import ADDED_FILE
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"

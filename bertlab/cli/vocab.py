@@ -136,7 +136,8 @@ def learn_bpe(
     out: Path = option(REQUIRED, "Folder for vocab.json, merges.txt and tokenizer_config.json."),
     min_frequency: int = option(2, "Merge only pairs that occur at least this often."),
 ):
-    """Learn a byte-level BPE from UTF-8 text files. It keeps capitals and spaces and has no unknown text.
+    """Learn a byte-level BPE from UTF-8 text files, with the package tokenizers. It keeps capitals and spaces and has
+    no unknown text.
 
     \b
     Example:

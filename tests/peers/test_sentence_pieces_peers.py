@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, DataError, VocabularyError
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.sentence_pieces import SentencePieceTokenizer, learn
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 pytest.importorskip("sentencepiece")
 pytestmark = pytest.mark.peers

@@ -34,7 +34,7 @@ ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a lar
 def make_examples(documents: Iterable, tokenizer, settings: ExampleSettings | None = None) -> dict[str, np.ndarray]:
     """Pre-training examples of a corpus that fits into memory, ready for a model's `fit` or for `batches_of`.
 
-    documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizers.protocol.Tokenizer`.
+    documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizers.wordpiece.base.Tokenizer`.
     Returns arrays by the names of docs/architecture.md, one row per example: input_ids, token_type_ids and
     attention_mask (N, T) int32 (for packed rows sequence_ids and position_ids instead of attention_mask),
     masked_lm_positions and masked_lm_ids (N, P) int32, masked_lm_weights (N, P) float32, and with next_sentence

@@ -35,7 +35,7 @@ from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_doc
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import recorded_with_vocabulary
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 UNIT_CHARACTERS = 2_000_000
 SPLITS = ("all", "train", "validation")

@@ -24,7 +24,7 @@ from bertlab.data.documents_lines import Problems, numbered_lines
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import recorded_with_vocabulary
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 _SHARD = 20_000  # pairs
 _UNFINISHED = "unfinished.json"  # what is being made in a folder without a manifest

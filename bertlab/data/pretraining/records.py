@@ -25,7 +25,7 @@ import numpy as np
 from bertlab.common.errors import DataError
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import from_record
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 MANIFEST = "manifest.json"
 FORMAT = "bertlab examples 1"

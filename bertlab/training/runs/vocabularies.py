@@ -2,7 +2,7 @@
 
 from bertlab.common.errors import DataError
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 
 def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> None:

@@ -11,8 +11,8 @@ from published_language_model import OPTIONS, arrays, write
 from bertlab import checkpoints
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, VocabularyError
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.whole_words import WordList, WordTokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "river", "Bank"]
 

@@ -19,8 +19,8 @@ from bertlab.checkpoints.kinds import KINDS
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families.names import HUGGINGFACE, Names, dense, norm
 from bertlab.models.outline import outline
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=12)
 every_family = pytest.mark.parametrize("name", families.model_types())
