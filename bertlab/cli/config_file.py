@@ -85,8 +85,8 @@ def write_config(folder: Path, *settings: Settings, **others) -> None:
 
 def _toml(value) -> str:
     if isinstance(value, dict):  # {"text": "review"} was given as text=review
-        listed = {name: one if isinstance(one, str) else ",".join(map(str, one)) for name, one in value.items()}
-        return _toml([f"{name}={one}" for name, one in listed.items()])
+        listed = {name: one if isinstance(one, list | tuple) else [one] for name, one in value.items()}
+        return _toml([f"{name}={','.join(map(str, several))}" for name, several in listed.items()])
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
     if isinstance(value, bool | int | float):

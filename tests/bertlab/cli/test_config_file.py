@@ -79,6 +79,17 @@ def test_several_arguments_are_a_list_in_the_file(tmp_path):
     assert given(show, "--config", tmp_path / WRITTEN) == ("a.csv", "b, c.csv")
 
 
+def test_pairs_are_written_as_they_are_typed(tmp_path):
+    @made_from(config=True)
+    def show(*, layers: tuple[str, ...] = option((), "Layers."), columns: tuple[str, ...] = option((), "Columns.")):
+        """Show the pairs."""
+        write_config(tmp_path, layers={"tags": 2}, columns={"text": "a=b", "choices": ("b", "c")})
+
+    given(show)
+    written = tomllib.loads((tmp_path / WRITTEN).read_text())
+    assert written == {"layers": ["tags=2"], "columns": ["text=a=b", "choices=b,c"]}
+
+
 @pytest.mark.parametrize(
     "text, told",
     [("learning-rat = 1", "there is no option 'learning-rat'; expected some of name_or_path"),
