@@ -148,7 +148,7 @@ benchmarks: $(PEERS_READY)  ## two of them, parity and tokenizers; benchmarks/RE
 .PHONY: lock
 lock: $(READY)  ## resolve the dependencies anew, for Python 3.11 to 3.13 on every platform
 	$(RUN)/pip install --quiet uv
-	$(RUN)/uv pip compile pyproject.toml --extra text --extra course --extra test --extra cluster --extra sentencepiece --upgrade \
+	$(RUN)/uv pip compile pyproject.toml --extra text --extra course --extra test --extra cluster --extra sentencepiece --extra bpe --upgrade \
 		--universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header -o requirements/lock.txt
 
 .PHONY: clean

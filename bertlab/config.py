@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 from bertlab.common.errors import ConfigError
-from bertlab.common.files import write_text
+from bertlab.common.files import read_json, write_text
 
 ACTIVATIONS = ("gelu", "gelu_tanh", "gelu_sigmoid", "relu", "silu")
 
@@ -34,6 +34,14 @@ _ACTIVATIONS_FOR_HUGGINGFACE = {
 
 def _is_number(value) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def sizes_of(shapes: dict[str, tuple[int, int, int]]) -> dict[str, dict[str, int]]:
+    """`SIZES` from (num_layers, hidden_size, num_heads), with feed-forward networks four times as wide."""
+    return {
+        name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden)
+        for name, (layers, hidden, heads) in shapes.items()
+    }
 
 
 def check_whole_number(name: str, value) -> None:
@@ -72,12 +80,15 @@ class ModelConfig:
     SIZES: ClassVar[dict[str, dict[str, int]]] = {}  # published size → the fields that make it
     HUGGINGFACE_NAMES: ClassVar[dict[str, str]] = {}  # field → its name in config.json, if it differs
     HUGGINGFACE_CONSTANTS: ClassVar[dict[str, Any]] = {}  # entries of config.json that allow one value only
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (  # fields that must be at least 1
+        "vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size", "max_position_embeddings",
+    )  # fmt: skip
     NUMERICS: ClassVar[tuple[str, ...]] = ("num_layers", "num_heads", "hidden_act", "layer_norm_eps")
     # NUMERICS: fields that change the outputs for the same weights, and that shapes do not show
     causal: ClassVar[bool] = False  # whether a token sees only itself and the tokens before it
 
     def __post_init__(self):
-        for name in self.whole_numbers():
+        for name in self.WHOLE_NUMBERS:
             check_whole_number(name, getattr(self, name))
         if self.hidden_size % self.num_heads:
             raise ConfigError(
@@ -93,11 +104,6 @@ class ModelConfig:
         if self.hidden_act not in ACTIVATIONS:
             raise ConfigError(f"hidden_act {self.hidden_act!r} is not known; choose one of {', '.join(ACTIVATIONS)}")
 
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        """The fields that must be whole numbers of at least 1."""
-        return ("vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size", "max_position_embeddings")
-
     @property
     def head_size(self) -> int:
         """Dimensions of one head, H / A."""
@@ -105,8 +111,8 @@ class ModelConfig:
 
     @property
     def token_width(self) -> int:
-        """Width of the token table."""
-        return self.hidden_size
+        """Width of the token table: `embedding_size`, where the family has such a field."""
+        return getattr(self, "embedding_size", self.hidden_size)
 
     @property
     def target_vocab_size(self) -> int:
@@ -120,8 +126,8 @@ class ModelConfig:
 
     @property
     def classifier_dropout(self) -> float:
-        """Dropout before the linear layer that classifies a pooled vector."""
-        return self.hidden_dropout
+        """Dropout before the linear layer on a pooled vector: `pooled_dropout`, where the family has such a field."""
+        return getattr(self, "pooled_dropout", self.hidden_dropout)
 
     @property
     def tagger_dropout(self) -> float:
@@ -187,6 +193,7 @@ class ModelConfig:
         """
         if not isinstance(values, dict):
             raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
+        values = cls.adapted(values, where)
         if values.get("model_type", cls.model_type) != cls.model_type:
             raise ConfigError(f"{where}: model_type is {values['model_type']!r}; expected {cls.model_type!r}")
         for name, only in cls.HUGGINGFACE_CONSTANTS.items():
@@ -210,6 +217,11 @@ class ModelConfig:
             raise ConfigError(f"{where}: {error}") from None
 
     @classmethod
+    def adapted(cls, values: dict, where: str) -> dict:
+        """The content of a `config.json` by the names of `HUGGINGFACE_NAMES`, where a family has other entries too."""
+        return values
+
+    @classmethod
     def _activation_name(cls) -> str:
         return cls.HUGGINGFACE_NAMES.get("hidden_act", "hidden_act")
 
@@ -220,17 +232,7 @@ class ModelConfig:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Reads a `config.json` of this family. Raises ConfigError, naming the file."""
-        return cls.from_huggingface(read_json(path), where=str(path))
-
-
-def read_json(path: str | Path) -> Any:
-    """The content of a JSON file. Raises ConfigError, naming the file."""
-    try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"{path}: there is no such file") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ConfigError(f"{path}: not valid JSON ({error})") from None
+        return cls.from_huggingface(read_json(path, ConfigError, "copy it again"), where=str(path))
 
 
 def __getattr__(name):  # names from before each family had its own file

@@ -133,9 +133,8 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], max_labels: int 
     size = 0.62 * len(drawn) + 2.2
     figure, axes = new_figure(size, size)
     axes.grid(False)
-    shares = counts / np.maximum(
-        counts.sum(axis=1, keepdims=True), 1
-    )  # of all rows of a class, including those not drawn
+    of_class = counts.sum(axis=1, keepdims=True)  # including those not drawn
+    shares = counts / np.maximum(of_class, 1)
     if len(drawn) < len(labels):
         axes.set_title(f"the {len(drawn)} of {len(labels)} classes with the most mistakes")
     counts, shares = counts[np.ix_(drawn, drawn)], shares[np.ix_(drawn, drawn)]

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.files import read_json, write_atomically, write_text
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 from bertlab.data.documents import is_validation, load_documents
 from scripts import mini_repeats as repeats
@@ -79,10 +79,8 @@ def main(arguments=None):
     options = parser().parse_args(arguments)
     files = source_files(options)
     texts = repeats.all_benchmark_texts(options.benchmark)
-    work = WorkFolder(options.out, "identity.json", identity(options, files, texts))
-    if work.found() is not None:
-        work.check()
-    work.begin()
+    work = Job(options.out, "identity.json", identity(options, files, texts))
+    work.start()
     for source, path in files:
         clean(source, path, work)
     drop_repeats([source for source, _ in files], texts, work)
@@ -155,7 +153,7 @@ def read_source(source: Source, path: Path) -> Iterator[tuple[str, list[str]]]:
             lines = []
 
 
-def clean(source: Source, path: Path, work: WorkFolder) -> None:
+def clean(source: Source, path: Path, work: Job) -> None:
     """cleaned/SOURCE.jsonl and the counts of the step."""
     target = work.path / "cleaned" / f"{source.name}.jsonl"
     if target.is_file():
@@ -192,7 +190,7 @@ def lines_of(path: Path) -> Iterator[dict]:
         yield from map(json.loads, file)
 
 
-def note(work: WorkFolder, source: Source, values: dict) -> None:
+def note(work: Job, source: Source, values: dict) -> None:
     """Adds to the counts of a source."""
     path = work.path / "counts" / f"{source.name}.json"
     path.parent.mkdir(exist_ok=True)
@@ -203,7 +201,7 @@ def note(work: WorkFolder, source: Source, values: dict) -> None:
 # === Step 2: repeats, overlap, near-duplicates ===
 
 
-def drop_repeats(sources: list[Source], texts: list[str], work: WorkFolder) -> None:
+def drop_repeats(sources: list[Source], texts: list[str], work: Job) -> None:
     """unique/SOURCE.jsonl: without repeated and overlapping paragraphs, and near_duplicates.json.
 
     texts: of the benchmarks.
@@ -306,7 +304,7 @@ def overlapping(hashes: np.ndarray, owners: np.ndarray, n: int, known: np.ndarra
 # === Step 3: held-out documents, vocabulary, report ===
 
 
-def split(sources: list[Source], work: WorkFolder) -> None:
+def split(sources: list[Source], work: Job) -> None:
     """train/SOURCE.jsonl and held_out/SOURCE.jsonl."""
     repeated = read_json(work.path / "near_duplicates.json")
     for folder in ("train", "held_out"):
@@ -356,7 +354,7 @@ def write_sample(folder: Path, path: Path) -> None:
                     file.writelines(f"{sentence}\n" for sentences in record["paragraphs"] for sentence in sentences)
 
 
-def report(sources: list[Source], work: WorkFolder) -> None:
+def report(sources: list[Source], work: Job) -> None:
     """report.json and report.md."""
     counts = {source.name: read_json(work.path / "counts" / f"{source.name}.json") for source in sources}
     benchmarks = work.identity["benchmarks"]

@@ -186,7 +186,7 @@ for how in ("embeddings", "second-to-last", "last", "last4-sum", "last4-concat")
 #
 # The time is the other point. Fine-tuning goes through the whole encoder, forwards and backwards, for every example of
 # every epoch; here it is passed once, and what remains is a small head. Anyone who wants to try fifty heads computes
-# the vectors once (`bertlab encode`, and `bertlab finetune --features`). Vectors can also be kept for other programs:
+# the vectors once (`bertlab encode`, and `bertlab train-features`). Vectors can also be kept for other programs:
 # for search, for clusters, for plots. In this use BERT is a *text representation*.
 #
 # ## 9.2 Weights that the task learns · 4 points · ~10 minutes · Peters et al. 2018, equation 1

@@ -415,7 +415,7 @@ check(layer_losses)
 # %% [markdown]
 # TinyBERT learns in two stages. *General*: these losses alone, on the text of pre-training. *For a task*: the teacher is
 # fine-tuned first; the student learns from its layers on the task's text, and at last from its probabilities. The
-# library has both (`bertlab distill`).
+# library has both (`bertlab distill`, `bertlab distill-task`).
 #
 # **How small?** Counted by your own `parameter_count` of 5.7. DistilBERT has neither segments nor a pooler, so these are
 # subtracted. ⚠ A lecture calls TinyBERT "even smaller than DistilBERT": that is true of the one with 4 layers.

@@ -135,10 +135,7 @@ class _Lines(io.TextIOBase):
 def answer(
     questions: list[dict], namespace: dict, limits: Limits | None = None, build: Build | None = None
 ) -> list[dict]:
-    """Asks the code in `namespace` each question.
-
-    limits: caps on each answer's value. build: what makes the layers; None: `build_layer`, a new one for each question.
-    """
+    """Asks the code in `namespace` each question. limits: of each answer's value. build: what makes the layers."""
     return [_answer_one(question, namespace, limits or Limits(), build or build_layer) for question in questions]
 
 
@@ -277,7 +274,6 @@ def _filled(function, question, notes):
 
 
 def _with_model(function, its_class, probe, question, notes):
-    """The result of a function that uses a model; the model is made for each question."""
     model = its_class(**probe.get("config", {}))
     put_weights(model, probe["roles"], question["weights"])
     return call_with_notes(partial(function, model), *inputs(probe, question), notes)
@@ -285,17 +281,15 @@ def _with_model(function, its_class, probe, question, notes):
 
 def _composed(calls, namespace):
     """The results of all calls. Layers are built in a first round, so that they exist side by side in the second."""
-    callees = [_callable(call["probe"], namespace) for call in calls]
+    callees = [function_of(call["probe"], namespace) for call in calls]
+    for index, probe in enumerate(call["probe"] for call in calls):
+        if probe["kind"] == "layer":
+            callees[index] = callees[index](**probe.get("config", {}))
     if any("weights" in call for call in calls):
         _results(calls, callees)
         for call, callee in zip(calls, callees):
             put_weights(callee, call["probe"].get("roles", {}), call.get("weights", {}))
     return _results(calls, callees)
-
-
-def _callable(probe, namespace):
-    made = function_of(probe, namespace)
-    return made(**probe.get("config", {})) if probe["kind"] == "layer" else made
 
 
 def _results(calls, callees):
@@ -372,10 +366,13 @@ def _compact(value):
 
 def _items(function, probe, question, notes):
     import keras
+    import tensorflow as tf
 
     keras.utils.set_random_seed(0)  # so that what draws from the library's own chance is the same every time
-    if "seed" in question:
-        _draw_something()
+    if "seed" in question:  # what has a seed of its own stays the same, everything else differs then
+        random.random()
+        np.random.random()
+        tf.random.uniform(())
     result = call_with_notes(function, *inputs(probe, question), notes)
     notes["returned"] = describe(result)
     if result is None or result is ...:
@@ -390,18 +387,7 @@ def _items(function, probe, question, notes):
     return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 
 
-def _draw_something():
-    """Draws from all sources of chance: what has a seed of its own stays the same, everything else differs then."""
-
-    import tensorflow as tf
-
-    random.random()
-    np.random.random()
-    tf.random.uniform(())
-
-
 def _steps(function, its_class, probe, question, notes):
-    """The last step's loss and the weights after it, by role."""
     import keras
 
     model = its_class(**probe["config"])
@@ -410,20 +396,12 @@ def _steps(function, its_class, probe, question, notes):
     put_weights(model, probe["roles"], question["weights"])
     optimizer = keras.optimizers.SGD(asked["rate"], momentum=asked.get("momentum", 0.0))
     optimizer.build(model.trainable_variables)
-    step = _compiled(function, model, optimizer) if asked.get("compiled") else partial(function, model, optimizer)
+    step = partial(function, model, optimizer)
+    if asked.get("compiled"):  # as the run of notebook 07 calls it: traced once, then run without Python
+        step = in_graph(step)
     for _ in range(asked["steps"]):
         loss = call_with_notes(step, [batch], {}, notes)
     if loss is None or loss is ...:
         return loss
-    after = {role: _joined_variables(variables_at(model, paths)) for role, paths in probe["roles"].items()}
-    return {"loss": loss} | after
-
-
-def _compiled(function, model, optimizer):
-    """The function as the run of notebook 07 calls it: traced once, then run without Python."""
-    return in_graph(lambda batch: function(model, optimizer, batch))
-
-
-def _joined_variables(variables):
-    """The variables of a role joined to one array; the inverse of `put_weights`."""
-    return np.concatenate([np.asarray(variable) for variable in variables], axis=-1)
+    after = {role: variables_at(model, paths) for role, paths in probe["roles"].items()}
+    return {"loss": loss} | {role: np.concatenate(list(map(np.asarray, found)), -1) for role, found in after.items()}

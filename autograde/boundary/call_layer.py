@@ -58,16 +58,16 @@ def made(its_class, probe, question, notes, build):
 def trainable(its_class, probe, question, notes, build):
     """The counts of the numbers that the layer's weights hold: those that can be trained, and the others."""
     layer = _built_layer(its_class, probe, *inputs(probe, question), notes, build)
-    counts = [
+    can_be_trained, total = (
         sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
-    ]
-    return {"numbers that can be trained": counts[0], "numbers that are fixed": counts[1] - counts[0]}
+    )
+    return {"numbers that can be trained": can_be_trained, "numbers that are fixed": total - can_be_trained}
 
 
 def _call_layer(layer, arguments, keywords, notes, twice, question):
     """The result of a call. twice: notes also that of an equal call, so that the two can be compared."""
     call, before = layer, list(getattr(layer, "weights", []))
-    if keywords.get("training") and not _takes_training(layer):
+    if keywords.get("training") and "training" not in inspect.signature(getattr(layer, "call", layer)).parameters:
         call = _in_training(layer)
         keywords = {name: value for name, value in keywords.items() if name != "training"}
     call = in_graph(call, question.get("unknown_batch", False)) if question.get("graph") else call
@@ -79,10 +79,6 @@ def _call_layer(layer, arguments, keywords, notes, twice, question):
         if _is_tensors(result) and _is_tensors(again):
             notes["again"] = to_plain(again)
     return result
-
-
-def _takes_training(layer):
-    return "training" in inspect.signature(getattr(layer, "call", layer)).parameters
 
 
 def _in_training(layer):
@@ -98,7 +94,6 @@ def _in_training(layer):
 
 
 def _is_tensors(value):
-    """Whether this is a tensor or a tuple of tensors."""
     return is_tensor(value) or (type(value) is tuple and all(map(is_tensor, value)))
 
 
@@ -108,7 +103,10 @@ def put_weights(layer, roles, weights):
         if variables is None:
             have = _names_with_weights(layer) or "none (create them in `__init__` or `build`)"
             message = f"{type(layer).__name__} has no weight `{roles[role][0]}`; its weights: {have}"
-            message += _about_unused(layer, roles[role][0].split(".")[0])
+            name = roles[role][0].split(".")[0]
+            part = getattr(layer, name, None)
+            if hasattr(part, "weights") and hasattr(part, "call") and not part.weights:  # nothing built or called it
+                message += f". `self.{name}` exists, but has no weights: `call` did not use it"
             raise RefusedError(message, "no such weight")
         width, left_over = divmod(array.shape[-1], len(variables))
         for index, variable in enumerate(variables):
@@ -129,13 +127,6 @@ def _about_shape(layer: str, role: str, count: int, got: tuple, wanted: tuple) -
         return f"{layer} has {count} weights `{role}`; expected {of_each}"
     expected = wanted if count == 1 else (*wanted[:-1], wanted[-1] // count)
     return f"`{role}` of {layer} has shape {tuple(got)}; expected {tuple(expected)}"
-
-
-def _about_unused(layer, name: str) -> str:
-    """A sentence about an inner layer that nothing built or called, so it has no weights; otherwise the empty text."""
-    part = getattr(layer, name, None)
-    unused = hasattr(part, "weights") and hasattr(part, "call") and not part.weights
-    return f". `self.{name}` exists, but has no weights: `call` did not use it" if unused else ""
 
 
 def _names_with_weights(layer):

@@ -3,7 +3,7 @@
 import contextlib
 import logging
 
-from autograde.boundary.plain_values import is_tensor, to_plain, to_tensors
+from autograde.boundary.plain_values import is_tensor, nested, to_plain, to_tensors
 from autograde.common.errors import AutogradeError
 
 # In the arguments of a composition's call:
@@ -75,7 +75,14 @@ def in_graph(wrapped, unknown_batch: bool = False):
 
     def traced(*arguments, **keywords):
         if unknown_batch:
-            arguments, keywords = _without_size((arguments, keywords), arguments[0].shape[0])
+            batch = arguments[0].shape[0]
+
+            def without_size(value):
+                if is_tensor(value) and value.shape.rank and value.shape[0] == batch:
+                    return tf.compat.v1.placeholder_with_default(value, (None, *value.shape[1:]))
+                return value
+
+            arguments, keywords = nested((arguments, keywords), without_size)
         return wrapped(*arguments, **keywords)
 
     function = tf.function(traced, autograph=False)
@@ -85,19 +92,6 @@ def in_graph(wrapped, unknown_batch: bool = False):
             return function(*arguments, **keywords)
 
     return call
-
-
-def _without_size(value, batch: int):
-    """The same arguments; tensors whose first axis has this size have None there."""
-    import tensorflow as tf
-
-    if type(value) is dict:
-        return {name: _without_size(item, batch) for name, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(_without_size(item, batch) for item in value)
-    if is_tensor(value) and value.shape.rank and value.shape[0] == batch:
-        return tf.compat.v1.placeholder_with_default(value, (None, *value.shape[1:]))
-    return value
 
 
 @contextlib.contextmanager

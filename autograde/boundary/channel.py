@@ -38,10 +38,8 @@ DEFAULT_LIMITS = FrameLimits()
 
 
 class Channel:
-    """One end. `on_wait` is called every few hundredths of a second while it waits and may raise to stop waiting.
-
-    clock: what deadlines are times of.
-    """
+    """One end. `on_wait` is called every few hundredths of a second while it waits, and may raise. Deadlines are times
+    of `clock`."""
 
     def __init__(
         self, read_fd: int, write_fd: int, limits: FrameLimits = DEFAULT_LIMITS, on_wait: Callable | None = None,

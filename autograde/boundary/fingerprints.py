@@ -13,7 +13,7 @@ import numpy as np
 
 from autograde.boundary.values import Limits, decode, encode
 from autograde.common.errors import AutogradeError
-from bertlab.common.files import write_bytes
+from bertlab.common.files import write_bytes, write_json
 
 INDEX = "index.json"
 RUNS = "runs.json"  # training runs: points that are given when their weights are handed in
@@ -36,7 +36,8 @@ def save(plan: dict, path: Path) -> None:
     header = np.frombuffer(json.dumps(header, separators=(",", ":")).encode(), "uint8")
     packed = io.BytesIO()  # np.savez_compressed would add .npz to the name of a temporary file
     np.savez_compressed(packed, header=header, **arrays)
-    _write(path, packed.getvalue())
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_bytes(path, packed.getvalue(), FingerprintError)
 
 
 def load(path: Path) -> dict:
@@ -53,8 +54,8 @@ def load(path: Path) -> dict:
 
 def save_index(exercises: list[dict], folder: Path, name: str = INDEX) -> None:
     """Writes the list of exercises, or of training runs: number, title, points, names …"""
-    text = json.dumps(exercises, indent=1, ensure_ascii=False) + "\n"
-    _write(folder / name, text.encode())
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / name, exercises, FingerprintError)
 
 
 def load_index(folder: Path, name: str = INDEX) -> list[dict]:
@@ -63,8 +64,3 @@ def load_index(folder: Path, name: str = INDEX) -> list[dict]:
         return json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise FingerprintError(f"{folder / name}: cannot be read ({error}); install the course package again") from None
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_bytes(path, content, FingerprintError)

@@ -48,14 +48,10 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if module.__name__ == PACKAGE:
             self.prepare()
             return
-        source = self._source(module.__name__.rpartition(".")[2])
-        if source is not None:
+        source = self.folder and self.folder / PACKAGE / f"{module.__name__.rpartition('.')[2]}.py"
+        if source and source.is_file():
             self._run(module, source)
         vars(module)["__getattr__"] = lambda name: self._stand_in(module, name)
-
-    def _source(self, module: str) -> Path | None:
-        path = self.folder / PACKAGE / f"{module}.py" if self.folder else None
-        return path if path and path.is_file() else None
 
     def _run(self, module, path: Path) -> None:
         before = dict(vars(module))
@@ -85,7 +81,7 @@ class Importer(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self.folder is not None:
             self.say(f"{module.__name__}.{name}: you have not passed this exercise yet; using the library's version.")
         setattr(module, name, getattr(made, name))
-        return getattr(made, name)
+        return getattr(module, name)
 
 
 def activate(

@@ -50,51 +50,51 @@ def describe(value) -> str:
     return type(value).__name__
 
 
+def nested(value, convert, dicts=(dict,)):
+    """The same lists, tuples and dicts, with what they hold converted.
+
+    Lists of numbers are copied whole: random functions get and return thousands of them.
+    """
+    if type(value) in (list, tuple):
+        if _UNCHANGED.issuperset(map(type, value)):
+            return type(value)(value)
+        return type(value)(nested(item, convert, dicts) for item in value)
+    if type(value) in dicts:
+        return {key: nested(item, convert, dicts) for key, item in value.items()}
+    return convert(value)
+
+
 def to_plain(value):
     """The plain value of what a student returned; tensors become NumPy arrays. Raises NotPlainError."""
+    return nested(value, _plain, _DICTS)
+
+
+def _plain(value):
     if value is None or type(value) in _PLAIN:
         return value
-    if type(value) in (list, tuple):
-        return _copied(value, to_plain)
-    if type(value) in _DICTS:
-        return {key: to_plain(item) for key, item in value.items()}
     if type(value) is np.ndarray:
         return value.copy()
     if isinstance(value, np.generic):
         return np.array(value)
     if describe(value) in ("tensor", "variable"):
-        return _tensor_to_array(value)
+        array = np.array(sys.modules["keras"].ops.convert_to_numpy(value))
+        if type(array) is not np.ndarray:
+            raise NotPlainError(f"expected a tensor with values, got a {type(value).__name__} without an array")
+        return array
     raise NotPlainError(f"expected tensors, arrays or plain Python values, got a {describe(value)}")
-
-
-def _copied(items, convert):
-    """A list or tuple of the converted items. Lists of numbers are copied whole: random functions get and return
-    thousands of them."""
-    if _UNCHANGED.issuperset(map(type, items)):
-        return type(items)(items)
-    return type(items)(
-        item[:] if type(item) is list and _UNCHANGED.issuperset(map(type, item)) else convert(item) for item in items
-    )
-
-
-def _tensor_to_array(tensor):
-    array = np.array(sys.modules["keras"].ops.convert_to_numpy(tensor))
-    if type(array) is not np.ndarray:
-        raise NotPlainError(f"expected a tensor with values, got a {type(tensor).__name__} without an array")
-    return array
 
 
 def to_tensors(value):
     """A plain value whose NumPy arrays of numbers have become tensors of the backend, nested as before."""
-    if type(value) in (list, tuple):
-        return _copied(value, to_tensors)
-    if type(value) is dict:
-        return {key: to_tensors(item) for key, item in value.items()}
-    if type(value) is np.ndarray and value.dtype.kind != "U":
-        from keras import ops
+    return nested(value, _tensor)
 
-        return ops.convert_to_tensor(value)
-    return value
+
+def _tensor(value):
+    if type(value) is not np.ndarray or value.dtype.kind == "U":
+        return value
+    from keras import ops
+
+    return ops.convert_to_tensor(value)
 
 
 def whole_numbers(value) -> list[int] | None:

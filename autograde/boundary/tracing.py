@@ -16,16 +16,20 @@ def describe_error(error: BaseException, namespace: dict, question: dict) -> dic
 
     base: the nearest class of Python's own that the error belongs to; a student may define a kind of ValueError.
     """
-    line, text = _student_line(error, namespace, question)
+    own = _student_frame(error, namespace, question)
+    line, text = None, ""
+    if own is not None:
+        frame, line = own
+        text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()[:LONGEST_LINE]
+        other = _other_function(frame, namespace, question)
+        text += f"   (in `{other}`)" if other.isidentifier() else ""
     base = next(own.__name__ for own in type(error).__mro__ if own.__module__ == "builtins")
     return {"type": type(error).__name__, "base": base, "message": _message(error), "line": line, "text": text}
 
 
 def empty_stub_used(error: BaseException, namespace: dict, question: dict) -> str:
-    """The name of another function of the student that raised NotImplementedError; "" if it is the checked one.
-
-    A student who skips an exercise has still attempted the next one, which uses it.
-    """
+    """The name of another function of the student, still an empty stub, that the checked one uses; "" if it is itself
+    one."""
     own = _student_frame(error, namespace, question)
     return "" if own is None else _other_function(own[0], namespace, question)
 
@@ -41,21 +45,22 @@ def _other_function(frame, namespace, question) -> str:
 
 def _message(error):
     try:
-        return _without_graph(str(error))[:LONGEST_MESSAGE]
+        message = str(error)
+        if message.startswith("Graph execution error"):  # a page about the graph, with names that always differ
+            message = message.rpartition("\n\n")[2].partition("\n")[0]  # the cause alone
+        return message[:LONGEST_MESSAGE]
     except Exception:  # an exception class of the student's own may fail to describe itself
         return ""
 
 
-def _without_graph(message: str) -> str:
-    """The cause alone, where TensorFlow puts a page about the graph in front of it, with names that always differ."""
-    if not message.startswith("Graph execution error"):
-        return message
-    return message.rpartition("\n\n")[2].partition("\n")[0]
-
-
 def student_frames(error: BaseException, namespace: dict, question: dict) -> list[tuple]:
-    """The student's own frames in an error's traceback, each with its line, the outermost first."""
-    homes = {id(namespace)} | {id(home) for home in _student_globals(namespace, question)}
+    """The student's own frames in an error's traceback, each with its line, the outermost first.
+
+    Their globals are the notebook's, or those of the module in which the student defined the tested function or class.
+    """
+    obj = _asked(namespace, question)
+    functions = vars(obj).values() if inspect.isclass(obj) else [obj]
+    homes = {id(namespace), *(id(one.__globals__) for one in functions if inspect.isfunction(one))}
     return [entry for entry in traceback.walk_tb(error.__traceback__) if id(entry[0].f_globals) in homes]
 
 
@@ -64,31 +69,9 @@ def _student_frame(error, namespace, question):
     return next(reversed(student_frames(error, namespace, question)), None)
 
 
-def _student_line(error, namespace, question):
-    """The number and the text of their innermost line, with the name of its function if it is not the checked one."""
-    own = _student_frame(error, namespace, question)
-    if own is None:
-        return None, ""
-    frame, line = own
-    text = linecache.getline(frame.f_code.co_filename, line, frame.f_globals).strip()[:LONGEST_LINE]
-    other = _other_function(frame, namespace, question)
-    return line, f"{text}   (in `{other}`)" if other and other.isidentifier() else text
-
-
 def _asked(namespace, question):
     probe = question["probe"]
     return namespace.get(probe.get("name") or probe.get("of", {}).get("name"))
-
-
-def _student_globals(namespace, question):
-    """The globals of the tested function or class: the notebook's, or those of a module of the student."""
-    obj = _asked(namespace, question)
-    if inspect.isfunction(obj):
-        yield obj.__globals__
-    if inspect.isclass(obj):
-        for method in vars(obj).values():
-            if inspect.isfunction(method):
-                yield method.__globals__
 
 
 @contextlib.contextmanager

@@ -270,9 +270,7 @@ def _decode_array(description, buffers, used, budget):
     used.append(index)
     dtype = _little_endian(description["dtype"])
     size = math.prod(shape) * dtype.itemsize
-    budget.spend(
-        "bytes", math.prod(axis or 1 for axis in shape) * dtype.itemsize
-    )  # NumPy refuses huge empty arrays too
+    budget.spend("bytes", math.prod(axis or 1 for axis in shape) * dtype.itemsize)  # of huge empty arrays, too
     if len(buffers[index]) != size:
         raise ValueTreeError(f"malformed value: {len(buffers[index])} bytes for an array of {size}")
     array = np.frombuffer(buffers[index], dtype="uint8").copy().view(dtype).reshape(shape)

@@ -4,30 +4,43 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import CourseError, course_option, gradebook_of, templates_of, zone_of_course
+from autograde.cli.options import (
+    COURSE,
+    FILE_THERE,
+    gradebook_of,
+    read_table,
+    require_assignments,
+    templates_of,
+    zone_of_course,
+)
 from autograde.common.texts import one_line
 from autograde.grader.book.people import People
 from autograde.grader.exports import grades
+from bertlab.cli.from_signature import FILE, FOLDER, command, option
 from bertlab.common.files import write_text
 
-_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _LISTED = 20
 
 
-@click.command()
-@click.argument("assignments", nargs=-1)
-@course_option
-@click.option("--format", "form", type=click.Choice(grades.FORMATS), help="Write this format (default: csv).")
-@click.option("--canvas-gradebook", type=_FILE,
-              help="Fill in Canvas's own export (Grades > Export); keeps its rows and ids.")  # fmt: skip
-@click.option("--moodle-worksheet", type=_FILE,
-              help="Fill in Moodle's grading worksheet: grade and feedback; keeps its rows.")  # fmt: skip
-@click.option("--column", "columns", multiple=True, metavar="ASSIGNMENT=NAME",
-              help="The assignment's column in Canvas, where it has another name; repeat for more.")  # fmt: skip
-@click.option("--timezone", callback=zone_of_course, help="Time zone of the times (default: the course's).")
-@click.option("--to", "path", type=click.Path(dir_okay=False, path_type=Path),
-              help="Write to this file instead of standard output.")  # fmt: skip
-def export(assignments, course, form, canvas_gradebook, moodle_worksheet, columns, timezone, path):
+@command()
+def export(
+    assignments: tuple[str, ...] = (),
+    *,
+    course: FOLDER = COURSE,
+    form: str | None = option(None, "Write this format (default: csv).", "--format", choices=grades.FORMATS),
+    canvas_gradebook: FILE_THERE = option(
+        None, "Fill in Canvas's own export (Grades > Export); keeps its rows and ids."
+    ),
+    moodle_worksheet: FILE_THERE = option(
+        None, "Fill in Moodle's grading worksheet: grade and feedback; keeps its rows."
+    ),
+    columns: tuple[str, ...] = option(
+        (), "The assignment's column in Canvas, where it has another name; repeat for more.", "--column",
+        metavar="ASSIGNMENT=NAME",
+    ),
+    timezone: str | None = option(None, "Time zone of the times (default: the course's).", callback=zone_of_course),
+    path: FILE = option(None, "Write to this file instead of standard output.", "--to"),
+):  # fmt: skip
     """Export the grades of ASSIGNMENTS (default: all), after late penalties, which are computed again.
 
     \b
@@ -44,7 +57,7 @@ def export(assignments, course, form, canvas_gradebook, moodle_worksheet, column
     theirs = canvas_gradebook or moodle_worksheet
     rows, notes = _rows(course, assignments, form, timezone)
     feedback = _feedback(course, rows) if moodle_worksheet else None
-    filled = grades.export(rows, form, _text(theirs), _columns(columns), feedback)
+    filled = grades.export(rows, form, read_table(theirs) if theirs else None, _columns(columns), feedback)
     people = People(course)
     for student, name in filled.names.items():
         people.learn(student, name=people[student].name or name)
@@ -73,23 +86,12 @@ def _checked_format(form: str | None, canvas_gradebook, moodle_worksheet, column
 
 def _rows(course: Path, assignments, form: str, zone) -> tuple[list[dict], list[str]]:
     with gradebook_of(course) as book:
-        known = [row["assignment"] for row in book.assignments()]
-        unknown = sorted(set(assignments) - set(known))
-        if unknown:
-            there = ", ".join(known) or "none"
-            raise CourseError(f"{course}: no assignment {unknown[0]!r} in the gradebook; assignments: {there}")
+        require_assignments(book, course, sorted(assignments))
         book.write_late_penalties()
         rows = grades.in_zone(book.grades(assignments), zone)
     if form in ("canvas", "moodle"):
         rows = grades.must_be_graded(rows, assignments)
     return rows, grades.still_open(course, rows)
-
-
-def _text(path: Path | None) -> str | None:
-    try:
-        return path.read_text(encoding="utf-8-sig") if path else None
-    except UnicodeDecodeError as reason:
-        raise CourseError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
 
 
 def _columns(pairs) -> dict[str, str]:

@@ -1,10 +1,12 @@
 """Shared by several commands: the course, the assignment, and the released notebooks."""
 
+import os
 from pathlib import Path
 
 import click
 
 from autograde.common.errors import AutogradeError
+from bertlab.cli.from_signature import option
 
 
 class CourseError(AutogradeError, ValueError):
@@ -31,28 +33,23 @@ def _use_exercises(context, parameter, folder: Path | None) -> Path | None:
     return folder
 
 
-def _exercises_option(exists: bool):
-    return click.option(
-        "--exercises",
-        "own_exercises",
-        is_eager=True,  # before the course, which may have noted another folder
-        callback=_use_exercises,
-        type=click.Path(exists=exists, file_okay=False, path_type=Path),
-        help="Use your own exercises and notebooks in this folder too; also read from $AUTOGRADE_EXERCISES.",
-    )
+FOLDER_THERE = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE_THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-
-exercises_option = _exercises_option(exists=True)
-new_exercises_option = _exercises_option(exists=False)  # the command makes the folder, or notes it for later
-course_option = click.option(
-    "--course",
-    default=".",
-    show_default=True,
-    callback=_is_course,
+COURSE = option(
+    Path("."), "Use this nbgrader course folder; also read from $AUTOGRADE_COURSE.", callback=_is_course,
     envvar="AUTOGRADE_COURSE",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Use this nbgrader course folder; also read from $AUTOGRADE_COURSE.",
-)
+)  # fmt: skip
+EXERCISES = option(
+    None, "Use your own exercises and notebooks in this folder too; also read from $AUTOGRADE_EXERCISES.",
+    "--exercises", eager=True, callback=_use_exercises,  # before the course, which may have noted another folder
+)  # fmt: skip
+
+
+def quiet_tensorflow() -> None:
+    """Keeps TensorFlow's own log off the terminal. Call it before TensorFlow is imported."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")  # known mistakes run here, on a few small inputs
 
 
 def gradebook_of(course: Path):
@@ -65,6 +62,29 @@ def gradebook_of(course: Path):
     if not (course / "gradebook.db").is_file():
         raise CourseError(f"{course}: expected a course folder with a gradebook.db; name it with --course")
     return Gradebook(course)
+
+
+def require_assignments(book, course: Path, names) -> None:
+    """Raises CourseError for a name of no assignment in the gradebook."""
+    known = [row["assignment"] for row in book.assignments()]
+    for name in names:
+        if name not in known:
+            there = ", ".join(known) or "none"
+            raise CourseError(f"{course}: no assignment {name!r} in the gradebook; assignments: {there}")
+
+
+def read_table(path: Path) -> str:
+    """The text of a CSV file. Raises CourseError if it is not UTF-8."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as reason:
+        raise CourseError(f"{path}: expected a CSV file in UTF-8 ({reason}); save it as UTF-8") from None
+
+
+def make_parent(path: Path) -> Path:
+    """The same path; its folder is made where it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
 
 
 def released_notebooks(course: Path, assignment: str) -> list[Path]:

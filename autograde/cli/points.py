@@ -1,25 +1,26 @@
 """`autograde split` and `autograde points`: points by hand from several graders."""
 
-from pathlib import Path
-
 import click
 
-from autograde.cli.options import CourseError, course_option, gradebook_of, templates_of
+from autograde.cli.options import COURSE, FILE_THERE, CourseError, gradebook_of, make_parent, read_table, templates_of
+from bertlab.cli.from_signature import FOLDER, REQUIRED, command, option
 
-_BY = ("student", "exercise")
 
-
-@click.command()
-@click.argument("assignment")
-@course_option
-@click.option("--grader", "graders", multiple=True, required=True, help="Name of a grader; repeat for each.")
-@click.option("--by", type=click.Choice(_BY), default="student", show_default=True,
-              help="Give all parts of a student, or all answers to an exercise, to one grader.")  # fmt: skip
-@click.option("--exercise", "exercises", multiple=True,
-              help="Also this exercise, whether it waits for points by hand or not; repeat for more.")  # fmt: skip
-@click.option("--to", "folder", type=click.Path(file_okay=False, path_type=Path),
-              help="Write the sheets to this folder (default: sheets/ in the course).")  # fmt: skip
-def split(assignment, course, graders, by, exercises, folder):
+@command()
+def split(
+    assignment: str,
+    *,
+    course: FOLDER = COURSE,
+    graders: tuple[str, ...] = option(REQUIRED, "Name of a grader; repeat for each.", "--grader"),
+    by: str = option(
+        "student", "Give all parts of a student, or all answers to an exercise, to one grader.",
+        choices=("student", "exercise"),
+    ),
+    exercises: tuple[str, ...] = option(
+        (), "Also this exercise, whether it waits for points by hand or not; repeat for more.", "--exercise"
+    ),
+    folder: FOLDER = option(None, "Write the sheets to this folder (default: sheets/ in the course).", "--to"),
+):  # fmt: skip
     """Split the parts of ASSIGNMENT that wait for points by hand among graders, and write each grader a sheet.
 
     \b
@@ -60,27 +61,29 @@ def split(assignment, course, graders, by, exercises, folder):
     with gradebook_of(course) as book:
         parts, shares = book.transaction(shared)  # nobody enters a sheet meanwhile
     names = {student: one.name for student, one in People(course).known.items()}
-    folder = folder or course / "sheets"
-    folder.mkdir(parents=True, exist_ok=True)
     for grader in graders:
         mine = [part for part in parts if shares.grader_of.get(part.key) == grader]
-        path = folder / f"{assignment}-{grader}.csv"
+        path = make_parent((folder or course / "sheets") / f"{assignment}-{grader}.csv")
         write_text(path, "\ufeff" + sheet(grader, mine, templates, course, names))  # spreadsheets: UTF-8
         waiting = sum(part.waits for part in mine)
         click.echo(f"{grader}: {len(mine)} part{'' if len(mine) == 1 else 's'}, {waiting} without points: {path}")
 
 
-@click.command()
-@click.argument("assignment")
-@click.argument("sheets", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@course_option
-@click.option("--replace", is_flag=True, help="Enter also what was changed since the sheet was written.")
-@click.option("--student", help="Give points without a sheet: to this student alone, not to the student's group.")
-@click.option("--exercise", help="With --student: for this exercise.")
-@click.option("--score", "number", help='With --student: the points; "-" takes back those by hand.')
-@click.option("--comment", help="With --student: the comment (default: it stays as it is).")
-@click.option("--grader", help="With --student: who gives them.")
-def points(assignment, sheets, course, replace, student, exercise, number, comment, grader):
+@command()
+def points(
+    assignment: str,
+    sheets: tuple[FILE_THERE, ...] = (),
+    *,
+    course: FOLDER = COURSE,
+    replace: bool = option(False, "Enter also what was changed since the sheet was written."),
+    student: str | None = option(
+        None, "Give points without a sheet: to this student alone, not to the student's group."
+    ),
+    exercise: str | None = option(None, "With --student: for this exercise."),
+    number: str | None = option(None, 'With --student: the points; "-" takes back those by hand.', "--score"),
+    comment: str | None = option(None, "With --student: the comment (default: it stays as it is)."),
+    grader: str | None = option(None, "With --student: who gives them."),
+):
     """Enter the points and comments of filled SHEETS; without any, show who graded what.
 
     \b
@@ -93,7 +96,7 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
     """
     from autograde.grader.book.manual_points.graders import SHARES
     from autograde.grader.book.manual_points.parts import parts_of
-    from autograde.grader.book.manual_points.sheets import progress
+    from autograde.grader.book.manual_points.sheets import enter, progress, read_sheet
 
     if student and sheets:
         raise click.UsageError("expected sheets, or --student with --exercise, --score and --grader, not both")
@@ -108,10 +111,13 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
             parts = parts_of(book, assignment, templates)
             click.echo(_table(*progress(parts, SHARES.load(course, assignment))))
             return
-        rows = (
-            _rows(sheets) if sheets else _row(book, assignment, templates, (student, exercise, number, comment, grader))
-        )
-        done = _enter(book, assignment, templates, rows, replace, bool(student))
+        rows = [row for path in sheets for row in read_sheet(read_table(path), str(path))]
+        if student:
+            rows = [_row(book, assignment, templates, (student, exercise, number, comment, grader))]
+        try:
+            done = enter(book, assignment, templates, rows, replace, bool(student))
+        finally:
+            book.write_late_penalties()  # also after an error: the rows before it are entered
     click.echo(f"{len(done.entered)} entered, {done.same} unchanged")
     for title, lines in (("not entered, changed since", done.conflicts), ("not entered", done.unread)):
         for line in lines:
@@ -120,28 +126,7 @@ def points(assignment, sheets, course, replace, student, exercise, number, comme
         raise SystemExit(1)
 
 
-def _enter(book, assignment: str, templates, rows, replace: bool, alone: bool):
-    from autograde.grader.book.manual_points.sheets import enter
-
-    try:
-        return enter(book, assignment, templates, rows, replace, alone)
-    finally:
-        book.write_late_penalties()  # also after an error: the rows before it are entered
-
-
-def _rows(sheets: tuple[Path, ...]) -> list:
-    from autograde.grader.book.manual_points.sheets import read_sheet
-
-    rows = []
-    for path in sheets:
-        try:
-            rows += read_sheet(path.read_text(encoding="utf-8-sig"), str(path))
-        except UnicodeDecodeError as reason:
-            raise CourseError(f"{path}: expected a CSV file in UTF-8 ({reason}); save the sheet as UTF-8") from None
-    return rows
-
-
-def _row(book, assignment: str, templates, given: tuple) -> list:
+def _row(book, assignment: str, templates, given: tuple):
     """The row that a sheet would have for one student, with these points."""
     from autograde.grader.book.manual_points.parts import parts_of
     from autograde.grader.book.manual_points.sheets import SheetRow, points_text
@@ -157,7 +142,7 @@ def _row(book, assignment: str, templates, given: tuple) -> list:
         )
     now = points_text(found[0].points), plain(found[0].comment)
     said = now[1] if comment is None else plain(comment)
-    return [SheetRow(grader, student, found[0].notebook, exercise, number, said, *now)]
+    return SheetRow(grader, student, found[0].notebook, exercise, number, said, *now)
 
 
 def _table(rows, look: list[str]) -> str:

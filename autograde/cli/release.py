@@ -6,46 +6,34 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from autograde.cli.options import CourseError, exercises_option
+from autograde.cli.options import EXERCISES, FOLDER_THERE, CourseError, quiet_tensorflow
+from bertlab.cli.from_signature import FOLDER, command, option
 
 DEFAULT = "course"  # the folder of the student editions
 
 
-@click.command()
-@click.argument("notebooks", nargs=-1)
-@click.option("--to", "folder", default=DEFAULT, show_default=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Write the student editions to this folder, as NN_topic/NN_topic.ipynb.")  # fmt: skip
-@click.option("--fingerprints", type=click.Path(file_okay=False, path_type=Path),
-              help="Write the inputs of `check` to this folder (default: beside the student package).")  # fmt: skip
-@click.option("--course", type=click.Path(exists=True, file_okay=False, path_type=Path), envvar="AUTOGRADE_COURSE",
-              help="Also release into this nbgrader course; also read from $AUTOGRADE_COURSE.")  # fmt: skip
-@click.option("--assignment", help="Name the assignment in the course (default: the name of the notebook).")
-@click.option("--colab", default="", help="Add a Colab badge that opens the notebooks at this address.")
-@click.option("--package", default="", help="Install the student wheel from this address where it is missing.")
-@click.option("--wheel", type=click.Path(file_okay=False, path_type=Path),
-              help="Also build the package for students into this folder.")  # fmt: skip
-@click.option("--executed", type=click.Path(file_okay=False, path_type=Path),
-              help="Also run the solutions; write notebooks and pages with outputs to this folder.")  # fmt: skip
-@click.option(
-    "--self-study",
-    is_flag=True,
-    help="Write notebooks with each answer folded below its check, for those who learn alone; nothing else.",
-)
-@exercises_option
-@click.option("--check", is_flag=True, help="Write nothing; exit with code 1 if a student edition is not up to date.")
+@command()
 def release(
-    notebooks,
-    folder,
-    fingerprints,
-    course,
-    assignment,
-    colab,
-    package,
-    wheel,
-    executed,
-    self_study,
-    own_exercises,
-    check,
+    notebooks: tuple[str, ...] = (),
+    *,
+    folder: FOLDER = option(DEFAULT, "Write the student editions to this folder, as NN_topic/NN_topic.ipynb.", "--to"),
+    fingerprints: FOLDER = option(
+        None, "Write the inputs of `check` to this folder (default: beside the student package)."
+    ),
+    course: FOLDER_THERE = option(
+        None, "Also release into this nbgrader course; also read from $AUTOGRADE_COURSE.", envvar="AUTOGRADE_COURSE"
+    ),
+    assignment: str | None = option(None, "Name the assignment in the course (default: the name of the notebook)."),
+    colab: str = option("", "Add a Colab badge that opens the notebooks at this address."),
+    package: str = option("", "Install the student wheel from this address where it is missing."),
+    wheel: FOLDER = option(None, "Also build the package for students into this folder."),
+    executed: FOLDER = option(None, "Also run the solutions; write notebooks and pages with outputs to this folder."),
+    self_study: bool = option(
+        False,
+        "Write notebooks with each answer folded below its check, for those who learn alone; nothing else.",
+    ),
+    own_exercises: FOLDER_THERE = EXERCISES,
+    check: bool = option(False, "Write nothing; exit with code 1 if a student edition is not up to date."),
 ):
     """Build the student edition of NOTEBOOKS (default: all) from their solutions.
 
@@ -61,7 +49,6 @@ def release(
     again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made; --wheel
     and --fingerprints make all, which takes minutes. A notebook that contains a line of an answer is not written.
     """
-    from autograde.cli.grading import quiet_tensorflow
     from autograde.grader.book.course import set_exercises, use_exercises_of
 
     if assignment and re.search(r"[/\\+]|^\.", assignment):
@@ -146,7 +133,7 @@ def _write_variants(course: Path, assignment: str, notebook: str, made) -> None:
 
 def _execute(made, folder: Path, track) -> None:
     """Runs the notebooks in order in one course, so that each uses the answers saved by the earlier ones."""
-    from autograde.release.executed import write_executed
+    from autograde.release.pages import write_executed
 
     with TemporaryDirectory() as course:
         for editions in track(made, "Running the solutions", lines=True):

@@ -5,20 +5,16 @@ import io
 import re
 from collections.abc import Sequence
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 
 LONGEST_CELL = 4_000_000  # characters; Python's own limit, 131,072, is less than a cell of feedback can have
 _FIRST_HEADING = re.compile(r'(?:"[^"\n]*"|[^",;\t\n]*)(?P<separator>[,;\t])')
 
 
-class TableError(AutogradeError, ValueError):
-    """A table that cannot be read."""
-
-
 def read_table(text: str) -> tuple[list[list[str]], str]:
     """The rows of a CSV and its separator: the sign behind its first heading, since other headings may contain any.
 
-    Raises TableError.
+    Raises InputError.
     """
     text = text.lstrip("\ufeff")
     found = _FIRST_HEADING.match(text)
@@ -27,13 +23,13 @@ def read_table(text: str) -> tuple[list[list[str]], str]:
     try:
         return list(csv.reader(io.StringIO(text, newline=""), delimiter=separator)), separator
     except csv.Error as reason:
-        raise TableError(f"expected a CSV with at most {LONGEST_CELL:,} characters in a cell ({reason})") from None
+        raise InputError(f"expected a CSV with at most {LONGEST_CELL:,} characters in a cell ({reason})") from None
 
 
 def read_records(text: str) -> list[dict[str, str]]:
     """The rows of a CSV with a line of headings, without blank rows: heading → cell, "" where a row is too short.
 
-    Raises TableError.
+    Raises InputError.
     """
     lines, _ = read_table(text)
     head = lines[0] if lines else []

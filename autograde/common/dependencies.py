@@ -14,12 +14,14 @@ import ast
 import builtins
 import re
 import symtable
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 from autograde.common import syntax
 
+T = TypeVar("T")
 _IMPORTS = (ast.Import, ast.ImportFrom)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _ASSIGNED = re.compile(r"^(?:async\s+)?(?:def|class)[ \t]+(\w+)|^(\w+)[ \t]*(?::[^=\n]+)?=(?!=)", re.MULTILINE)
@@ -169,6 +171,17 @@ def cells_for(names: set[str], program: Program) -> Chosen:
             indices.add(index)
             waiting += sorted(program[index].reads - program[index].defines)
     return Chosen([program[index] for index in sorted(indices)], imports, missing - set(dir(builtins)))
+
+
+def reached(start: Iterable[T], then: Callable[[T], Iterable[T]]) -> set[T]:
+    """These things and all that they lead to, directly or through others. then: what a thing leads to."""
+    found, waiting = set(), list(start)
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found.add(one)
+            waiting += then(one)
+    return found
 
 
 def _lines_of(node) -> range:

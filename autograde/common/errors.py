@@ -5,6 +5,10 @@ class AutogradeError(Exception):
     """Base of all errors caused by input, files, settings or a submission; the message explains what to do."""
 
 
+class InputError(AutogradeError, ValueError):
+    """A file, a table, a name or a setting of the instructor's that cannot be used."""
+
+
 class ProtocolError(AutogradeError):
     """The other end of the channel sent invalid data."""
 

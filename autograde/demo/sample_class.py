@@ -29,9 +29,11 @@ def make_class(editions: Editions) -> dict[str, str | bytes]:
     exercises = catalogue.of_notebook(editions.name)
     right = {exercise.id: cells.answer_cell(exercise) for exercise in exercises}
     wrong = {exercise.id: cells.patched_cell(exercise, exercise.misconceptions[-1]) for exercise in exercises}
+    some_wrong = {one.id: cells.patched_cell(one, one.misconceptions[0]) for one in exercises[::3]}
+    ending_itself = {exercises[4].id: f"import os\nos._exit(0)\n{right[exercises[4].id]}"}
     return {
         "ada": _notebook(editions, right),
-        "ben": _notebook(editions, right | _mistakes(exercises)),
+        "ben": _notebook(editions, right | some_wrong),
         "cleo": _notebook(editions, dict(list(right.items())[: len(right) // 2])),
         "dora": _stripped(_notebook(editions, right)),
         "eli": _notebook(editions, right)[: -len(right) * 500],
@@ -39,24 +41,14 @@ def make_class(editions: Editions) -> dict[str, str | bytes]:
         "gus": "%PDF-1.7\n",
         "hana": _notebook(editions, _first(5, wrong)),
         "ivan": _script(_notebook(editions, _first(4, right))),
-        "jule": _notebook(editions, _first(4, right) | _ending_itself(exercises[4])),
+        "jule": _notebook(editions, _first(4, right) | ending_itself),
         "kim": _notebook(editions, _first(3, right) | _unfinished(exercises[3:5])),
         "lena": _notebook(editions, _first(8, right) | _first(3, wrong, 2)),
     }
 
 
-def _mistakes(exercises: tuple[Exercise, ...]) -> dict[str, str]:
-    """The first known mistake of every third exercise."""
-    return {exercise.id: cells.patched_cell(exercise, exercise.misconceptions[0]) for exercise in exercises[::3]}
-
-
 def _first(number: int, answers: dict[str, str], begin: int = 0) -> dict[str, str]:
     return dict(list(answers.items())[begin:number])
-
-
-def _ending_itself(exercise: Exercise) -> dict[str, str]:
-    """An answer whose cell ends the Python process."""
-    return {exercise.id: f"import os\nos._exit(0)\n{cells.answer_cell(exercise)}"}
 
 
 def _unfinished(exercises: tuple[Exercise, ...]) -> dict[str, str]:
@@ -71,7 +63,8 @@ def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -
     """The student edition with these answers (exercise → source); in_front: a cell before the first of them."""
     content = json.loads(editions.student)
     for cell in content["cells"]:
-        cell["source"] = _without_marks(answers.get(_grade_id(cell), cell["source"]))
+        lines = answers.get(_grade_id(cell), cell["source"]).splitlines()
+        cell["source"] = "\n".join(line for line in lines if "### " not in line)  # without the marks of solutions
     if in_front:
         index = next(index for index, cell in enumerate(content["cells"]) if _grade_id(cell))
         own = {"cell_type": "code", "id": "own", "metadata": {}, "source": in_front, "outputs": []}
@@ -81,10 +74,6 @@ def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -
 
 def _grade_id(cell: dict) -> str | None:
     return cell["metadata"].get("nbgrader", {}).get("grade_id")
-
-
-def _without_marks(source: str) -> str:
-    return "\n".join(line for line in source.splitlines() if "### " not in line)
 
 
 def _stripped(notebook: str) -> str:

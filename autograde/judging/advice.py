@@ -102,10 +102,8 @@ _MIXED = re.compile(r"was expected to be an? (\w+) tensor but is an? (\w+) tenso
 
 
 def error_advice(answer: Answer, question: dict, claim: dict) -> list[str]:
-    """Advice about an error, for errors whose message alone does not help. A sandbox's answer has no message.
-
-    claim: the one that fails.
-    """
+    """Advice about an error whose message alone does not help: a sandbox's answer has none. claim: the one that
+    fails."""
     failure = answer.failure
     if failure is None:
         return []
@@ -248,7 +246,6 @@ def _about_dtype(got: np.dtype, expected: np.dtype) -> str:
 
 
 def _has_nan(value) -> bool:
-    """Whether an array, a number, or one in a list is NaN."""
     if type(value) in (list, tuple):
         return any(map(_has_nan, value))
     if type(value) is np.ndarray:

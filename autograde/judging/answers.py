@@ -90,7 +90,7 @@ class Answer:
 
 
 def read(raw, question: dict | None = None, own: bool = False) -> Answer:
-    """The answer that `raw` is, for any plain value: what does not belong into an answer is left out.
+    """The answer that any plain value `raw` is: what does not belong into an answer is left out.
 
     own: on the student's own machine, where the program's own words may be shown.
     """
@@ -122,12 +122,12 @@ def too_late() -> Answer:
 
 
 def _failure(error: dict, own: bool) -> Failure:
-    message = _own_words(error.get("message"))
+    message, code = _own_words(error.get("message")), error.get("digest")  # the latter of a known mistake in a plan
     failure = Failure(
         kind=kind_of_error(error),
         line=_line(error.get("line")),
         shapes=_shapes(message),
-        digest=_digest(error) or digest_of(message),
+        digest=code if type(code) is str and _DIGEST.fullmatch(code) else digest_of(message),
         reason=_one_of(REASONS, error.get("reason"), ""),
     )
     if not own:
@@ -153,12 +153,6 @@ def digest_of(message: str) -> str:
     dense_1), and TensorFlow names the files of functions that it traces, which are elsewhere on another machine."""
     plain = re.sub(r"""_?\d+|'[^']*'|`[^`]*`|File "[^"]*\"""", "", message)
     return hashlib.sha256(plain.encode("utf-8", "replace")).hexdigest()[:12]
-
-
-def _digest(error: dict) -> str:
-    """The code of a known mistake's message, which a plan does not hold."""
-    code = error.get("digest")
-    return code if type(code) is str and _DIGEST.fullmatch(code) else ""
 
 
 def _one_of(words: tuple[str, ...], word, otherwise: str) -> str:

@@ -72,15 +72,14 @@ def is_scalar(value) -> bool:
 
 
 def _plain_message(expected, got):
-    if type(got) is str and type(expected) is str and max(map(_shown_size, (got, expected))) > LONGEST_TEXT:
+    if type(got) is str and type(expected) is str and (_is_long(got) or _is_long(expected)):
         index = first_difference(got, expected)
         return f"yours {around(got, index)}   expected {around(expected, index)}   from character {index}"
     return f"yours {short(got)}   expected {short(expected)}"
 
 
-def _shown_size(text: str) -> int:
-    """Characters of the visible form; of a long text at least as many as are too many to show."""
-    return len(visible(text[: LONGEST_TEXT + 1]))
+def _is_long(text: str) -> bool:
+    return len(visible(text[: LONGEST_TEXT + 1])) > LONGEST_TEXT
 
 
 def _compare_sequences(expected, got, tolerance):
@@ -216,11 +215,9 @@ def number(value) -> str:
 def _simple_form(expected, got, tolerance):
     """A sentence if `got` is everywhere a multiple, a shift, the transpose or the negation of the expected, or ""."""
     if expected.dtype.kind == "b":
-        return (
-            "\nyours is the opposite of the expected value everywhere"
-            if (got == ~expected).all()
-            else _count(expected, got, tolerance)
-        )
+        if (got == ~expected).all():
+            return "\nyours is the opposite of the expected value everywhere"
+        return _count(expected, got, tolerance)
     if expected.dtype.kind != "f" or not (np.isfinite(got).all() and np.isfinite(expected).all()) or got.size < 2:
         return ""
     exact, got, scale = got, got.astype("float64"), np.abs(expected).max()
@@ -252,8 +249,5 @@ def _count(expected, got, tolerance):
 
 def slice_around(shape: tuple[int, int], index: tuple[int, int]) -> tuple[slice, slice]:
     """At most SLICE rows and columns of a matrix that include an index; the first ones where possible."""
-    return tuple(slice(first, first + SLICE) for first in map(_first_shown, shape, index))
-
-
-def _first_shown(size: int, index: int) -> int:
-    return 0 if index < SLICE else min(index - SLICE // 2, size - SLICE)
+    firsts = (0 if at < SLICE else min(at - SLICE // 2, size - SLICE) for size, at in zip(shape, index))
+    return tuple(slice(first, first + SLICE) for first in firsts)

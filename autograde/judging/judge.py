@@ -10,11 +10,11 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.common.texts import article
-from autograde.judging import random_claims, shortcuts
+from autograde.judging import shortcuts
 from autograde.judging.advice import ONLY_TOGETHER, error_advice, result_advice, trains
 from autograde.judging.answers import Answer, read
 from autograde.judging.call_texts import call_text, shape_facts, small_picture, without_list
-from autograde.judging.claims import KINDS, Raises
+from autograde.judging.claims import KINDS, Raises, random_claims
 from autograde.judging.compare import Difference, exactly_same, kind_of
 from autograde.judging.match_mistake import match_mistake
 from autograde.judging.verdict import PartResult, Verdict
@@ -123,8 +123,7 @@ def fails_only_together(plan: dict, claim: dict, answers: list[Answer], strict: 
 def fault(claim: dict, questions: list[dict], answers: list[Answer], strict: bool = True) -> Difference | None:
     """Why a claim of a plan does not hold for these answers; None if it holds.
 
-    strict: believes what an answer reports about itself, which only the student's own machine may: that what came as an
-    array was a tensor.
+    strict: believes that what came as an array was a tensor, which only the student's own machine may.
     """
     kind, answer, question = KINDS[claim["kind"]], answers[claim["answer"]], questions[claim["answer"]]
     if kind is Raises:

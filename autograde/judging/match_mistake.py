@@ -32,7 +32,6 @@ def match_mistake(plan: dict, answers: list[Answer], drawn: set[int], fails: Cal
 
 
 def _of_the_failing_part(plan, fails) -> set[int]:
-    """The answers that the first failing part is about."""
     part = next((part for part in plan["parts"] if any(map(fails, part["claims"]))), plan["parts"][0])
     return {claim[name] for claim in part["claims"] for name in ("answer", "other", "unlike") if name in claim}
 
@@ -89,10 +88,8 @@ def outcome_of(answer: dict) -> dict:
 
 
 def _is_shown(plan, answers, indices, mistake, may_fail) -> bool:
-    """Whether one of these answers is wrong, and more than the type of an error shows it.
-
-    A call may raise an error of some type for many reasons: where all calls do, the words of the error decide.
-    """
+    """Whether one of these answers is wrong, and more than the type of an error shows it: an error of some type may
+    have many reasons, so where all calls raise one, its words decide."""
     claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in indices]
     if not any(_is_wrong(claim, answers[claim["answer"]], may_fail) for claim in claims):
         return False
@@ -132,10 +129,8 @@ def without_code(error: dict | None) -> dict | None:
 
 
 def same_value(known, got) -> bool:
-    """Whether two plain values are the same; numbers of arrays nearly so.
-
-    Where `compare` takes a number of another type, so does this: 1 for 1.0, NumPy's 0.5 for Python's, and vice versa.
-    """
+    """Whether two plain values are the same, numbers of arrays nearly so, 1 and 1.0 or NumPy's 0.5 and Python's as in
+    `compare`."""
     if type(known) is float and type(got) is int:
         got = float(got)
     elif is_scalar(known) and type(got) in (int, float) or is_scalar(got) and type(known) in (int, float):
@@ -157,9 +152,5 @@ def same_value(known, got) -> bool:
     if known.dtype.kind in "iu" and got.dtype.kind in "iu":  # so are whole numbers
         return bool((known == got).all())
     known, got = known.astype("float64"), got.astype("float64")
-    return bool(np.allclose(got, known, rtol=1e-3, atol=1e-5 * max(1.0, _size(known)), equal_nan=True))
-
-
-def _size(array):
-    finite = np.abs(array[np.isfinite(array)])
-    return float(finite.max()) if finite.size else 0.0
+    largest = np.max(np.abs(known[np.isfinite(known)]), initial=1.0)
+    return bool(np.allclose(got, known, rtol=1e-3, atol=1e-5 * largest, equal_nan=True))

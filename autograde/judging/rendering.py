@@ -125,16 +125,9 @@ def _picture_html(picture):
     return f'<figure style="margin:.4em 0">{caption}{image}</figure>'
 
 
-def _short(value):
-    return f"{value:.0f}" if np.isfinite(value) and value == round(value) else f"{value:.2f}"
-
-
 def scale_of(finite: np.ndarray, least: float | None = None) -> tuple[float, float, str]:
-    """(lowest, highest, colours) of a picture of these numbers.
-
-    Where some are negative and some positive, two colours, and white is 0. least: the lowest number that is white where
-    none is negative; by default the smallest.
-    """
+    """(lowest, highest, colours) of a picture of numbers: where signs differ two colours, and white is 0; else `least`,
+    or the smallest, is white."""
     if not finite.size:
         return 0.0, 1.0, "Blues"
     low, high = float(finite.min()), float(finite.max())
@@ -151,25 +144,33 @@ def is_dark(value: float, low: float, high: float) -> bool:
     return value > low + 0.6 * (high - low)
 
 
-def _draw(picture: Picture) -> bytes:
-    """Both matrices with one scale, each value written in its cell."""
+def draw_cells(axis, matrix: np.ndarray, scale: tuple[float, float, str], fontsize: int, text_of) -> None:
+    """Draws a matrix in these colours. text_of: number → what is written in its cell, "" for nothing."""
+    low, high, colours = scale
+    axis.imshow(np.ma.masked_invalid(matrix.astype("float64")), cmap=colours, vmin=low, vmax=high, aspect="auto")
+    for (row, column), value in np.ndenumerate(matrix):
+        if text := text_of(value):
+            ink = "white" if np.isfinite(value) and is_dark(value, low, high) else "black"
+            axis.text(column, row, text, ha="center", va="center", fontsize=fontsize, color=ink)
+
+
+def png_of(figure) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    buffer = io.BytesIO()
+    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})  # the same bytes with any version
+    return buffer.getvalue()
+
+
+def _draw(picture: Picture) -> bytes:
     from matplotlib.figure import Figure
 
     matrices = [np.asarray(matrix, "float64") for matrix in (picture.yours, picture.expected)]
-    finite = np.concatenate([m[np.isfinite(m)] for m in matrices])
-    low, high, colours = scale_of(finite)
+    scale = scale_of(np.concatenate([m[np.isfinite(m)] for m in matrices]))
     figure = Figure(figsize=(7.4, 2.9), dpi=80, layout="constrained", facecolor="white")
-    canvas = FigureCanvasAgg(figure)
     for axis, matrix, name in zip(figure.subplots(1, 2), matrices, ("yours", "expected")):
-        axis.imshow(np.ma.masked_invalid(matrix), cmap=colours, vmin=low, vmax=high, aspect="auto")
-        for (row, column), value in np.ndenumerate(matrix):
-            dark = np.isfinite(value) and is_dark(value, low, high)
-            axis.text(column, row, _short(value), ha="center", va="center", fontsize=8,
-                      color="white" if dark else "black")  # fmt: skip
+        draw_cells(axis, matrix, scale, 8, lambda value: f"{value:.0f}" if value.is_integer() else f"{value:.2f}")
         axis.set(title=name)
         axis.set_xticks(range(matrix.shape[1]), range(picture.first[1], picture.first[1] + matrix.shape[1]))
         axis.set_yticks(range(matrix.shape[0]), range(picture.first[0], picture.first[0] + matrix.shape[0]))
-    buffer = io.BytesIO()
-    canvas.print_png(buffer, metadata={"Software": None})
-    return buffer.getvalue()
+    return png_of(figure)

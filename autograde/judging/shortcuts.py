@@ -38,9 +38,8 @@ def _uses(tree, names):
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                names[alias.asname or alias.name.split(".")[0]] = (
-                    alias.name if alias.asname else alias.name.split(".")[0]
-                )
+                root = alias.name.split(".")[0]
+                names[alias.asname or root] = alias.name if alias.asname else root
                 yield alias.name
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:

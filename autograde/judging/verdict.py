@@ -35,11 +35,8 @@ class PartResult:
 
 @dataclass(frozen=True)
 class Picture:
-    """A small matrix of the student's beside the expected one, as nested lists.
-
-    first: the row and column of the whole matrix at which it begins; part: the name of the part that it belongs to,
-    where an exercise has several.
-    """
+    """A small matrix of the student's beside the expected one, as nested lists. first: the row and column at which it
+    begins; part: the name of its part, where an exercise has several."""
 
     yours: list
     expected: list

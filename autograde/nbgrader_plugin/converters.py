@@ -75,7 +75,7 @@ class GradeInSandbox(NbGraderPreprocessor):
         others = grading.current_results(assignment, item, [other for other in item.files if other != path])
         with Gradebook(assignment.course) as book:
             penalty = configured_penalty(assignment.course)
-            grading.record(assignment, item, [one], book, penalty, others)
+            grading.record(assignment, [one], book, penalty, others)
             follow(assignment.course, assignment.name, assignment.templates, book, penalty)
         template = assignment.templates[path.stem].edition(one.result.variant)
         modules = submitted_modules(path.parent)[0]
@@ -87,9 +87,6 @@ class GradeInSandbox(NbGraderPreprocessor):
             if line not in self._logged:
                 self._logged.add(line)
                 self.log.warning(line)
-
-
-GradeInRoom = GradeInSandbox  # its older name, in the nbgrader_config.py of courses made before
 
 
 class FeedbackExporter(HTMLExporter):

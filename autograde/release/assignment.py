@@ -1,6 +1,5 @@
 """Puts a notebook into an nbgrader course: `source/`, `release/` and the cells' points in gradebook.db."""
 
-import contextlib
 import logging
 from collections.abc import Callable, Collection
 from pathlib import Path
@@ -26,21 +25,20 @@ PAGES = ("glossary.md", "errata.md", "before_bert.md", "small_world.md", "pictur
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:
     """Writes `folder/NN_topic/NN_topic.ipynb`; returns its path. Raises ReleaseError if it would contain an answer."""
     refuse_leaks(editions, exercises)
-    path = folder / editions.name / f"{editions.name}.ipynb"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_text(path, editions.student)
-    return path
+    return _write_edition(folder, editions.name, editions.student)
 
 
 def write_self_study(made: list[Editions], folder: Path) -> list[Path]:
     """Writes the editions with folded answers, and the pages that they link; returns the paths."""
-    paths = []
-    for editions in made:
-        path = folder / editions.name / f"{editions.name}.ipynb"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, for_self_study(editions))
-        paths.append(path)
+    paths = [_write_edition(folder, editions.name, for_self_study(editions)) for editions in made]
     return [*paths, *write_pages(folder)]
+
+
+def _write_edition(folder: Path, name: str, text: str) -> Path:
+    path = folder / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
+    return path
 
 
 def write_pages(folder: Path) -> list[Path]:
@@ -74,12 +72,11 @@ def write_fingerprints(
     prepare: Callable[[], None] = lambda: None,
     notebooks: Collection[str] | None = None,
 ) -> Path:
-    """Writes the visible plan of every exercise of the catalogue and of its variants; returns the folder.
+    """Writes the visible plan of every exercise and variant whose sources have changed; returns the folder.
 
-    Makes only those whose sources have changed since they were made, and notes each as soon as it is written.
-    folder: None for the one beside the student package. progress: wraps the names of those to be made, to show the
-    progress; prepare: called first if there are any. notebooks: make only the exercises of these. Outdated files of
-    other notebooks are deleted; in the folder beside the package, `check` then makes such a plan when it needs it.
+    folder: None for the one beside the student package. progress: wraps the names of those to be made; prepare: called
+    first if there are any. notebooks: make only the exercises of these; outdated files of others are deleted, and
+    beside the package `check` then makes such a plan when it needs it.
     """
     folder = folder or BESIDE
     folder.mkdir(parents=True, exist_ok=True)
@@ -100,10 +97,7 @@ def write_fingerprints(
 
 
 def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -> list[Path]:
-    """Writes the sources and lets nbgrader generate the assignment from them; returns the released notebooks.
-
-    Raises ReleaseError with nbgrader's own message if it fails.
-    """
+    """Lets nbgrader generate the assignment from the sources; returns the released notebooks. Raises ReleaseError."""
     from nbgrader.apps.api import NbGraderAPI
     from nbgrader.coursedir import CourseDirectory
 
@@ -115,21 +109,13 @@ def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -
         write_text(source / f"{editions.name}.ipynb", editions.source)
     with Gradebook(course):  # creates gradebook.db without starting `alembic`, as nbgrader would
         pass
-    with _quiet():
-        api = NbGraderAPI(CourseDirectory(root=str(course.absolute())))
-        made = api.generate_assignment(assignment)
+    logged_before = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # nbgrader's own log on the terminal; its errors come back in the result
+    try:
+        made = NbGraderAPI(CourseDirectory(root=str(course.absolute()))).generate_assignment(assignment)
+    finally:
+        logging.disable(logged_before)
     if not made["success"]:
         raise ReleaseError(f"{source}: nbgrader failed: {made.get('error') or made.get('log')}")
     write_record(course, assignment, [editions.name for editions in notebooks])
     return [course / "release" / assignment / f"{editions.name}.ipynb" for editions in notebooks]
-
-
-@contextlib.contextmanager
-def _quiet():
-    """nbgrader's own log on the terminal; its errors come back in the result."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        yield
-    finally:
-        logging.disable(before)

@@ -87,9 +87,11 @@ def make(
     written = _with_refusals(name, written)
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
-    badge = [_badge(name, colab)] if colab else []
     written = [one for cell in written for one in (cell, *expected.cell_below(path, name, cell))]
-    student = badge + [_for_students(path, cell) for cell in written]
+    student = [_for_students(path, cell) for cell in written]
+    if colab:
+        link = f"[![Open in Colab]({BADGE})]({colab.rstrip('/')}/{name}/{name}.ipynb)"
+        student = [expected.text_cell(f"{name} badge", f"{link}\n\n{_SAVE_A_COPY}"), *student]
     return Editions(name, _as_text(written), _as_text(student))
 
 
@@ -97,16 +99,11 @@ def _cell(name: str, index: int, cell) -> dict:
     metadata = {key: cell.metadata[key] for key in ("nbgrader", "tags") if key in cell.metadata}
     own = metadata.get("nbgrader", {}).get("grade_id", "")
     identity = hashlib.sha256(f"{name} {index} {own}".encode()).hexdigest()[:12]
-    if _only_draws(cell):  # JupyterLab shows the picture and folds the code
-        metadata["jupyter"] = {"source_hidden": True}
+    is_free = cell.cell_type == "code" and not {"nbgrader", "tags"} & set(cell.metadata)
+    if is_free and "alt=" in cell.source and not _DEFINES.search(cell.source):  # it only draws
+        metadata["jupyter"] = {"source_hidden": True}  # JupyterLab shows the picture and folds the code
     made = {"cell_type": cell.cell_type, "id": identity, "metadata": metadata, "source": cell.source}
     return made | ({"execution_count": None, "outputs": []} if cell.cell_type == "code" else {})
-
-
-def _only_draws(cell) -> bool:
-    """Whether a cell is there for its picture, which has a text (`alt=`), and not to be changed or graded."""
-    is_free = cell.cell_type == "code" and not {"nbgrader", "tags"} & set(cell.metadata)
-    return is_free and "alt=" in cell.source and not _DEFINES.search(cell.source)
 
 
 def _with_values(written: list[dict], variant: Values, number: int) -> list[dict]:
@@ -138,9 +135,8 @@ def for_self_study(editions: Editions) -> str:
         cells_of_it.append(cell)
         check = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
         if check in answers:
-            identity = hashlib.sha256(f"{editions.name} {check} answer".encode()).hexdigest()[:12]
             folded = f"<details><summary>{ANSWER}</summary>\n\n```python\n{answers[check]}\n```\n\n</details>"
-            cells_of_it.append({"cell_type": "markdown", "id": identity, "metadata": {}, "source": folded})
+            cells_of_it.append(expected.text_cell(f"{editions.name} {check} answer", folded))
     return json.dumps(notebook | {"cells": cells_of_it}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
@@ -159,16 +155,11 @@ def _with_refusals(name: str, written: list[dict]) -> list[dict]:
         sentence = refusals.get(graded.get("grade_id")) if graded.get("solution") else None
         if sentence:
             above = max(before for before in range(index) if written[before]["cell_type"] == "markdown")
-            texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{_folded(sentence)}"}
+            if sentence.count("`") > 2 * (1 + MOST_NAMES):  # more than `check` and a few names: a line that opens
+                summary = "Names that <code>check</code> refuses here"
+                sentence = f"<details><summary>{summary}</summary>\n\n{sentence}\n\n</details>"
+            texts[above] = written[above] | {"source": f"{written[above]['source']}\n\n{sentence}"}
     return texts
-
-
-def _folded(sentence: str) -> str:
-    """A refusal of several names as one line that opens; one of a few names as it is."""
-    if sentence.count("`") <= 2 * (1 + MOST_NAMES):  # `check` and the names
-        return sentence
-    summary = "Names that <code>check</code> refuses here"
-    return f"<details><summary>{summary}</summary>\n\n{sentence}\n\n</details>"
 
 
 def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
@@ -181,13 +172,6 @@ def _with_package(name: str, written: list[dict], package: str) -> list[dict]:
                "execution_count": None, "outputs": []}  # fmt: skip
     index = next(index for index, cell in enumerate(written) if cell["cell_type"] == "code")
     return [*written[:index], install, *written[index:]]
-
-
-def _badge(name: str, colab: str) -> dict:
-    link = f"{colab.rstrip('/')}/{name}/{name}.ipynb"
-    identity = hashlib.sha256(f"{name} badge".encode()).hexdigest()[:12]
-    source = f"[![Open in Colab]({BADGE})]({link})\n\n{_SAVE_A_COPY}"
-    return {"cell_type": "markdown", "id": identity, "metadata": {}, "source": source}
 
 
 def _check_metadata(path: Path, written: list[dict]) -> None:

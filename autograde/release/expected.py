@@ -27,12 +27,17 @@ def folder_of(solution: Path) -> Path:
     return solution.parent / "expected" / solution.stem
 
 
+def text_cell(key: str, source: str, **metadata) -> dict:
+    """A text cell that the solution notebook does not have. key: its id is computed from it."""
+    identity = hashlib.sha256(key.encode()).hexdigest()[:12]
+    return {"cell_type": "markdown", "id": identity, "metadata": metadata, "source": source}
+
+
 def cell_below(solution: Path, name: str, cell: dict) -> list[dict]:
     """The text cell with the expected picture of a cell that draws; [] for other cells."""
     path = folder_of(solution) / f"{key_of(cell['source'])}.png"
     if cell["cell_type"] != "code" or not path.exists():
         return []
-    identity = hashlib.sha256(f"{name} {path.stem} expected".encode()).hexdigest()[:12]
     picture = base64.b64encode(path.read_bytes()).decode("ascii")
     source = f"*Expected:*<br>![{ALT}](data:image/png;base64,{picture})"
-    return [{"cell_type": "markdown", "id": identity, "metadata": {"tags": [TAG]}, "source": source}]
+    return [text_cell(f"{name} {path.stem} expected", source, tags=[TAG])]

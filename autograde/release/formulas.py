@@ -35,10 +35,7 @@ class FormulaError(AutogradeError, ValueError):
 
 
 def mathml(tex: str, block: bool = False) -> str:
-    """A formula in TeX's notation as a <math> element.
-
-    block: on a line of its own. Raises FormulaError for a formula that latex2mathml does not understand, or without it.
-    """
+    """A formula in TeX's notation as a <math> element; block: on a line of its own. Raises FormulaError."""
     try:
         from latex2mathml.converter import convert_to_element
     except ImportError:
@@ -62,7 +59,6 @@ def mathml(tex: str, block: bool = False) -> str:
 
 
 def _leaf(element) -> None:
-    """Corrects a single element."""
     text = element.text
     if element.tag == "mtext":
         element.text = text.replace("\\_", "_")

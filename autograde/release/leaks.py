@@ -22,7 +22,7 @@ def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
         sources += [(known.id, cells.patched_cell(exercise, known)) for known in exercise.misconceptions]
         for origin, source in sources:
             for line in _lines(source):
-                if line not in given and _has_enough_words(line):
+                if line not in given and "### " not in line and len(re.findall(r"\w+", line)) >= _FEWEST_WORDS:
                     secrets.setdefault(line, f"{exercise.id}/{origin}")
     return secrets
 
@@ -40,7 +40,3 @@ def leaks(student_edition: str, exercises: tuple[Exercise, ...]) -> list[str]:
 
 def _lines(source: str) -> list[str]:
     return [line.strip() for line in source.splitlines() if line.strip()]
-
-
-def _has_enough_words(line: str) -> bool:
-    return "### " not in line and len(re.findall(r"\w+", line)) >= _FEWEST_WORDS

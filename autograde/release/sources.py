@@ -20,6 +20,7 @@ from autograde import exercises
 from autograde.boundary.mybert_importer import PACKAGE, STAND_INS
 from autograde.common import syntax
 from autograde.common.caches import cached
+from autograde.common.dependencies import reached
 from autograde.exercises import cells, folders, notebooks
 from autograde.exercises.spec import Exercise
 
@@ -32,8 +33,10 @@ _WHOLE = ".*"  # behind the name of a package: all of its files count
 
 def hash_of(exercise: Exercise) -> str:
     """The same as long as nothing changes on which the exercise's fingerprint depends."""
-    facts, program = notebooks.facts_of(exercise.notebook)[exercise.id], _program(exercise)
-    module = _module_of(exercise)
+    facts, module = notebooks.facts_of(exercise.notebook)[exercise.id], _module_of(exercise)
+    setup, answers = cells.read(exercise.notebook, exercise.variant)
+    last = list(answers).index(exercise.id)
+    program = [setup, *list(answers.values())[: last + 1]]  # what runs before a known mistake
     stated = [platform.python_version_tuple()[:2], [metadata.version(name) for name in _LIBRARIES], repr(facts)]
     stated += [repr(exercise.variant)] if exercise.variant else []
     total = hashlib.sha256(json.dumps([*stated, program], ensure_ascii=False).encode())
@@ -66,41 +69,26 @@ def _module_of(exercise: Exercise) -> str:
 
 def _own_files(module: str) -> set[Path]:
     """The file of an exercise's module, and those that it imports from the same folder or the instructor's own one."""
-    first = _path_of(module)
-    own = folders.own()
-    found: set[Path] = set()
-    waiting = [first]
-    while waiting:
-        path = waiting.pop()
-        near = path is not None and (path.parent == first.parent or (own and path.is_relative_to(own)))
-        if near and path not in found:
-            found.add(path)
-            waiting += map(_path_of, _imports_of(path, path.stat().st_mtime_ns))
-    return found
+    first, own = _path_of(module), folders.own()
 
+    def near_ones(path: Path) -> list[Path]:
+        imported = filter(None, map(_path_of, _imports_of(path, path.stat().st_mtime_ns)))
+        return [one for one in imported if one.parent == first.parent or (own and one.is_relative_to(own))]
 
-def _program(exercise: Exercise) -> list[str]:
-    """The set-up and the answers of the notebook down to this one: what runs before a known mistake."""
-    setup, answers = cells.read(exercise.notebook, exercise.variant)
-    last = list(answers).index(exercise.id)
-    return [setup, *list(answers.values())[: last + 1]]
+    return reached(filter(None, [first]), near_ones)
 
 
 def _with_imports(names: set[str]) -> set[str]:
     """These modules and all that they import, directly or not, with the packages that they are in."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in found:
-            continue
-        found.add(name)
+
+    def then(name: str) -> Iterator[str]:
         if "." in name:
-            waiting.append(name.removesuffix(_WHOLE).rpartition(".")[0] or name.removesuffix(_WHOLE))
+            yield name.removesuffix(_WHOLE).rpartition(".")[0] or name.removesuffix(_WHOLE)
         for path in _files_of(name):
             if path.suffix == ".py":
-                waiting += _imports_of(path, path.stat().st_mtime_ns)
-    return found
+                yield from _imports_of(path, path.stat().st_mtime_ns)
+
+    return reached(names, then)
 
 
 @cached
@@ -109,7 +97,6 @@ def _imports_of(path: Path, changed: int) -> frozenset[str]:
 
 
 def _package_of(path: Path) -> str:
-    """The package that a file is in."""
     for folder in exercises.__path__:
         if path.is_relative_to(folder):
             return ".".join((exercises.__name__, *path.parent.relative_to(folder).parts))

@@ -23,10 +23,7 @@ _FIRST_TIME_IN_A_ZIP = "315532800"  # 1980-01-01: every file of the wheel gets t
 
 
 def build(folder: Path, fingerprints: Path | None = None, progress=iter) -> Path:
-    """Builds the wheel into a folder and returns its path. Raises ReleaseError with pip's own words.
-
-    fingerprints: those of a release, if they are already there; else they are made.
-    """
+    """Builds the wheel into a folder and returns its path. fingerprints: made before, if any. Raises ReleaseError."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as temporary:
         staged = Path(temporary, "source")

@@ -9,6 +9,7 @@ A request is {"op", "id", …}; the reply repeats "id", a random word that canno
 
 import contextlib
 import errno
+import io
 import os
 import signal
 import traceback
@@ -18,11 +19,9 @@ from autograde.boundary.channel import Channel
 from autograde.common.errors import ChannelClosed
 from autograde.sandbox import forbidding
 from autograde.sandbox import limits as names
-from autograde.sandbox.outputs import Outputs
 
 _REST_OF_A_HEADER = 100_000  # bytes of a message beside its answers: the sizes of 4096 arrays, the id
 _LONGEST_MESSAGE = 2000
-_LONGEST_TRACEBACK = 20_000
 _DISABLED_LINE_MAGICS = ("pip", "conda", "mamba", "micromamba", "uv", "system", "sx", "load_ext", "run", "edit")
 _DISABLED_CELL_MAGICS = ("bash", "sh", "script", "system", "sx", "!", "perl", "ruby", "writefile")
 _BY_ERRNO = {
@@ -48,9 +47,9 @@ def make_shell():
     shell.system = shell.getoutput = _refuse_command
     shell.enable_gui = lambda gui=None: None  # `%matplotlib inline` is what we have anyway
     shell.showtraceback = shell.showsyntaxerror = lambda *arguments, **keywords: None  # errors come out as data
-    hook = shell.displayhook  # a last expression's value is an output like any other
-    hook.write_output_prompt = lambda: None
-    hook.write_format_data = lambda data, metadata=None: shell.display_pub.publish(data, metadata or {})
+    # Nobody looks at pictures, HTML and the values of last expressions.
+    shell.display_pub.publish = shell.displayhook.write_format_data = lambda *arguments, **keywords: None
+    shell.displayhook.write_output_prompt = lambda: None
     for name in _DISABLED_LINE_MAGICS:
         shell.register_magic_function(_refuse_command, "line", name)
     for name in _DISABLED_CELL_MAGICS:
@@ -61,6 +60,27 @@ def make_shell():
 def _refuse_command(*arguments, **keywords):
     print("Not run: the grader works without a command line, and every package of the course is installed here.")
     return []
+
+
+class CappedText(io.TextIOBase):
+    """A text stream that keeps its first `limit` characters."""
+
+    encoding, errors = "utf-8", "replace"
+
+    def __init__(self, limit: int):
+        self.left, self.kept, self.is_cut = limit, [], False
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() takes text, not {type(text).__name__}")
+        if self.left:
+            self.kept.append(text[: self.left])
+        self.is_cut |= len(text) > self.left
+        self.left -= min(self.left, len(text))
+        return len(text)
 
 
 class Agent:
@@ -83,14 +103,14 @@ class Agent:
                 continue  # an interrupt that came a moment after the work was done
 
     def run_cell(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
-        outputs = Outputs(self.limits)
+        printed, warned = CappedText(self.limits["output"]), CappedText(self.limits["output"])
         self.shell.execution_count = request["index"]  # so that the cell's code is called <cell index>
-        with outputs.collecting():
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(warned):
             result = self.shell.run_cell(request["source"], store_history=True)
         error = result.error_before_exec or result.error_in_exec
-        shown, pictures, cut = outputs.plain(request["rich"])
-        limit = _limit_behind(error) or (names.OUTPUT if cut else None)
-        return {"outputs": shown, "error": error and describe_error(error, request["index"]), "limit": limit}, pictures
+        limit = _limit_behind(error) or (names.OUTPUT if printed.is_cut or warned.is_cut else None)
+        outputs = [{"kind": "stdout", "text": "".join(printed.kept)}]
+        return {"outputs": outputs, "error": error and describe_error(error, request["index"]), "limit": limit}, []
 
     def answer(self, request: dict, buffers: list[bytes]) -> tuple[dict, list[bytes]]:
         questions = values.decode(request["questions"], buffers)
@@ -136,19 +156,15 @@ def _uninterrupted():
 def describe_error(error: BaseException, index: int) -> dict:
     """The error as plain data; line and cell of the innermost frame that a cell of the notebook holds."""
     cell, line = index, error.lineno if isinstance(error, SyntaxError) else None
-    first = None  # the traceback from the student's own outermost frame on; what is above it is IPython
-    entry = error.__traceback__
-    while entry is not None:
-        name = entry.tb_frame.f_code.co_filename
+    for frame, number in traceback.walk_tb(error.__traceback__):
+        name = frame.f_code.co_filename
         if name.startswith("<cell "):
-            cell, line, first = int(name[6:-1]), entry.tb_lineno, first or entry
-        entry = entry.tb_next
+            cell, line = int(name[6:-1]), number
     try:
         message = str(error)[:_LONGEST_MESSAGE]
-        lines = "".join(traceback.format_exception(type(error), error, first))[-_LONGEST_TRACEBACK:]
     except Exception as second:  # an exception class of the student's own may fail to describe itself
-        message, lines = f"(its message could not be made: {type(second).__name__})", ""
-    return {"name": type(error).__name__[:200], "value": message, "line": line, "cell": cell, "traceback": lines}
+        message = f"(its message could not be made: {type(second).__name__})"
+    return {"name": type(error).__name__[:200], "value": message, "line": line, "cell": cell}
 
 
 def _limit_behind(error: BaseException | None) -> str | None:

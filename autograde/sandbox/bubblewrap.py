@@ -6,6 +6,7 @@ installed in the environment that is shown.
 """
 
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ SHARED_MODULES = (
     "boundary/mybert_importer", "boundary/precision",
 )  # fmt: skip
 STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
-SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent", "outputs",
+SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent",
                    "forbidding")  # fmt: skip
 UNTRUSTED_USER = 64999  # an unused account: from the range that systemd keeps for users without a password entry
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -48,19 +49,14 @@ def install_command() -> str:
         "nixos": "nix-env -iA nixos.bubblewrap",
     }
     kin = {"ubuntu": "debian", "rhel": "fedora", "centos": "fedora", "opensuse": "suse"}
-    for name in _distribution():
+    try:
+        facts = platform.freedesktop_os_release()
+    except OSError:
+        facts = {"ID": ""}
+    for name in (facts["ID"], *facts.get("ID_LIKE", "").split()):
         if kin.get(name, name) in commands:
             return commands[kin.get(name, name)]
     return "see https://github.com/containers/bubblewrap"
-
-
-def _distribution() -> list[str]:
-    try:
-        lines = Path("/etc/os-release").read_text().splitlines()
-    except OSError:
-        return []
-    facts = dict(line.split("=", 1) for line in lines if "=" in line)
-    return f"{facts.get('ID', '')} {facts.get('ID_LIKE', '')}".replace('"', "").split()
 
 
 def supports(option: str) -> bool:
@@ -69,10 +65,7 @@ def supports(option: str) -> bool:
 
 
 def command(program: list[str], environment: dict[str, str], packages: dict[str, Path], disk: int | None = None):
-    """The full argument list.
-
-    packages: name → folder, shown read-only beside our own modules. disk: bytes of /tmp, and of /dev/shm.
-    """
+    """The full argument list. packages: name → folder, shown read-only; disk: bytes of /tmp, and of /dev/shm."""
     as_root = os.geteuid() == 0
     shown = python_folders()
     words = [find(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "sandbox"]
@@ -131,10 +124,8 @@ def _our_modules(shown: list[Path]) -> list[str]:
 
 
 def other_copies() -> list[Path]:
-    """The folders of other copies of this package that a sandbox would show, with exercises and references in them.
-
-    One may be installed in the environment beside the checkout that is running.
-    """
+    """The folders of other copies of this package, with exercises and references, that a sandbox would show: one may be
+    installed in the environment beside the checkout that is running."""
     package, places = Path(__file__).resolve().parent.parent, ("", "envs/*/")
     patterns = [f"{place}lib*/python3*/{kind}-packages" for place in places for kind in ("site", "dist")]
     found: dict[Path, Path] = {}  # a folder → the name by which it is shown

@@ -6,9 +6,8 @@
 
 A sandbox that ends, for any reason, raises `SandboxEnded` from the call during which it ended and from every later one;
 `sandbox.ended` is the reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types
-are exact, text is made valid Unicode, pictures are PNGs of bounded size, and an answer that is not exactly an answer
-ends the sandbox as "protocol". The text of a CellResult is for the tests of the sandbox; the grader uses
-`answers.cell_outcome`.
+are exact, text is made valid Unicode, and an answer that is not exactly an answer ends the sandbox as "protocol". What
+a cell printed is for the doctor and the tests; the grader reads a CellResult with `answers.cell_outcome`.
 """
 
 import contextlib
@@ -32,7 +31,7 @@ from autograde.sandbox.watch import Watch, waiting_seconds
 
 SHUTDOWN_SECONDS = 2.0  # seconds that init has to report an end
 _START = 60.0  # seconds until a sandbox must have started (without a zygote it imports first)
-_PIXELS = 20_000_000  # largest picture kept
+_OUTPUTS = ("stdout", "stderr", "png")  # kinds that may come; only the first is kept, a picture is not looked at
 _CRASHES = ("SIGSEGV", "SIGABRT", "SIGBUS", "SIGFPE", "SIGILL", "SIGTRAP")  # signals that a bug ends a program with
 _SOFT_LIMITS = (names.MEMORY, names.PROCESSES, names.DISK, names.INODES, names.FILE_SIZE,
                 names.OPEN_FILES, names.OUTPUT)  # fmt: skip
@@ -46,27 +45,14 @@ class CellError:
     value: str
     cell: int | None
     line: int | None
-    traceback: str
-
-
-@dataclass(frozen=True)
-class Output:
-    """One output. kind: "stdout", "stderr", "text", "html" (escape it!) or "png" (then `png` holds it)."""
-
-    kind: str
-    text: str = ""
-    png: bytes | None = None
 
 
 @dataclass(frozen=True)
 class CellResult:
-    """The result of a cell. `limit` names the limit that an honest program reached, or that its output was cut.
-
-    index: the number of the cell in this sandbox.
-    """
+    """The result of cell `index`. limit: the one that an honest program reached, or that its output was cut."""
 
     index: int
-    outputs: tuple[Output, ...]
+    stdout: str
     error: CellError | None
     limit: str | None
     seconds: float
@@ -74,10 +60,6 @@ class CellResult:
     @property
     def ok(self) -> bool:
         return self.error is None
-
-    @property
-    def stdout(self) -> str:
-        return "".join(output.text for output in self.outputs if output.kind == "stdout")
 
 
 class Sandbox:
@@ -110,14 +92,14 @@ class Sandbox:
 
     # --- what a sandbox is for ---
 
-    def run_cell(self, source: str, seconds: float | None = None, rich: bool = False) -> CellResult:
-        """Runs one cell. Raises SandboxEnded. `seconds` defaults to the limits'; `rich` lets text/html come out."""
+    def run_cell(self, source: str, seconds: float | None = None) -> CellResult:
+        """Runs one cell. Raises SandboxEnded. `seconds` defaults to the limits'."""
         self._cells += 1
         began = clock.now()
-        request = {"op": "cell", "index": self._cells, "source": source, "rich": rich}
-        reply, pictures, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
+        request = {"op": "cell", "index": self._cells, "source": source}
+        reply, _, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
         with self._ending_on_protocol_errors():
-            result = _cell_result(reply, pictures, self.limits, clock.now() - began, self._cells)
+            result = _cell_result(reply, self.limits, clock.now() - began, self._cells)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
     def ask(self, questions: list[dict], timeout: float | None = None) -> list[Answer]:
@@ -139,10 +121,8 @@ class Sandbox:
         self._exchange({"op": "put", "names": list(files)}, list(files.values()), self.limits.cell_seconds)
 
     def forbid(self, names: list[str], stand_ins: list[str]) -> None:
-        """Makes functions and modules inert in this sandbox, except what these stand-ins for earlier answers need.
-
-        Only before the first cell of the student. Raises SandboxEnded.
-        """
+        """Makes functions and modules inert, except what these stand-ins for earlier answers need. Only before the
+        student's first cell. Raises SandboxEnded."""
         request = {"op": "forbid", "names": names, "stand_ins": stand_ins}
         self._exchange(request, [], self.limits.cell_seconds)
 
@@ -259,7 +239,6 @@ class Sandbox:
         select.select([self._handles[0]], [], [], SHUTDOWN_SECONDS)
 
     def _finish(self) -> None:
-        """The sandbox ended by itself: finds out how."""
         message, _ = self._report(SHUTDOWN_SECONDS)
         code = message.get("exit")
         if code is None:
@@ -307,13 +286,10 @@ def _end_of(code: int, limits: Limits, usage: dict, over_memory: bool) -> End:
         return End(names.KILLED, "killed from outside, most likely because this machine is short of memory",
                    signal=-code, **usage)  # fmt: skip
     if code < 0:
-        return End(names.SIGNAL, f"ended by {_signal_name(-code)}", signal=-code, **usage)
+        # The name of a signal that a crash sends; a program can send itself any other and choose the number.
+        name = next((name for name in _CRASHES if getattr(signal, name) == -code), "a signal")
+        return End(names.SIGNAL, f"ended by {name}", signal=-code, **usage)
     return End(names.EXIT, "the program ended itself", exit_code=code, **usage)
-
-
-def _signal_name(number: int) -> str:
-    """The name of a signal that a crash sends; a program can send itself any other and choose the number."""
-    return next((name for name in _CRASHES if getattr(signal, name) == number), "a signal")
 
 
 # --- what may come out ---
@@ -344,38 +320,22 @@ def _whole(value) -> int | None:
     return value
 
 
-def _cell_result(reply: dict, pictures: list[bytes], limits: Limits, seconds: float, index: int) -> CellResult:
+def _cell_result(reply: dict, limits: Limits, seconds: float, index: int) -> CellResult:
     outputs, limit = reply["outputs"], reply["limit"]
-    if type(outputs) is not list or len(outputs) > 256 or len(pictures) > limits.images:
+    if type(outputs) is not list or len(outputs) > 256:
         raise ProtocolError("too many outputs")
-    waiting = iter(pictures)
-    kept = [_output(item, waiting, limits) for item in outputs]
+    if any(type(item) is not dict or item.get("kind") not in _OUTPUTS for item in outputs):
+        raise ProtocolError("an unknown kind of output")
     if limit is not None and limit not in _SOFT_LIMITS:
         raise ProtocolError("an unknown limit")
-    return CellResult(index, tuple(filter(None, kept)), _cell_error(reply["error"], limits), limit, seconds)
+    printed = "".join(_text(item["text"], limits.output) for item in outputs if item["kind"] == "stdout")
+    return CellResult(index, printed, _cell_error(reply["error"]), limit, seconds)
 
 
-def _output(item, pictures, limits: Limits) -> Output | None:
-    if type(item) is not dict or item.get("kind") not in ("stdout", "stderr", "text", "html", "png"):
-        raise ProtocolError("an unknown kind of output")
-    if item["kind"] != "png":
-        return Output(item["kind"], _text(item["text"], limits.output))
-    png = next(pictures, b"")
-    return Output("png", png=png) if len(png) <= limits.image_bytes and _is_modest_png(png) else None
-
-
-def _is_modest_png(data: bytes) -> bool:
-    """Whether this begins as a PNG does and says that it has a sane number of pixels (PNG specification, IHDR)."""
-    if data[:8] != b"\x89PNG\r\n\x1a\n" or data[12:16] != b"IHDR" or len(data) < 33:
-        return False
-    width, height = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big")
-    return 0 < width * height <= _PIXELS
-
-
-def _cell_error(error, limits: Limits) -> CellError | None:
+def _cell_error(error) -> CellError | None:
     if error is None:
         return None
     if type(error) is not dict:
         raise ProtocolError("an error is described by a dict")
-    name, value, trace = (_text(error[key], limits.output) for key in ("name", "value", "traceback"))
-    return CellError(name[:200], value[:4000], _whole(error["cell"]), _whole(error["line"]), trace)
+    name, value = _text(error["name"], 200), _text(error["value"], 4000)
+    return CellError(name, value, _whole(error["cell"]), _whole(error["line"]))

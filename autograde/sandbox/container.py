@@ -125,20 +125,9 @@ class Container(Launcher):
             python = "python3"
             environment["PATH"] = "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin"
         request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": False}
-        request["processes"] = (
-            _max_processes()
-        )  # of one user, who may have other sandboxes; the engine counts this one's
-        settings = [f"{name}={value}" for name, value in environment.items()]
-        return [
-            "/usr/bin/env",
-            "-i",
-            *settings,
-            python,
-            "-P",
-            "-m",
-            "autograde.sandbox.in_container",
-            json.dumps(request),
-        ]
+        request["processes"] = _max_processes()  # of all sandboxes of one user; the engine counts this one's
+        words = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
+        return [*words, python, "-P", "-m", "autograde.sandbox.in_container", json.dumps(request)]
 
     # --- the root ---
 
@@ -235,8 +224,11 @@ class ContainerSandbox(Sandbox):
 
     def _signal(self, which: int, number: int) -> None:
         if number == signal.SIGINT:
-            words = [*self._end_command, "--signal", "INT", self.name]
-            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._ask_engine("--signal", "INT")
+
+    def _ask_engine(self, *options: str) -> None:
+        words = [*self._end_command, *options, self.name]
+        subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def _end_processes(self) -> None:
         """Lets go of the pipe, at which the first process ends; asks the engine where it does not."""
@@ -244,8 +236,7 @@ class ContainerSandbox(Sandbox):
         try:
             self._process.wait(SHUTDOWN_SECONDS)
         except subprocess.TimeoutExpired:
-            words = [*self._end_command, self.name]
-            subprocess.run(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self._ask_engine()
 
     def _release(self) -> None:
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):

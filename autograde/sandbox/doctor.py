@@ -120,15 +120,11 @@ def _bubblewrap() -> Finding:
 
 
 def _way_out(found: Finding) -> str:
-    """The remedy that makes sandboxes possible: bubblewrap, or namespaces for it."""
     return _FIX_NAMESPACES if found.ok else found.remedy
 
 
 def _small_launcher(findings: list[Finding]) -> launchers.Launcher:
-    """The best launcher that works here, without TensorFlow: it has the same protections and starts in a second.
-
-    Raises SandboxError if none works.
-    """
+    """The best launcher that works here, without TensorFlow, so that it starts in a second. Raises SandboxError."""
     ways = (
         ("warm sandboxes", lambda: launchers.Zygote(packages={}, preload=("numpy",)), "forks of a warm process"),
         ("cold sandboxes", lambda: launchers.Bubblewrap(packages={}), "each a bubblewrap of its own, seconds to start"),
@@ -170,9 +166,9 @@ def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:
             return Finding(trial.name, expected, trial.closed if expected else str(end), "" if expected else _REPORT)
     if trial.name == "number of files" and open_door and launcher.kind in ("bubblewrap", "container"):
         return Finding(trial.name, False, "not limited without a zygote", _FIX_NAMESPACES, grave=False)
-    return Finding(
-        trial.name, not open_door, "got through" if open_door else trial.closed, _REPORT if open_door else ""
-    )
+    if open_door:
+        return Finding(trial.name, False, "got through", _REPORT)
+    return Finding(trial.name, True, trial.closed)
 
 
 def _filter() -> Finding:
@@ -185,9 +181,8 @@ def _filter() -> Finding:
 def _cgroup() -> Finding:
     lacking = cgroups.lacking()
     if not lacking:
-        return Finding(
-            "control group", True, "delegated: the kernel limits the memory and the processes of each sandbox"
-        )
+        detail = "delegated: the kernel limits the memory and the processes of each sandbox"
+        return Finding("control group", True, detail)
     return Finding(
         "control group", False, f"{lacking}: the grader checks memory and CPU time ten times a second instead",
         "start the grader with `systemd-run --user --scope -p Delegate=yes …` for exact limits", grave=False,

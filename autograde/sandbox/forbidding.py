@@ -114,7 +114,6 @@ def _wanted(names: list[str], modules: list[str]) -> frozenset[str]:
 
 
 def _same_names(wanted: frozenset[str]) -> list:
-    """Functions and classes of Keras and TensorFlow that are called like one of the names."""
     found = {}
     for name, module in list(sys.modules.items()) if wanted else ():
         if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
@@ -302,7 +301,6 @@ _EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteC
 
 
 def _refuse_kernels(kernels: _Kernels) -> None:
-    """TensorFlow's private executors refuse forbidden kernels."""
     for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
         for name, index in _EXECUTORS.items():
             if hasattr(module, name):

@@ -57,10 +57,8 @@ def mount_disk(limits: dict) -> None:
 
 
 def cover(modules: list[str]) -> None:
-    """Puts empty folders over the files of these modules: what is loaded stays, nothing more can be read or loaded.
-
-    It holds for every process of the sandbox and every way to a file: nobody in the sandbox may unmount.
-    """
+    """Puts empty folders over the files of these modules: what is loaded stays, nothing more can be read or loaded, by
+    any process of the sandbox in any way, since nobody in it may unmount."""
     for name in modules:
         spec = _spec_of(name)
         for folder in (spec.submodule_search_locations or ()) if spec else ():

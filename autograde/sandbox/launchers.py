@@ -112,7 +112,9 @@ class Zygote(Launcher):
     def close(self) -> None:
         self._control.close()
         if self._process:
-            _stop(self._process)
+            self._process.kill()
+            self._process.wait()
+            self._process.stderr.close()  # a startup error has read it already
 
 
 class Bubblewrap(Launcher):
@@ -176,10 +178,8 @@ class TrustSubmissions(Bubblewrap):
 
 
 def open_launcher(trust: bool = False, tell: Callable[[str], None] | None = None) -> Launcher:
-    """The best launcher that works here. `tell` gets one line per way tried; by default they go to stderr.
-
-    Raises SandboxError, with what to do, if none works: submissions never run outside a sandbox by accident.
-    """
+    """The best launcher that works here. `tell` gets one line per way tried; by default they go to stderr. Raises
+    SandboxError, with what to do, if none works: submissions never run outside a sandbox by accident."""
     from autograde.sandbox.container import Container
 
     tell = tell or (lambda line: print(line, file=sys.stderr))
@@ -206,25 +206,11 @@ def _user() -> int | None:
 
 def _spawn(words: list[str], *passed: socket.socket) -> subprocess.Popen:
     """Starts it with an empty environment (bubblewrap's own /proc entry would show ours) and these sockets only."""
-    return subprocess.Popen(
-        words,
-        env={"PATH": "/usr/bin:/bin"},
-        pass_fds=[end.fileno() for end in passed],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-
-
-def _stop(process: subprocess.Popen) -> None:
-    process.kill()
-    process.wait()
-    if process.stderr:
-        process.stderr.close()  # a startup error has read it already
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    return subprocess.Popen(words, env={"PATH": "/usr/bin:/bin"}, pass_fds=[end.fileno() for end in passed], **streams)
 
 
 def _startup_error(message: dict, process: subprocess.Popen) -> str:
-    """The last error message of a process that did not start."""
     if message.get("threads", 1) > 1:
         return f"the zygote has {message['threads']} threads after its imports and cannot be forked safely"
     process.kill()

@@ -23,10 +23,7 @@ FROM_OUTSIDE = (LOST, KILLED)  # as far as we can tell, not caused by the progra
 
 @dataclass(frozen=True)
 class Limits:
-    """Caps on one sandbox. Sizes in bytes, times in seconds.
-
-    Time that a sandbox's program spends waiting for a processor that others use does not count.
-    """
+    """Caps on one sandbox, in bytes and seconds. Waiting for a processor that others use does not count."""
 
     cell_seconds: float = 60.0  # one cell, or one round of questions
     grace_seconds: float = 2.0  # that an interrupted cell has to come back
@@ -39,8 +36,6 @@ class Limits:
     file_size: int = 128 << 20
     open_files: int = 1024
     output: int = 100_000  # characters of text kept per cell
-    images: int = 20  # pictures kept per cell
-    image_bytes: int = 1 << 20
     threads: int = 2  # TensorFlow's and BLAS's own
     covered: tuple[str, ...] = ()  # modules whose files are covered before the program runs; only with a zygote
 

@@ -19,9 +19,7 @@ def main() -> None:
         drop_root(limits["user"])
     syscalls.die_with_parent(signal.SIGKILL)  # after a change of user, which clears it
 
-    from autograde.sandbox import (
-        agent,  # imports IPython: before the sandbox counts as started, so no deadline runs yet
-    )
+    from autograde.sandbox import agent  # imports IPython before the sandbox counts as started: no deadline runs yet
 
     shell = agent.make_shell()
     isolation.run_init(channel, control, limits, lambda descriptor: agent.run(descriptor, shell, limits))

@@ -37,10 +37,8 @@ def unshare(*names: str) -> None:
 
 
 def mount(source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str | None = None) -> None:
-    encoded = [text.encode() if text else None for text in (source, target, kind, options)]
-    _check(
-        _libc.mount(encoded[0], encoded[1], encoded[2], ctypes.c_ulong(flags), encoded[3]), f"mount {source} {target}"
-    )
+    *encoded, data = [text.encode() if text else None for text in (source, target, kind, options)]
+    _check(_libc.mount(*encoded, ctypes.c_ulong(flags), data), f"mount {source} {target}")
 
 
 def prctl(option: int, *arguments: int) -> None:

@@ -16,21 +16,19 @@ from autograde.student.quiet import IN_SANDBOX, Quiet
 _MODULES = {
     "checking": ("check",),
     "drawings_before": ("distance_curves", "number_table", "seed_dots", "with_recorded"),
-    "drawings_bert": ("blocks", "guess_bars", "shares"),
-    "drawings_data": ("bars", "token_boxes"),
-    "drawings_embeddings": ("sum_of_rows", "tables"),
+    "drawings_boxes": (
+        "bars", "blocks", "course_map", "guess_bars", "shares", "steps_of_rows", "sum_of_rows", "tables", "token_boxes",
+    ),
     "drawings_encoder": ("curves", "histograms", "stacked_boxes"),
     "drawings_finetuning": ("read_offs", "span_bars"),
-    "drawings_welcome": ("course_map", "steps_of_rows"),
     "drawings_wordpiece": ("colour_pieces", "input_table", "merge_trees"),
-    "guesses": ("show_guess",),
     "notebook": ("activate_mybert", "load_backend"),
     "overview": ("progress",),
     "pictures": ("heat_maps", "lines"),
-    "questions": ("answer",),
+    "questions": ("answer", "show_guess"),
     "saving": ("keep_in_drive", "load_state", "save_state"),
     "unsolved": ("explain_unsolved",),
-}
+}  # fmt: skip
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 __all__ = sorted(_MODULE_OF)
 

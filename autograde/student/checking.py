@@ -5,6 +5,7 @@ import contextlib
 import difflib
 import functools
 import inspect
+import linecache
 import re
 import sys
 import textwrap
@@ -15,7 +16,8 @@ from autograde.common.texts import article
 from autograde.judging.judge import judge
 from autograde.judging.rendering import as_html, as_text
 from autograde.judging.verdict import Verdict
-from autograde.student import cells_run, plans, progress_file, store, time_limit, validating
+from autograde.student import plans, progress_file, store, time_limit, validating
+from autograde.student.pictures import Shown, shell
 
 _FAILED = ("partly", "wrong", "raised")
 _UNDEFINED = re.compile(r"NameError: name '(\w+)' is not defined")
@@ -34,16 +36,10 @@ class Outcome:
         return as_html(self.verdict)
 
 
-class Message:
+class Message(Shown):
     """A sentence instead of a verdict."""
 
     verdict = None
-
-    def __init__(self, text: str):
-        self.text = text
-
-    def __repr__(self):
-        return self.text
 
 
 def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | None:
@@ -73,18 +69,18 @@ def _outcome(obj, space: dict, seconds: float) -> Outcome | Message:
         return Message("? VARIANT is not the number of a variant. Run the cell with your values as you got it.")
     plan = plans.plan(facts["id"], variant)
     own = facts["names"][0]
-    if own in space and (words := _not_checkable(facts, plan, space[own]) or cells_run.older_version(own, space[own])):
+    if own in space and (words := _not_checkable(facts, plan, space[own]) or _older_version(own, space[own])):
         return Message(words)
-    if own not in space and _has_passed(facts):
+    if own not in space and progress_file.has_passed(facts["id"]):
         return Message(_run_first(facts, "it is not defined in this notebook"))
     source = _source_of(space.get(own))
     with _full_precision():
         verdict = judge(plan, lambda questions: time_limit.answer_in_time(questions, space, seconds), source)
     lacking = _UNDEFINED.search(dict(verdict.facts).get("error", ""))
-    if lacking and (other := plans.find(lacking[1])) and _has_passed(other):
+    if lacking and (other := plans.find(lacking[1])) and progress_file.has_passed(other["id"]):
         return Message(_run_first(other, f"`{own}` uses it"))
     if lacking:
-        verdict = verdict.with_advice(_ABOVE.format(name=lacking[1]))
+        verdict = verdict.with_advice(ABOVE.format(name=lacking[1]))
     if settings := precision.changed():
         verdict = replace(verdict, notes=(*verdict.notes, _PRECISION.format(settings=" and ".join(settings))))
     failures = progress_file.record(facts["id"], verdict.status, verdict.points, _with_helpers(source, space))
@@ -93,15 +89,11 @@ def _outcome(obj, space: dict, seconds: float) -> Outcome | Message:
     return Outcome(verdict.with_advice(*advice), kept)
 
 
-_ABOVE = "Does a cell above define `{name}`? Run it first. After a restart of the kernel, run all cells above."
+ABOVE = "Does a cell above define `{name}`? Run it first. After a restart of the kernel, run all cells above."
 _PRECISION = (
     "A cell called `{settings}`. This check used float32, as BERT's layers do; in the rest of your notebook the "
     "setting still holds."
 )
-
-
-def _has_passed(facts) -> bool:
-    return progress_file.load().get(facts["id"], {}).get("status") == "passed"
 
 
 def _run_first(facts, reason: str) -> str:
@@ -211,7 +203,6 @@ def _failed_prerequisites(facts, verdict, source, space):
 
 
 def _is_changed(space, facts, entries) -> bool:
-    """Whether the text of an answer is another one than at its last check."""
     source = _source_of(space.get(facts["names"][0]))
     return bool(source) and progress_file.digest_of(_with_helpers(source, space)) != entries[facts["id"]].get("last")
 
@@ -226,3 +217,30 @@ def _names_in(source) -> set[str]:
 def _written_here(space, name) -> bool:
     """Whether the student defined a name in this notebook, instead of importing it from `mybert`."""
     return name in space and getattr(space[name], "__module__", None) == space.get("__name__")
+
+
+# --- the cells that IPython has run ---
+
+
+def _older_version(name: str, obj) -> str:
+    """A sentence if a newer cell defines this name, but stopped before it did, so that it means what an older version
+    of the cell defined; otherwise ""."""
+    cells = list(shell().history_manager.input_hist_parsed) if shell() else []  # also those that failed
+    home = _cell_of(obj).strip()
+    if home not in map(str.strip, cells):  # not of a cell, or of one that IPython does not remember
+        return ""
+    defines = re.compile(rf"^(?:(?:async )?def|class)\s+{name}\b|^{name}\s*[:=]", re.MULTILINE)
+    newest = next((cell.strip() for cell in reversed(cells) if defines.search(cell)), home)
+    if newest == home:
+        return ""
+    return (
+        f"? The newest version of the cell that defines `{name}` stopped with an error, so `{name}` is still that of "
+        "an older version. Mend that cell and run it, then check again."
+    )
+
+
+def _cell_of(obj) -> str:
+    """The text of the cell in which a function or a class was defined; "" if it is not known."""
+    methods = vars(obj).values() if inspect.isclass(obj) else (obj,)
+    names = (inspect.unwrap(one).__code__.co_filename for one in methods if inspect.isfunction(inspect.unwrap(one)))
+    return "".join(linecache.getlines(next(names, "")))

@@ -5,19 +5,15 @@ As in `pictures`: each shows its picture with a text for readers who cannot see 
 
 import numpy as np
 
-from autograde.student.pictures import _figure, _show, show
+from autograde.student.pictures import Markdown, _plot, _show, show
 
 _COLOURS = ("#1f5fa8", "#c8500a", "#2f7d32", "#7b3294", "#6b6b6b", "#a0322d")
 _GREYS = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ((0, (6, 2, 1, 2)), "v"), ((0, (1, 3)), "P"))
 
 
 def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
-    """Curves over a distance, with a logarithmic y axis; numbers of 0 are left out.
-
-    curves: name → values at the distances 0, 1, 2 …
-    """
-    figure, axes = _figure(8.0, 4.2, 1, 1)
-    axis = axes.flat[0]
+    """Curves (name → values at the distances 0, 1, 2 …) with a logarithmic y axis; numbers of 0 are left out."""
+    figure, axis = _plot(8.0, 4.2)
     for (name, values), colour, (dash, marker) in zip(curves.items(), _COLOURS, _GREYS):
         values = np.asarray(values, "float64")
         steps = np.arange(len(values))
@@ -35,12 +31,9 @@ def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
 
 
 def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) -> None:
-    """Recorded results by distance in grey, a dot for each seed and a line through the means; one's own as large marks.
-
-    recorded: name → {distance: values of the seeds}. own: name → {distance: value}.
-    """
-    figure, axes = _figure(8.4, 4.4, 1, 1)
-    axis = axes.flat[0]
+    """Recorded results (name → {distance: values of the seeds}) in grey, with a line through the means; one's own (name
+    → {distance: value}) as large marks."""
+    figure, axis = _plot(8.4, 4.4)
     for number, (name, by_distance) in enumerate(recorded.items()):
         dash, marker = _GREYS[number]
         aside = 1 + 0.05 * (number - len(recorded) / 2)  # side by side, so that equal ones are all seen
@@ -67,12 +60,9 @@ def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) 
 
 
 def seed_dots(recorded: dict, own: dict, title="", y="", *, alt: str) -> None:
-    """A column for each way: the seeds as grey dots, their mean ± standard deviation, one's own as a large mark.
-
-    recorded: name → values of the seeds. own: name → value.
-    """
-    figure, axes = _figure(max(4.5, 2.3 * len(recorded)), 3.8, 1, 1)
-    axis = axes.flat[0]
+    """A column for each name: the values of the seeds as grey dots, their mean ± standard deviation, one's own as a
+    large mark."""
+    figure, axis = _plot(max(4.5, 2.3 * len(recorded)), 3.8)
     for place, (name, values) in enumerate(recorded.items()):
         axis.plot([place] * len(values), values, "o", color="#b5b5b5", label="recorded seeds" if not place else None)
         axis.errorbar(
@@ -91,20 +81,7 @@ def seed_dots(recorded: dict, own: dict, title="", y="", *, alt: str) -> None:
     _show(figure, alt)
 
 
-class _Table:
-    """A table that a notebook renders, and a terminal prints as Markdown."""
-
-    def __init__(self, text: str):
-        self.text = text
-
-    def __repr__(self):
-        return self.text
-
-    def _repr_markdown_(self):
-        return self.text
-
-
 def number_table(columns: list[str], rows: dict[str, list[str]]) -> None:
     """A table of numbers: name of a row → its cells, as texts."""
     lines = [["", *columns], ["---", *["---:"] * len(columns)], *([name, *cells] for name, cells in rows.items())]
-    show(_Table("\n".join(f"| {' | '.join(line)} |" for line in lines)))
+    show(Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines)))

@@ -4,12 +4,10 @@ and how settings change what is drawn.
 As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
 """
 
-import io
-
 import numpy as np
 
-from autograde.student.drawings_training import LiveCurves
-from autograde.student.pictures import _LINES, Drawing, _figure, _show
+from autograde.student.drawings_training import _Live
+from autograde.student.pictures import _LINES, Drawing, _centred, _figure, _plot, _show
 
 _GREY = "#8a8a8a"
 _KINDS = (("attention to the source", "all vectors of the source", "-", "s"),
@@ -18,8 +16,7 @@ _KINDS = (("attention to the source", "all vectors of the source", "-", "s"),
 
 def reading_and_writing(reads: list[str], predicts: list[str]) -> None:
     """Two rows of tokens: below what a decoder reads at each position, above what it has to predict there."""
-    figure, axes = _figure(1.35 * len(reads) + 1.2, 2.1, 1, 1)
-    axis = axes.flat[0]
+    figure, axis = _plot(1.35 * len(reads) + 1.2, 2.1)
     axis.set_axis_off()
     axis.set(xlim=(-1.3, len(reads) - 0.4), ylim=(-0.5, 1.6))
     for height, name, row in ((0.0, "reads", reads), (1.1, "predicts", predicts)):
@@ -27,7 +24,7 @@ def reading_and_writing(reads: list[str], predicts: list[str]) -> None:
         for place, token in enumerate(row):
             is_text = not token.startswith("[")
             box = dict(boxstyle="round,pad=0.35", facecolor="#eaf1fa" if is_text else "#e4e4e4", edgecolor="#1f5fa8")
-            axis.text(place, height, token, ha="center", va="center", fontsize=11, bbox=box)
+            _centred(axis, place, height, token, fontsize=11, bbox=box)
     for place, token in enumerate(predicts):
         if token != "[PAD]":
             axis.annotate("", (place, 0.82), (place, 0.28), arrowprops=dict(arrowstyle="->"))
@@ -35,16 +32,11 @@ def reading_and_writing(reads: list[str], predicts: list[str]) -> None:
     _show(figure, f"Two rows of tokens; at each position the decoder reads one and predicts the one above it: {pairs}")
 
 
-class TranslationCurves(LiveCurves):
+class TranslationCurves(_Live):
     """A picture of a translator's run that is updated as the run continues."""
-
-    def __init__(self):
-        super().__init__(pieces=1, unigram_loss=0.0)
 
     def _drawing(self, history) -> Drawing:
         """history: rows with step, training loss ("train"), held-out loss ("loss"), fraction of right ones ("long")."""
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-
         figure, axes = _figure(11, 3.6, 1, 2)
         left, right = axes.flat
         steps = [row["step"] for row in history]
@@ -62,9 +54,7 @@ class TranslationCurves(LiveCurves):
             f"Curves of a translator after {last['step']} steps: held-out loss {last['loss']:.3f}; of the long sources "
             f"{last['long']:.1%} are translated exactly"
         )
-        buffer = io.BytesIO()
-        FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
-        return Drawing(buffer.getvalue(), alt)
+        return Drawing.of(figure, alt)
 
 
 def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
@@ -75,8 +65,7 @@ def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
     """
     names = list(dict.fromkeys(row["words"] for row in recorded))
     places, told = np.arange(len(names)), []
-    figure, axes = _figure(7.0, 3.8, 1, 1)
-    axis = axes.flat[0]
+    figure, axis = _plot(7.0, 3.8)
     for (kind, label, dash, marker), shift in zip(_KINDS, (-0.04, 0.04)):
         each = [[row["exact"] for row in recorded if (row["decoder_sees"], row["words"]) == (kind, n)] for n in names]
         means, spread = np.array([np.mean(one) for one in each]), np.array([np.std(one, ddof=1) for one in each])
@@ -97,16 +86,12 @@ def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
 
 def setting_bars(vocabulary: list[str], draws: dict[str, np.ndarray], before: str, shown: int = 14) -> None:
     """Bars of how often each token was drawn after the word `before`, a panel for each setting."""
-    order = np.argsort(-next(iter(draws.values())))[:shown]
+    order, largest = np.argsort(-next(iter(draws.values())))[:shown], max(map(np.max, draws.values()))
     figure, axes = _figure(3.4 * len(draws), 3.6, 1, len(draws))
     for axis, (name, shares) in zip(axes.flat, draws.items()):
         axis.barh(np.arange(shown), shares[order], color="#1f5fa8")
         kept = int(np.count_nonzero(shares))
-        axis.set(
-            title=f"{name}\n{kept} different tokens",
-            xlabel="fraction",
-            xlim=(0, 1.1 * max(np.max(s) for s in draws.values())),
-        )
+        axis.set(title=f"{name}\n{kept} different tokens", xlabel="fraction", xlim=(0, 1.1 * largest))
         axis.set_yticks(np.arange(shown), [vocabulary[token] for token in order])
         axis.invert_yaxis()
     told = "; ".join(f"{name}: {np.count_nonzero(shares)} different tokens, the most frequent {np.max(shares):.0%}"

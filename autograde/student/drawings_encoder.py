@@ -5,7 +5,7 @@ As in `pictures`: each shows its picture with a text for readers who cannot see 
 
 import numpy as np
 
-from autograde.student.pictures import _figure, _show
+from autograde.student.pictures import _centred, _figure, _show
 
 _STYLES = (("#1f5fa8", "-"), ("#c8500a", "--"), ("#2f7d32", "-."), ("#6b6b6b", ":"), ("#7b3294", (0, (6, 2, 1, 2))))
 _MARKERS = "os^Dv"
@@ -34,7 +34,7 @@ def _draw_stack(axis, names):
             fork = height - 0.5
             continue
         axis.annotate("", (0, height - 0.25), (0, below), arrowprops=dict(arrowstyle="->"))
-        axis.text(0, height, name, ha="center", va="center", fontsize=11, bbox=_PLUS if name == "+" else _BOX)
+        _centred(axis, 0, height, name, fontsize=11, bbox=_PLUS if name == "+" else _BOX)
         if name == "+":
             axis.plot([0, 1.35, 1.35], [fork, fork, height], color="black", linewidth=1)
             axis.annotate("", (0.2, height), (1.35, height), arrowprops=dict(arrowstyle="->"))
@@ -72,10 +72,7 @@ def curves(x_values, panels: dict[str, dict], x="", y="", log=False, limits=None
 
 
 def histograms(values: dict, per_line=4, limits=(-3, 3), *, alt: str) -> None:
-    """The distributions of numbers: one histogram each, all over the same range; the edge bars count what is outside.
-
-    values: title → tensor or array of any shape.
-    """
+    """A histogram of each array (title → any shape), all over the same range; the edge bars count what is outside."""
     lines = -(-len(values) // per_line)
     figure, axes = _figure(3.2 * min(per_line, len(values)), 2.3 * lines, lines, min(per_line, len(values)))
     for axis in axes.flat[len(values) :]:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.student import pictures
+from autograde.student.pictures import _centred, _figure, _plot, _rectangle, _show
 from bertlab.training.runs.recorded import recorded_runs
 
 _PLAIN, _READ, _DARK = "#eef2f7", "#1f5fa8", "#303030"
@@ -10,12 +10,9 @@ _GREY, _POINT = "#c9c9c9", "#c8500a"
 
 
 def read_offs(rows: dict, *, alt: str) -> None:
-    """Rows of tokens as boxes, one below the other; the label of a used vector is above its token, with a ▲.
-
-    rows: title → (tokens, {position: what is made of that token's vector}).
-    """
+    """Rows of tokens as boxes, what is made of a token's vector above it. rows: title → (tokens, {position: label})."""
     widest = max(_ends(tokens)[-1] for tokens, _ in rows.values())
-    figure, axes = pictures._figure(11, 1.25 * len(rows) + 0.2, len(rows), 1)
+    figure, axes = _figure(11, 1.25 * len(rows) + 0.2, len(rows), 1)
     for axis, (title, (tokens, read)) in zip(axes.flat, rows.items()):
         axis.set_title(title, loc="left", fontsize=12)
         axis.set(xlim=(-0.1, widest + 0.1), ylim=(0, 2.4))
@@ -24,11 +21,9 @@ def read_offs(rows: dict, *, alt: str) -> None:
             _box(axis, token, end - _width(token), 0.1, position in read)
             if position in read:
                 middle = end - _width(token) / 2
-                axis.text(
-                    middle, 1.95, read[position], ha="center", va="center", fontsize=11, weight="bold", color=_DARK
-                )
-                axis.text(middle, 1.4, "▲", ha="center", va="center", fontsize=10, color=_READ)
-    pictures._show(figure, alt)
+                _centred(axis, middle, 1.95, read[position], fontsize=11, weight="bold", color=_DARK)
+                _centred(axis, middle, 1.4, "▲", fontsize=10, color=_READ)
+    _show(figure, alt)
 
 
 def _width(token: str) -> float:
@@ -42,23 +37,16 @@ def _ends(tokens) -> np.ndarray:
 
 
 def _box(axis, token, left, bottom, dark):
-    from matplotlib.patches import Rectangle
-
-    fill = _READ if dark else _PLAIN
-    axis.add_patch(Rectangle((left, bottom), _width(token), 1, facecolor=fill, edgecolor=_DARK, linewidth=0.8))
-    axis.text(
-        left + _width(token) / 2, bottom + 0.48, token, ha="center", va="center", fontsize=11,
-        color="white" if dark else "black",
-    )  # fmt: skip
+    fill, ink = (_READ, "white") if dark else (_PLAIN, "black")
+    _rectangle(axis, left, bottom, _width(token), 1, facecolor=fill, edgecolor=_DARK, linewidth=0.8)
+    _centred(axis, left + _width(token) / 2, bottom + 0.48, token, fontsize=11, color=ink)
 
 
 def span_bars(tokens, start, end, span=None, *, alt: str) -> None:
-    """Start and end logits as two rows of bars over the tokens; a chosen span is framed, its tokens bold.
-
-    tokens: strings. start, end: logits (tokens,); what is hidden (below −1000) has no bar. span: (first, last).
-    """
+    """Start and end logits (tokens,) as bars over the tokens, none below −1000; a chosen span (first, last) is framed,
+    its tokens bold."""
     xs = np.arange(len(tokens))
-    figure, axes = pictures._figure(max(7, 0.42 * len(tokens) + 1), 4.2, 2, 1)
+    figure, axes = _figure(max(7, 0.42 * len(tokens) + 1), 4.2, 2, 1)
     for axis, name, logits, hatch in zip(axes.flat, ("start", "end"), (start, end), ("", "///")):
         logits = np.asarray(logits, "float64")
         shown = np.where(logits < -1000, np.nan, logits)
@@ -73,25 +61,25 @@ def span_bars(tokens, start, end, span=None, *, alt: str) -> None:
     for position, label in enumerate(axes.flat[1].get_xticklabels()):
         if span is not None and span[0] <= position <= span[1]:
             label.set_fontweight("bold")
-    pictures._show(figure, alt)
+    _show(figure, alt)
 
 
 def four_types(yours: dict, unpretrained: dict) -> None:
-    """Recorded scores of the four small tasks as bars ± sd over seeds, from random and from packaged weights.
-
-    yours, unpretrained: task type → the student's own score, drawn as points.
-    """
+    """Recorded scores of the four small tasks as bars ± sd over seeds, from random and from packaged weights; the
+    student's own (task type → score) as points."""
     measured = {"sentence": "accuracy", "pair": "accuracy", "tagging": "F1 of names", "question": "exact match"}
     names = {"sentence": "sentiment", "pair": "follows", "tagging": "names", "question": "who-where"}
     recorded = recorded_runs("task_types")
-    figure, axes = pictures._figure(8.2, 3.8, 1, 1)
-    axis, said = axes.flat[0], []
+    figure, axis = _plot(8.2, 3.8)
+    said = []
     for number, (kind, task) in enumerate(names.items()):
         for side, (weights, own) in enumerate((("random", unpretrained), ("bertlab-mini", yours))):
             scores = _most_labels(recorded, task, weights)
             place = number + 0.4 * (side - 0.5)
-            _bar_with_spread(axis, place, scores, hatch=("", "///")[side])
-            said.append(f"{task} from {weights} {np.mean(scores):.0%} ± {np.std(scores, ddof=1):.0%}")
+            mean, spread = 100 * np.mean(scores), 100 * np.std(scores, ddof=1)
+            axis.bar([place], [mean], 0.36, color=_GREY, edgecolor=_DARK, linewidth=0.8, hatch=("", "///")[side])
+            axis.errorbar([place], [mean], [spread], color=_DARK, capsize=4)
+            said.append(f"{task} from {weights} {mean:.0f}% ± {spread:.0f}%")
             if kind in own:
                 axis.plot([place], [100 * own[kind]], "o", color=_POINT, markersize=8, zorder=3)
                 said[-1] += f", yours {own[kind]:.0%}"
@@ -102,27 +90,21 @@ def four_types(yours: dict, unpretrained: dict) -> None:
     axis.set_xticks(range(len(names)), labels)
     axis.set(ylim=(0, 104), ylabel="%", title="Four task types")
     figure.legend(loc="outside lower center", ncols=3, frameon=False)
-    pictures._show(figure, "Scores ± standard deviation over seeds: " + "; ".join(said))
+    _show(figure, "Scores ± standard deviation over seeds: " + "; ".join(said))
 
 
 def _most_labels(recorded: list[dict], task: str, weights: str) -> list[float]:
-    """The scores of all seeds with the largest number of labels."""
     rows = [row for row in recorded if row["task"] == task and row["weights"] == weights]
     most = max(row["labels"] for row in rows)
     return [row["score"] for row in rows if row["labels"] == most]
-
-
-def _bar_with_spread(axis, place: float, scores: list[float], hatch: str) -> None:
-    axis.bar([place], [100 * np.mean(scores)], 0.36, color=_GREY, edgecolor=_DARK, linewidth=0.8, hatch=hatch)
-    axis.errorbar([place], [100 * np.mean(scores)], [100 * np.std(scores, ddof=1)], color=_DARK, capsize=4)
 
 
 def by_labels(task: str, yours: dict[int, float]) -> None:
     """Recorded scores against the number of labels, mean ± sd over seeds, and the student's own as points."""
     recorded = [row for row in recorded_runs("task_types") if row["task"] == task]
     counts = sorted({row["labels"] for row in recorded})
-    figure, axes = pictures._figure(6.4, 3.8, 1, 1)
-    axis, said = axes.flat[0], []
+    figure, axis = _plot(6.4, 3.8)
+    said = []
     for weights, line, marker in (("bertlab-mini", "-", "s"), ("random", ":", "^")):
         scores = [[r["score"] for r in recorded if (r["labels"], r["weights"]) == (n, weights)] for n in counts]
         means, spreads = [100 * np.mean(row) for row in scores], [100 * np.std(row, ddof=1) for row in scores]
@@ -134,15 +116,13 @@ def by_labels(task: str, yours: dict[int, float]) -> None:
     axis.set(title="Labels and pre-training", xlabel="labelled sentences", ylabel="accuracy, %")
     axis.grid(alpha=0.3)
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
-    pictures._show(figure, "Accuracy in percent, mean ± standard deviation over seeds: " + "; ".join(said))
+    _show(figure, "Accuracy in percent, mean ± standard deviation over seeds: " + "; ".join(said))
 
 
 def bootstrap_histograms(differences: dict, results: dict) -> None:
-    """Histograms of the differences of all rounds; the interval of each as a line, 0 as a vertical line.
-
-    differences: name → (rounds,). results: name → (low, high, share not better).
-    """
-    figure, axes = pictures._figure(8.2, 1.7 * len(differences), len(differences), 1)
+    """Histograms of the differences of all rounds (name → (rounds,)), with the interval of each as a line. results:
+    name → (low, high, share not better)."""
+    figure, axes = _figure(8.2, 1.7 * len(differences), len(differences), 1)
     largest = max(np.abs(values).max() for values in differences.values())
     said = []
     for axis, (name, values) in zip(axes.flat, differences.items()):
@@ -157,4 +137,4 @@ def bootstrap_histograms(differences: dict, results: dict) -> None:
         axis.set(xlim=(-100 * largest, 100 * largest), yticks=[])
         said.append(f"{name}: {low:+.1%} to {high:+.1%}, not better in {share:.1%}")
     axes.flat[-1].set_xlabel("difference B − A in points; thick line: 95 % of the rounds")
-    pictures._show(figure, "Differences of all rounds: " + "; ".join(said))
+    _show(figure, "Differences of all rounds: " + "; ".join(said))

@@ -7,17 +7,15 @@ import textwrap
 
 import numpy as np
 
-from autograde.student.pictures import _figure, _show
+from autograde.student.pictures import _centred, _figure, _plot, _show
 
 _BLUE, _ORANGE, _GREY = "#1f5fa8", "#c8500a", "#b8b8b8"
 _MARKERS = ("o", "s", "^", "D")
 
 
 def named_maps(attention, names: dict, tokens: list[str]) -> None:
-    """A small map for each head, a line for each layer. attention: (layers, heads, tokens, tokens).
-
-    names: (layer, head), counted from 0 → what the head is called; without one it has its number alone.
-    """
+    """A small map for each head, a line for each layer. attention: (layers, heads, tokens, tokens). names: (layer,
+    head), from 0 → what the head is called beside its number."""
     attention = np.asarray(attention)
     layers, heads = attention.shape[:2]
     figure, axes = _figure(2.5 * heads, 2.75 * layers, layers, heads)
@@ -35,10 +33,8 @@ def named_maps(attention, names: dict, tokens: list[str]) -> None:
 
 
 def words_by_layer(tables: dict, shown: int = 3) -> None:
-    """The most likely tokens of each text after each layer; the darker, the more likely.
-
-    tables: text → a list for each layer, from the embeddings on, of pairs (token, probability), the likeliest first.
-    """
+    """The most likely tokens of each text after each layer; the darker, the more likely. tables: text → for each layer,
+    from the embeddings on, pairs (token, probability), the likeliest first."""
     layers = max(map(len, tables.values()))
     figure, axes = _figure(max(7.0, 4.4 * len(tables)), 0.46 * layers + 1.0, 1, len(tables))
     told = []
@@ -46,7 +42,7 @@ def words_by_layer(tables: dict, shown: int = 3) -> None:
         chances = np.array([[chance for _, chance in row[:shown]] for row in rows])
         axis.imshow(chances, cmap="Blues", vmin=0, vmax=1.3, aspect="auto")
         for (layer, rank), chance in np.ndenumerate(chances):
-            axis.text(rank, layer, f"{rows[layer][rank][0]} {chance:.2f}", ha="center", va="center", fontsize=10)
+            _centred(axis, rank, layer, f"{rows[layer][rank][0]} {chance:.2f}", fontsize=10)
         axis.set_title(textwrap.fill(text, 34), fontsize=11)
         axis.set_xticks([])
         axis.set_yticks(range(len(rows)), ["embeddings", *(f"layer {number}" for number in range(1, len(rows)))])
@@ -56,12 +52,9 @@ def words_by_layer(tables: dict, shown: int = 3) -> None:
 
 
 def gain_bars(rows: list[dict]) -> None:
-    """The fraction of each relation that a head finds, and that of the best fixed offset, in the order given.
-
-    rows: with name, head, score, offset, control (the offset's fraction) and count.
-    """
-    figure, axes = _figure(8.6, 0.3 * len(rows) + 1.1, 1, 1)
-    axis, places = axes.flat[0], np.arange(len(rows))
+    """Bars of what a head and the best fixed offset find. rows: name, head, score, offset, control, count."""
+    figure, axis = _plot(8.6, 0.3 * len(rows) + 1.1)
+    places = np.arange(len(rows))
     axis.barh(places - 0.2, [100 * row["score"] for row in rows], 0.38, color=_BLUE, label="best head")
     axis.barh(places + 0.2, [100 * row["control"] for row in rows], 0.38, color=_GREY, label="best fixed offset")
     axis.set_yticks(places, [f"{row['name']}  ({row['head']} | {row['offset']:+d})" for row in rows])
@@ -99,8 +92,8 @@ def layer_table(rows: dict, layers: int) -> None:
 
 def layer_curves(rows: dict, title: str, y: str) -> None:
     """Curves over the layers, the mean of the seeds with their spread as a band. rows: name → (layers + 1, seeds)."""
-    figure, axes = _figure(7.2, 4.4, 1, 1)
-    axis, told = axes.flat[0], []
+    figure, axis = _plot(7.2, 4.4)
+    told = []
     styles = zip(("-", "--", ":", "-."), _MARKERS, (_BLUE, _ORANGE, "#3a7d34", "#444444"))
     for (name, values), (dash, marker, colour) in zip(rows.items(), styles):
         values = np.asarray(values)

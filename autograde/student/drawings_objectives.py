@@ -7,16 +7,14 @@ import textwrap
 
 import numpy as np
 
-from autograde.student.pictures import _figure, _show
+from autograde.student.pictures import _figure, _plot, _show
 
 _BLUE, _ORANGE, _GREY, _RED = "#1f5fa8", "#c8500a", "#9a9a9a", "#b2182b"
 
 
 def who_reads_whom(masks: dict, words: list[str], *, alt: str) -> None:
-    """Each mask as the lines between two rows of dots: below what a layer reads, above what it writes.
-
-    masks: title → (words, words) booleans, True where the query (row) sees the key (column).
-    """
+    """Each mask (title → (words, words) booleans, True where the query, a row, sees the key) as lines between two rows
+    of dots."""
     figure, axes = _figure(4.2 * len(masks), 2.5, 1, len(masks))
     for axis, (title, mask) in zip(axes.flat, masks.items()):
         mask = np.asarray(mask, bool)
@@ -56,8 +54,7 @@ def beside_records(yours: dict, floors: dict, records: list[dict]) -> None:
 
 def dots(runs: dict, title: str, y: str, line: tuple[str, float] | None = None) -> None:
     """A column for each name: every run a dot, their mean a bar. line: (what it is, its height), drawn dashed."""
-    figure, axes = _figure(max(6.4, 1.3 * len(runs)), 3.8, 1, 1)
-    axis = axes.flat[0]
+    figure, axis = _plot(max(6.4, 1.3 * len(runs)), 3.8)
     for place, values in enumerate(runs.values()):
         axis.plot([place] * len(values), values, "o", color=_BLUE)
         axis.plot([place - 0.22, place + 0.22], [np.mean(values)] * 2, color=_ORANGE, linewidth=2)
@@ -71,14 +68,12 @@ def dots(runs: dict, title: str, y: str, line: tuple[str, float] | None = None) 
 
 
 def marked_words(rows: dict) -> None:
-    """Sentences below each other; a replaced word is red and underlined, a chosen one that stayed is in a box.
-
-    rows: title → (words, 1 for each replaced word, chosen places).
-    """
-    widths = [0.13 * max(len(words[place]) for words, _, _ in rows.values()) + 0.2 for place in range(_longest(rows))]
+    """Sentences (title → words, 1 for each replaced one, chosen places): replaced words red, chosen ones that stayed
+    boxed."""
+    longest = max(len(words) for words, _, _ in rows.values())
+    widths = [0.13 * max(len(words[place]) for words, _, _ in rows.values()) + 0.2 for place in range(longest)]
     starts = np.cumsum([1.6, *widths])
-    figure, axes = _figure(starts[-1], 0.45 * len(rows) + 0.2, 1, 1)
-    axis = axes.flat[0]
+    figure, axis = _plot(starts[-1], 0.45 * len(rows) + 0.2)
     axis.set_axis_off()
     axis.set(xlim=(0, starts[-1]), ylim=(-len(rows) + 0.4, 0.6))
     for line, (title, (words, replaced, chosen)) in enumerate(rows.items()):
@@ -93,10 +88,6 @@ def marked_words(rows: dict) -> None:
         for title, (words, replaced, _) in rows.items()
     ]
     _show(figure, "Replaced words between stars. " + "; ".join(told))
-
-
-def _longest(rows: dict) -> int:
-    return max(len(words) for words, _, _ in rows.values())
 
 
 def family_table(counts: dict, milliseconds: dict) -> None:

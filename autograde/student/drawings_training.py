@@ -1,10 +1,8 @@
 """Drawings of notebook 07: clipped arrows, paths in a valley, live curves of two runs, and the final scores."""
 
-import io
-
 import numpy as np
 
-from autograde.student.pictures import _LINES, Drawing, _figure, _in_notebook, _show
+from autograde.student.pictures import _LINES, Drawing, Place, _figure, _plot, _show
 
 _GREY = "#8a8a8a"
 
@@ -30,10 +28,7 @@ def clipped_arrows(before: np.ndarray, after: np.ndarray, max_norm: float = 1.0)
 
 
 def two_scores(figures: dict, fresh: dict, unigram) -> None:
-    """Loss and masked accuracy of an untrained model, of a unigram model, and of the trained one, as bars.
-
-    figures, fresh: "loss" and "accuracy". unigram: has unigram_loss and unigram_accuracy.
-    """
+    """Bars of "loss" and "accuracy" of an untrained model, of a unigram model, and of the trained one."""
     names = ["untrained", "unigram", "yours"]
     losses = [fresh["loss"], unigram.unigram_loss, figures["loss"]]
     shares = [fresh["accuracy"], unigram.unigram_accuracy, figures["accuracy"]]
@@ -52,8 +47,7 @@ def two_scores(figures: dict, fresh: dict, unigram) -> None:
 
 def valley(paths: dict, steepness: np.ndarray) -> None:
     """Paths of an optimizer over the contours of ½ Σ steepness · place². paths: name → (steps, 2)."""
-    figure, axes = _figure(7.6, 3.8, 1, 1)
-    axis = axes.flat[0]
+    figure, axis = _plot(7.6, 3.8)
     x, y = np.meshgrid(np.linspace(-2.2, 0.6, 120), np.linspace(-1, 1, 120))
     height = 0.5 * (steepness[0] * x**2 + steepness[1] * y**2)
     axis.contour(x, y, height, levels=np.geomspace(0.05, 25, 9), colors=_GREY, linewidths=0.7)
@@ -67,45 +61,27 @@ def valley(paths: dict, steepness: np.ndarray) -> None:
     _show(figure, f"Paths of {len(paths)} optimizers in a narrow valley: {last}")
 
 
-def _drawn(figure, alt: str) -> Drawing:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
-    return Drawing(buffer.getvalue(), alt)
-
-
 class _Live:
     """A picture that is updated as a run continues."""
 
-    _handle = None
+    def __init__(self):
+        self._place = Place()
 
     def draw(self, state) -> None:
-        drawing = self._drawing(state)
-        if not _in_notebook():
-            print(drawing)
-        elif self._handle is None:
-            from IPython.display import display
-
-            self._handle = display(drawing, display_id=True)
-        else:
-            self._handle.update(drawing)
+        self._place.show(self._drawing(state))
 
 
 class FloorCurve(_Live):
-    """The held-out loss of the short run above the floor of the small world, with the recorded runs in grey.
-
-    floor: of the held-out sentences. draw(losses): step → held-out loss.
-    """
+    """The held-out loss (step → loss) of the short run above the floor of the small world, recorded runs in grey."""
 
     def __init__(self, floor: float):
         from bertlab.training.runs.recorded import recorded_runs
 
+        super().__init__()
         self.floor, self._recorded = floor, recorded_runs("small_world")
 
     def _drawing(self, losses: dict[int, float]) -> Drawing:
-        figure, axes = _figure(7.2, 3.8, 1, 1)
-        axis = axes.flat[0]
+        figure, axis = _plot(7.2, 3.8)
         for seed in sorted({row["seed"] for row in self._recorded}):
             rows = [row for row in self._recorded if row["seed"] == seed]
             label = "recorded runs" if seed == 1 else None
@@ -118,7 +94,7 @@ class FloorCurve(_Live):
         axis.grid(alpha=0.3)
         axis.legend(frameon=False)
         step, loss = list(losses.items())[-1]
-        return _drawn(figure, f"The held-out loss after {step} steps is {loss:.2f}; the floor is {self.floor:.2f}")
+        return Drawing.of(figure, f"The held-out loss after {step} steps is {loss:.2f}; the floor is {self.floor:.2f}")
 
 
 class LiveCurves(_Live):
@@ -137,6 +113,7 @@ class LiveCurves(_Live):
         trained: str = "training batch (MLM + NSP)",
         levels: dict | None = None,
     ):
+        super().__init__()
         self.pieces, self.unigram_loss, self.reference = pieces, unigram_loss, reference
         self.trained, self.levels = trained, levels or {}
 
@@ -173,10 +150,9 @@ class LiveCurves(_Live):
             f"Curves of a run after {last['step']} steps: held-out loss {last['loss']:.2f}, perplexity "
             f"{np.exp(last['loss']):.0f}, accuracy {last['accuracy']:.1%}"
         )
-        return _drawn(figure, alt)
+        return Drawing.of(figure, alt)
 
     def _reference(self) -> list[tuple[float, float, float]]:
-        """Step, held-out loss and accuracy of the recorded run."""
         if self.reference is None:
             return []
         from bertlab.training.runs.curves import read_metrics, reference_curves

@@ -9,7 +9,7 @@ No information is in the colour alone: an edge or a word shows it too.
 
 import html
 
-from autograde.student.pictures import _figure, _show, show
+from autograde.student.pictures import _centred, _figure, _show, show
 
 _TINTS = ("#cfe2f7", "#f9dcc0", "#dcd6ee")  # light enough for black text, told apart by their brightness as well
 _SPECIAL = ("[PAD]", "[CLS]", "[SEP]", "[MASK]")
@@ -35,10 +35,7 @@ class HtmlDrawing:
 
 
 def colour_pieces(rows: list[list[str]], labels: list[str] | None = None, *, alt: str) -> None:
-    """Draws each row of tokens as boxes; a token that begins with ## belongs to the word before it.
-
-    labels: a word in front of each row.
-    """
+    """Each row of tokens as boxes, behind a label; a token that begins with ## belongs to the word before it."""
     widest = max(map(len, labels or [""]))
     lines = []
     for index, pieces in enumerate(rows):
@@ -99,7 +96,7 @@ def input_table(rows: dict[str, list], *, alt: str) -> None:
 
 
 def merge_trees(words: dict[str, list[list[str]]], title="", *, alt: str) -> None:
-    """One tree per word: its letters below, and above them each token that merges have made, with the merge's number.
+    """A tree per word: its letters below, above them each token that merges made, with the merge's number.
 
     words: word → its tokens before the first merge, after it, after the second …
     """
@@ -132,7 +129,7 @@ def _draw_tree(axis, stages) -> None:
 
 def _write(axis, x, y, text) -> None:
     box = dict(boxstyle="round,pad=0.25", facecolor=_TINTS[0] if y else "white", edgecolor="#333")
-    axis.text(x, y, text, ha="center", va="center", family="monospace", bbox=box)
+    _centred(axis, x, y, text, family="monospace", bbox=box)
 
 
 def _spans(pieces) -> list[tuple[tuple[int, int], str]]:

@@ -8,7 +8,7 @@ something out. Only the imports that the cells need are kept.
 import ast
 import re
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from autograde.boundary.mybert_importer import PACKAGE
 from autograde.common import syntax
@@ -34,15 +34,9 @@ class KeptAnswer:
     cells: tuple[str, ...]
     order: int = 0
 
-    def to_dict(self) -> dict:
-        return asdict(self)
-
     @classmethod
     def from_dict(cls, values) -> "KeptAnswer":
-        """The inverse of `to_dict`; reads what version 0.1 wrote, too, in which each statement is a cell.
-
-        Raises ValueError for anything else.
-        """
+        """The inverse of `asdict`; also reads version 0.1, in which each statement is a cell. Raises ValueError."""
         try:
             values = dict(values)
             values["cells"] = tuple(values.pop("statements") if "statements" in values else values["cells"])
@@ -58,10 +52,8 @@ class KeptAnswer:
 
 
 def gather(facts: dict, space: dict, tried_with: Iterable[str] = ()) -> KeptAnswer:
-    """The kept answer to an exercise, from a notebook's names and cells. Raises NotKept.
-
-    tried_with: further names that its check needs, for instance a model to train.
-    """
+    """The kept answer to an exercise, from a notebook's names and cells. tried_with: further names that its check
+    needs. Raises NotKept."""
     module, names = facts["kept_in"], tuple(facts["names"])
     program = Program(ParsedCell(_as_written(cell)).core for cell in space.get("In", ()) if isinstance(cell, str))
     chosen = cells_for({name for name in (*names, *tried_with) if name in space}, program)

@@ -62,10 +62,8 @@ def scaled(model, optimizer):
 
 
 class MixedPrecision:
-    """A model with float32 outputs, whose gradients are computed `scale` times as large inside of it.
-
-    Everything else, such as `trainable_variables`, is the model's own.
-    """
+    """A model with float32 outputs, whose gradients are `scale` times as large inside; its attributes are the model's
+    own."""
 
     def __init__(self, model, scale=None):
         self.model, self.scale = model, scale
@@ -94,10 +92,8 @@ def _with_gradient(tensor, factor):
 
 
 class LossScale(keras.optimizers.LossScaleOptimizer):
-    """Leaves out a step with an infinite gradient, and halves S; after 2,000 good steps it doubles S.
-
-    Keras's own class expects gradients that are S times as large, and divides them.
-    """
+    """Leaves out a step with an infinite gradient, and halves S; after 2,000 good steps it doubles S. Keras's own class
+    expects gradients that are S times as large, and divides them."""
 
     def apply(self, grads, trainable_variables=None):
         super().apply([ops.convert_to_tensor(one) * self.dynamic_scale for one in grads], trainable_variables)

@@ -13,10 +13,8 @@ _MARKS = MARKS | {_HANDED_IN: "○"}
 
 
 class Overview:
-    """The overview; shown as text or HTML by the notebook. `rows`: (facts of an exercise, points reached, status).
-
-    In HTML, finished notebooks and those without attempts are folded, one line each; the last attempted one is open.
-    """
+    """The overview, as text or HTML. `rows`: (facts of an exercise, points reached, status). In HTML, finished
+    notebooks and those without attempts are folded, one line each; the last attempted one is open."""
 
     def __init__(self, rows: list[tuple[dict, float, str]]):
         self.rows = rows

@@ -70,7 +70,10 @@ def _in_order(answers: list[KeptAnswer]) -> tuple[set[str], list[str]]:
     """(import statements, blocks of text): each cell once, after the cells that it needs or replaces a name of."""
     known = [(answer, cell) for answer in answers for cell in map(_read, answer.cells)]
     owners = _owners(known)
-    chosen = [(answer, cell) for answer, cell in known if cell.source and _counts(answer, cell, owners)]
+    chosen = [
+        (answer, cell) for answer, cell in known
+        if cell.source and (not cell.defines or any(owners[name] is answer for name in cell.defines))
+    ]  # fmt: skip
     blocks, used, done = [], set(), set()
 
     def emit(answer, cell):
@@ -108,10 +111,6 @@ def _owners(known: list[tuple[KeptAnswer, ParsedCell]]) -> dict[str, KeptAnswer]
     return owners
 
 
-def _counts(answer: KeptAnswer, cell: ParsedCell, owners: dict[str, KeptAnswer]) -> bool:
-    return not cell.defines or any(owners[name] is answer for name in cell.defines)
-
-
 def _spaced(blocks: list[str]) -> str:
     """Two empty lines around functions and classes, none between assignments of one line each."""
     text, short_before = "", False
@@ -139,7 +138,6 @@ def _package_of(statement: str) -> str:
 
 
 def _joined(lines: list[str]) -> list[str]:
-    """`from a import b` and `from a import c` as one."""
     whole = []
     for head, group in groupby(lines, key=lambda line: line.partition(" import ")[0] if "from" in line[:4] else line):
         names = [line.partition(" import ")[2] for line in group]

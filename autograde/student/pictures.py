@@ -6,12 +6,12 @@ notebook the text alone is printed.
 
 import base64
 import html
-import io
+import sys
 import textwrap
 
 import numpy as np
 
-from autograde.judging.rendering import is_dark, scale_of
+from autograde.judging.rendering import draw_cells, png_of, scale_of
 
 _STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
 _PER_INCH = 11  # letters of a title
@@ -68,17 +68,16 @@ def _own(labels, index):
 
 
 def _heat_map(axis, matrix, numbers, largest):
-    shown = np.ma.masked_invalid(matrix.astype("float64"))
-    low, high, colours = scale_of(np.append(shown.compressed(), largest or []), least=0.0)
+    digits, finite = 0 if np.issubdtype(matrix.dtype, np.integer) else 2, matrix[np.isfinite(matrix)]
+    low, high, colours = scale_of(np.append(finite.astype("float64"), largest or []), least=0.0)
     high = largest or high or 1.0 if low >= 0 else high
-    axis.imshow(shown, cmap=colours, vmin=low, vmax=high, aspect="auto")
-    whole = np.issubdtype(matrix.dtype, np.integer)
-    for (row, column), value in np.ndenumerate(matrix):
-        rounded = str(value) if whole else f"{round(float(value), 2) + 0.0:.2f}"  # + 0.0: never -0.00
-        text = rounded if np.isfinite(value) else "NaN"
-        if numbers or text == "NaN":
-            dark = np.isfinite(value) and is_dark(value, low, high)
-            axis.text(column, row, text, ha="center", va="center", fontsize=9, color="white" if dark else "black")
+
+    def text_of(value) -> str:
+        if not np.isfinite(value):
+            return "NaN"
+        return f"{round(float(value), digits) + 0.0:.{digits}f}" if numbers else ""  # + 0.0: never -0.00
+
+    draw_cells(axis, matrix, (low, high, colours), 9, text_of)
 
 
 def _label(axis, shape, rows, columns):
@@ -90,8 +89,7 @@ def _label(axis, shape, rows, columns):
 def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) -> None:
     """Curves over the same x, told apart by dash and marker as well as by colour. log: both axes logarithmic."""
     width = 6.4  # inches
-    figure, axes = _figure(width, 3.8, 1, 1)
-    axis = axes.flat[0]
+    figure, axis = _plot(width, 3.8)
     for (name, values), (colour, dash, marker) in zip(curves.items(), _LINES, strict=False):
         every = max(1, len(x_values) // 30)  # more markers would overlap
         axis.plot(
@@ -118,11 +116,30 @@ def _figure(width, height, rows, columns):
         return figure, figure.subplots(rows, columns, squeeze=False)
 
 
+def _plot(width, height):
+    figure, axes = _figure(width, height, 1, 1)
+    return figure, axes[0, 0]
+
+
+def _centred(axis, x, y, text, **look) -> None:
+    axis.text(x, y, text, ha="center", va="center", **look)
+
+
+def _rectangle(axis, left, bottom, width, height, **look) -> None:
+    from matplotlib.patches import Rectangle
+
+    axis.add_patch(Rectangle((left, bottom), width, height, **look))
+
+
 class Drawing:
     """A picture with its text, as a notebook shows it."""
 
     def __init__(self, png: bytes, alt: str):
         self.png, self.alt = png, alt
+
+    @classmethod
+    def of(cls, figure, alt: str) -> "Drawing":
+        return cls(png_of(figure), alt)
 
     def __repr__(self):
         return f"[picture: {self.alt}]"
@@ -133,27 +150,52 @@ class Drawing:
 
 
 def _show(figure, alt):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    buffer = io.BytesIO()
-    FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
-    show(Drawing(buffer.getvalue(), alt))
+    show(Drawing.of(figure, alt))
 
 
 def show(drawing) -> None:
     """Shows a drawing in the notebook; elsewhere prints its alternative text."""
-    if _in_notebook():
-        from IPython.display import display
-
-        display(drawing)
-    else:
-        print(drawing)
+    Place().show(drawing)
 
 
-def _in_notebook() -> bool:
+class Place:
+    """A place in a notebook: what is shown there later replaces what was there. Elsewhere it is printed, by `say`."""
+
+    def __init__(self, say=print):
+        self._say, self._handle = say, None
+
+    def show(self, thing) -> None:
+        if not in_notebook():
+            self._say(thing)
+        elif self._handle is None:
+            from IPython.display import display
+
+            self._handle = display(thing, display_id=True)
+        else:
+            self._handle.update(thing)
+
+
+class Shown(str):
+    """Text that a notebook shows without quotation marks, and Markdown if it is a `Markdown`."""
+
+    def __repr__(self):
+        return str(self)
+
+
+class Markdown(Shown):
+    def _repr_markdown_(self):
+        return str(self)
+
+
+def shell():
+    """The IPython that runs this, or None."""
+    if "IPython" not in sys.modules:
+        return None
+    from IPython import get_ipython
+
+    return get_ipython()
+
+
+def in_notebook() -> bool:
     """Whether a notebook runs this; IPython in a terminal cannot update what it has shown."""
-    try:
-        from IPython import get_ipython
-    except ImportError:
-        return False
-    return getattr(get_ipython(), "kernel", None) is not None
+    return getattr(shell(), "kernel", None) is not None

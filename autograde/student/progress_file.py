@@ -14,7 +14,7 @@ from pathlib import Path
 
 from autograde.student import home
 from bertlab.common.errors import DataError
-from bertlab.common.files import write_text
+from bertlab.common.files import write_json
 
 FILE = home.PROGRESS
 
@@ -32,6 +32,11 @@ def load(path: Path | None = None) -> dict:
         return {}
 
 
+def has_passed(exercise: str) -> bool:
+    """Whether an exercise passed its last check."""
+    return load().get(exercise, {}).get("status") == "passed"
+
+
 def parse(content: bytes) -> dict:
     """The entries in a progress file's content. Raises ValueError."""
     try:
@@ -47,10 +52,8 @@ def digest_of(source: str) -> str:
 
 
 def record(exercise: str, status: str, points: float, source: str, path: Path | None = None) -> int:
-    """Records the outcome of a check and returns how many different attempts have failed since the last pass.
-
-    If the folder cannot be written, hints do not progress, but the check still works.
-    """
+    """Records the outcome of a check and returns how many different attempts have failed since the last pass. In a
+    folder that cannot be written, hints do not progress, but the check still works."""
     path = path or _own_file()
     with home.locked(path.parent):
         entries = load(path)
@@ -108,4 +111,4 @@ def _own_file() -> Path:
 def _write(path: Path, entries: dict) -> None:
     with contextlib.suppress(OSError, DataError):
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_text(path, json.dumps({"version": 1, "exercises": entries}, indent=1) + "\n")
+        write_json(path, {"version": 1, "exercises": entries})

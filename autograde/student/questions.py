@@ -1,40 +1,27 @@
-"""Questions between the exercises: an option is chosen, and its explanation is shown. Nothing is graded.
+"""Questions between the exercises, and guesses before a picture. Nothing is graded.
 
-answer("why-scale", "")    shows the question and its options
-answer("why-scale", "b")   shows why b is right, or what is wrong about it
+answer("why-scale", "")         shows the question and its options
+answer("why-scale", "b")        shows why b is right, or what is wrong about it
+show_guess("0.5", measured)     your guess: 0.5   measured: 0.083
 """
 
 import difflib
 import tomllib
 from pathlib import Path
 
+from autograde.student.pictures import Markdown
+
 _FILE = Path(__file__).with_name("questions.toml")
 _FIELDS = ("notebook", "text", "right")
 
 
-class Shown:
-    """Markdown that a notebook renders, and a terminal prints."""
-
-    def __init__(self, text: str):
-        self.text = text
-
-    def __repr__(self):
-        return self.text
-
-    def _repr_markdown_(self):
-        return self.text
-
-
-def answer(name: str, option: str = "") -> Shown:
-    """The explanation of one option of a question; without an option, the question itself.
-
-    name: of the question, such as "why-scale"; option: its letter. An unknown one gets the names that exist.
-    """
+def answer(name: str, option: str = "") -> Markdown:
+    """The question with this name, such as "why-scale"; with the letter of an option, its explanation too."""
     questions = all_questions()
     if name not in questions:
         close = difflib.get_close_matches(name, questions, n=1)
         meant = f"did you mean `{close[0]}`? " if close else ""
-        return Shown(f"There is no question `{name}`; {meant}The questions are {', '.join(questions)}.")
+        return Markdown(f"There is no question `{name}`; {meant}The questions are {', '.join(questions)}.")
     question = questions[name]
     options = options_of(question)
     lines = [f"**{question['text']}**", *(f"- **{letter}** {text}" for letter, (text, _) in options.items())]
@@ -44,7 +31,7 @@ def answer(name: str, option: str = "") -> Shown:
     elif letter:
         mark = "✓" if letter == question["right"] else "✗"
         lines.append(f"{mark} **{letter}** {options[letter][1]}")
-    return Shown("\n\n".join([lines[0], "\n".join(lines[1 : 1 + len(options)]), *lines[1 + len(options) :]]))
+    return Markdown("\n\n".join([lines[0], "\n".join(lines[1 : 1 + len(options)]), *lines[1 + len(options) :]]))
 
 
 def all_questions() -> dict[str, dict]:
@@ -55,3 +42,11 @@ def all_questions() -> dict[str, dict]:
 def options_of(question: dict) -> dict[str, list[str]]:
     """Letter → its text and its explanation."""
     return {key: value for key, value in question.items() if key not in _FIELDS}
+
+
+def show_guess(guess, measured, *, what: str = "") -> None:
+    """Prints a guess beside what was measured, a number or a text; nothing if the guess is empty. what: which
+    quantity."""
+    if str(guess).strip():
+        shown = f"{measured:.3g}" if isinstance(measured, float) else measured
+        print(f"{what + ': ' if what else ''}your guess: {str(guess).strip()}   measured: {shown}")

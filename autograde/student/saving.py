@@ -20,6 +20,7 @@ from autograde.boundary import mybert_importer
 from autograde.common.errors import AutogradeError
 from autograde.student import home, notebook, progress_file, store
 from autograde.student.kept_answers import KeptAnswer
+from autograde.student.pictures import Shown
 from bertlab.common.files import write_atomically, write_bytes
 
 FILE = "mybert_state.zip"
@@ -42,19 +43,13 @@ class StateError(AutogradeError, ValueError):
     """A file that is not a saved state."""
 
 
-class Notice(str):
-    """A sentence for the notebook, shown without quotes. `path`: the file or folder it is about."""
+class Notice(Shown):
+    """A sentence for the notebook. `path`: the file or folder it is about."""
 
-    path: Path
-
-    def __repr__(self):
-        return str(self)
-
-
-def _notice(sentence: str, path: Path) -> Notice:
-    said = Notice(sentence)
-    said.path = path
-    return said
+    def __new__(cls, sentence: str, path: Path):
+        said = super().__new__(cls, sentence)
+        said.path = path
+        return said
 
 
 def _count(answers: int) -> str:
@@ -62,19 +57,23 @@ def _count(answers: int) -> str:
 
 
 def save_state(path: str | Path | None = None) -> Notice:
-    """Writes the package and the progress into one zip file; on Colab the browser downloads it.
-
-    path: where to; `mybert_state.zip` in the course's home if not given. The same state gives the same bytes.
-    """
+    """Writes the package and the progress into one zip file, `mybert_state.zip` in the course's home by default; on
+    Colab the browser downloads it. The same state gives the same bytes."""
     folder = home.find()
     target = Path(path) if path is not None else folder / FILE
     with home.locked(folder):
         files = _files(folder)
-    write_atomically(target, lambda partial: _pack(partial, files))
+
+    def pack(partial: Path) -> None:
+        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # always dated 1980
+
+    write_atomically(target, pack)
     if path is None:
         download(target)
     answers = sum(name.startswith(f"{home.PACKAGE}/{store.KEPT}/") for name in files)
-    return _notice(f"Saved {_count(answers)} and your progress in {target}.", target)
+    return Notice(f"Saved {_count(answers)} and your progress in {target}.", target)
 
 
 def load_state(path: str | Path | None = None) -> Notice:
@@ -86,7 +85,7 @@ def load_state(path: str | Path | None = None) -> Notice:
     folder = home.find()
     source = Path(path) if path is not None else _uploaded(folder)
     taken = _take_over(_unpacked(source), folder)
-    return _notice(f"Loaded {_count(taken)} from {source.name} into {folder / home.PACKAGE}.", folder)
+    return Notice(f"Loaded {_count(taken)} from {source.name} into {folder / home.PACKAGE}.", folder)
 
 
 def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice:
@@ -99,7 +98,7 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice
     if not drive.is_dir():
         refused = _mount(drive)
         if refused:
-            return _notice(_WITHOUT_DRIVE.format(refused), home.find())
+            return Notice(_WITHOUT_DRIVE.format(refused), home.find())
     before, target = home.find(), drive / folder
     target.mkdir(parents=True, exist_ok=True)
     if before.absolute() != target.absolute():
@@ -108,11 +107,8 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice
     if not os.environ.get(_CACHE):
         os.environ[_CACHE] = str(target / "cache")
     notebook.activate_mybert()
-    return _notice(
-        f"Your course is stored in {target} now; answers that passed their check, and the training run of notebook 07, "
-        "survive a disconnect.",
-        target,
-    )
+    kept = "answers that passed their check, and the training run of notebook 07, survive a disconnect"
+    return Notice(f"Your course is stored in {target} now; {kept}.", target)
 
 
 # --- what a state consists of ---
@@ -129,12 +125,6 @@ def _files(folder: Path) -> dict[str, bytes]:
     if progress.is_file():
         files[home.PROGRESS] = progress.read_bytes()
     return files
-
-
-def _pack(target: Path, files: dict[str, bytes]) -> None:
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # always dated 1980
 
 
 def _unpacked(source: Path) -> dict[str, bytes]:
@@ -168,7 +158,6 @@ def _contents(source: Path, archive: zipfile.ZipFile, members):
 
 
 def _fits(name: str, content: bytes) -> bool:
-    """Whether the content of a file matches its name."""
     try:
         if name == home.PROGRESS:
             progress_file.parse(content)
@@ -212,7 +201,6 @@ def _text(content: bytes) -> str:
 
 
 def _colab():
-    """Colab's Python module, or None elsewhere."""
     try:
         import google.colab
     except ImportError:

@@ -50,16 +50,11 @@ def phrasebook() -> list[dict[str, str]]:
 
 
 def _phrase(sentence, name: str) -> list[int]:
-    """The positions of a phrase's words."""
     return [place for place, state in enumerate(sentence.states) if state.phrase == name]
 
 
 def _noun(sentence, places: list[int]) -> int:
     return next(place for place in places if sentence.states[place].kind == "noun")
-
-
-def _is_plural(word: str) -> bool:
-    return word.endswith("s")
 
 
 def _related(sentence, chance) -> Iterator[PairRow]:
@@ -76,7 +71,7 @@ def _related(sentence, chance) -> Iterator[PairRow]:
     noun = other if label == 2 else subject
     stem = sentence.words[verb].removesuffix("s")
     negated = ("not" in kinds) == (label != 1 if label < 2 else bool(chance.random() < 0.5))
-    if _is_plural(noun):
+    if noun.endswith("s"):
         claim = f"the {noun} do not {stem} ." if negated else f"the {noun} {stem} ."
     else:
         claim = f"the {noun} does not {stem} ." if negated else f"the {noun} {stem}s ."

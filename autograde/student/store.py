@@ -20,7 +20,7 @@ import io
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from autograde.boundary import call_answer, mybert_importer
@@ -30,7 +30,7 @@ from autograde.student import home, plans, time_limit
 from autograde.student.kept_answers import KeptAnswer, NotKept, gather
 from autograde.student.package_files import module_text, project_text, readme_text, test_text
 from bertlab.common.errors import BertLabError
-from bertlab.common.files import write_bytes, write_text
+from bertlab.common.files import write_bytes, write_json, write_text
 
 PACKAGE = mybert_importer.PACKAGE
 KEPT = ".kept"
@@ -66,7 +66,9 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
         problem = _trial(facts, _of_module(answers, answer.module))
         if problem:
             raise NotKept(problem)
-        _write_answer(folder, answer)
+        kept = folder / PACKAGE / KEPT
+        kept.mkdir(parents=True, exist_ok=True)
+        write_json(kept / f"{answer.exercise}.json", asdict(answer))
     said = write(folder, answers, answer.module if changed else None)
     return f"Kept in {PACKAGE}/{answer.module}.py.{said}"
 
@@ -117,20 +119,12 @@ def _in_course_order(answers: Iterable[KeptAnswer]) -> dict[str, KeptAnswer]:
     return {answer.exercise: answer for answer in ordered}
 
 
-def _write_answer(folder: Path, answer: KeptAnswer) -> None:
-    kept = folder / PACKAGE / KEPT
-    kept.mkdir(parents=True, exist_ok=True)
-    write_text(kept / f"{answer.exercise}.json", json.dumps(answer.to_dict(), indent=1, ensure_ascii=False) + "\n")
-
-
 # --- the package ---
 
 
 def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = None) -> str:
-    """Writes missing and outdated files; files edited by hand stay, except the file of the changed module.
-
-    Returns a sentence for the student about that file, or "".
-    """
+    """Writes missing and outdated files; files edited by hand stay, except that of the changed module, about which a
+    sentence is returned."""
     package = folder / PACKAGE
     if not answers:
         return ""
@@ -164,7 +158,6 @@ def _of_module(answers: dict[str, KeptAnswer], module: str) -> list[KeptAnswer]:
 
 
 def _write_generated(path: Path, text: str, answers: list[KeptAnswer], force: bool = False) -> str:
-    """Writes a generated file; see `write`."""
     content = stamped(text, path.suffix, answers)
     there = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
     if there == content:

@@ -4,7 +4,7 @@ import re
 import time
 from dataclasses import dataclass
 
-from autograde.student.pictures import _in_notebook
+from autograde.student.pictures import Place, Shown, in_notebook
 from bertlab.common.progress import SECONDS_BETWEEN_LINES, duration
 
 MEASURED = 20  # steps after which the time left is known well enough
@@ -81,10 +81,10 @@ class TimeLeft:
     """
 
     def __init__(self, steps: int, interval: int, finished=lambda: None, say=print):
-        self.steps, self.interval, self._finished, self._say = steps, interval, finished, say
-        self._began = self._first = self._said = self._handle = self._judging = None
+        self.steps, self.interval, self._finished, self._place = steps, interval, finished, Place(say)
+        self._began = self._first = self._said = self._judging = None
         self._judged = self._last_judged = 0.0  # seconds of all evaluations, and of the last one: the first compiles
-        self._pause = SECONDS_BETWEEN_UPDATES if _in_notebook() else SECONDS_BETWEEN_LINES
+        self._pause = SECONDS_BETWEEN_UPDATES if in_notebook() else SECONDS_BETWEEN_LINES
 
     def evaluation_begins(self) -> None:
         self._finished()
@@ -108,7 +108,7 @@ class TimeLeft:
         if made == MEASURED or waited or step == self.steps:
             self._finished()
             self._said = time.monotonic()
-            self._show(self.line(step, self._said - self._began))
+            self._place.show(Shown(self.line(step, self._said - self._began)))
 
     def line(self, step: int, seconds: float) -> str:
         """The line after a step. seconds: the time of all steps since the first, with their evaluations."""
@@ -118,23 +118,3 @@ class TimeLeft:
         evaluations = -(-self.steps // self.interval) - step // self.interval
         left = (seconds - self._judged) / made * (self.steps - step) + evaluations * self._last_judged
         return f"step {step:,} of {self.steps:,}: about {duration(left)} left"
-
-    def _show(self, line: str) -> None:
-        if not _in_notebook():
-            self._say(line)
-        elif self._handle is None:
-            from IPython.display import display
-
-            self._handle = display(_Line(line), display_id=True)
-        else:
-            self._handle.update(_Line(line))
-
-
-class _Line:
-    """Text that a notebook shows without quotation marks."""
-
-    def __init__(self, text: str):
-        self._text = text
-
-    def __repr__(self):
-        return self._text

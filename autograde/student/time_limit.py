@@ -15,16 +15,17 @@ import linecache
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from autograde.boundary import call_answer, tracing
 from autograde.judging.advice import TOO_LONG
-from autograde.student.progress_line import counted
 
 SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6 on one processor
 _REPEAT_SECONDS = 1.0  # seconds between two alarms
 _GRACE = 5.0  # seconds after the alarm until the message how to stop the cell
+PATIENCE = 3.0  # seconds of a check before the first line about it
 _LOOPS = (ast.While, ast.For)
 _LIBRARIES = (sys.prefix, sys.base_prefix, str(Path(__file__).parents[1]))  # all code that is not the student's
 
@@ -170,3 +171,25 @@ def _loops_around(frame, line: int) -> list[tuple]:
         return []
     around = [node for node in ast.walk(tree) if isinstance(node, _LOOPS) and node.lineno <= line <= node.end_lineno]
     return [(loop, lines[loop.lineno - 1].strip()) for loop in sorted(around, key=lambda loop: -loop.lineno)]
+
+
+# --- the line of a slow check ---
+
+
+def counted(calls: list) -> Iterator:
+    """Yields the calls of a check; before one that starts late, one line shows its number and the seconds until now."""
+    out, start, text = sys.stdout, time.monotonic(), ""
+    try:
+        for number, call in enumerate(calls, 1):
+            seconds = time.monotonic() - start
+            if seconds > PATIENCE:
+                text = _write(out, text, f"Checking: call {number} of {len(calls)} after {seconds:.0f} s …")
+            yield call
+    finally:
+        if text:
+            _write(out, text, f"Checked in {time.monotonic() - start:.0f} s.", end="\n")
+
+
+def _write(out, before: str, text: str, end: str = "") -> str:
+    print("\r" + text.ljust(len(before)), end=end, file=out, flush=True)
+    return text

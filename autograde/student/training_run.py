@@ -24,13 +24,13 @@ from autograde.common.errors import AutogradeError
 from autograde.student import home, plans, progress_file
 from autograde.student.time_left import KNOWN, MEASURED, USUAL_STEPS, TimeLeft, beforehand, gpu_name, known_gpu
 from bertlab.common.files import write_atomically, write_text
-from bertlab.common.work_folder import check_same
+from bertlab.common.job import check_same
 
 NOTEBOOK = "07_pretraining"
 VOCABULARY = Path(__file__).parent / "pretraining_vocabulary.txt"
 HELD_OUT_ROWS = 512
 LEAST_STEPS = 5  # before the first evaluation
-_STATE = "state.safetensors"  # holds the settings too, so that they always fit the weights: not a WorkFolder
+_STATE = "state.safetensors"  # holds the settings too, so that they always fit the weights: not a Job
 _NAMES = {"input_ids": "token_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask",
           "masked_lm_positions": "positions", "masked_lm_ids": "labels", "masked_lm_weights": "weights",
           "next_sentence_labels": "next_sentence"}  # fmt: skip

@@ -14,12 +14,13 @@ import dis
 import inspect
 import linecache
 import sys
+import traceback
 from collections.abc import Iterator
 from types import CodeType
 
 from autograde.common import syntax
 from autograde.common.dependencies import ParsedCell
-from autograde.student import plans, progress_file, validating
+from autograde.student import checking, pictures, plans, progress_file, validating
 
 _MAX_NAMED = 3
 _LONGEST = 160  # characters of an error's own message
@@ -29,20 +30,11 @@ _active = None
 def explain_unsolved() -> None:
     """Starts the explanations in this notebook; does nothing elsewhere and under nbgrader's Validate."""
     global _active
-    shell = _shell()
+    shell = pictures.shell()
     if shell is None or validating.is_validating() or (_active and _active.shell is shell):
         return
     _active = Explainer(shell)
     _active.start()
-
-
-def _shell():
-    """The notebook's IPython, or None."""
-    if "IPython" not in sys.modules:
-        return None
-    from IPython import get_ipython
-
-    return get_ipython()
 
 
 class Explainer:
@@ -71,10 +63,7 @@ class Explainer:
             return handler(kind, error, trace, tb_offset)
         shell.showtraceback((kind, error, trace), tb_offset=tb_offset, running_compiled_code=True)
         if isinstance(error, NameError) and error.name and not hasattr(builtins, error.name):
-            print(
-                f"Does a cell above define `{error.name}`? Run it first. After a restart of the kernel, run all cells "
-                "above."
-            )
+            print(checking.ABOVE.format(name=error.name))
         return None
 
     def _after(self, result) -> None:
@@ -139,7 +128,6 @@ class Explainer:
         return self._is_own(obj) and any("NotImplementedError" in _globals_in(code) for code in _codes_of(obj))
 
     def _has_failed(self, facts: dict, name: str) -> bool:
-        """Whether the notebook's own code for this name did not pass the last check."""
         status = progress_file.load().get(facts["id"], {}).get("status", "passed")
         return self._is_own(self.shell.user_ns.get(name)) and status != "passed"
 
@@ -153,7 +141,7 @@ def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
         error
     )
     is_missing = isinstance(error, NameError) and any(error.name in facts["names"] for facts in unsolved)
-    if is_missing and not is_stub and all(_has_passed(facts) for facts in unsolved):
+    if is_missing and not is_stub and all(progress_file.has_passed(facts["id"]) for facts in unsolved):
         cells = "its cell" if one else "their cells"
         passed = "You have passed it" if one else "You have passed them"
         return f"Run {cells} first: this cell uses {said}. ({passed}: nothing is lost.)"
@@ -163,10 +151,6 @@ def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
     reason = reason if len(reason) <= _LONGEST else reason[:_LONGEST] + "…"
     have = "has" if one else "have"
     return f"This cell uses {said}, which {have} not passed the check yet: {reason} (%tb shows where)"
-
-
-def _has_passed(facts: dict) -> bool:
-    return progress_file.load().get(facts["id"], {}).get("status") == "passed"
 
 
 def _listed(exercises: list[dict]) -> str:
@@ -191,10 +175,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 def _frames_of(error: BaseException) -> Iterator[tuple[CodeType, int, dict]]:
     """Code, line and global names of every frame of an error, from the cell inwards, then of those that it replaced."""
     for one in _chain(error):
-        trace = one.__traceback__
-        while trace is not None:
-            yield trace.tb_frame.f_code, trace.tb_lineno, trace.tb_frame.f_globals
-            trace = trace.tb_next
+        for frame, line in traceback.walk_tb(one.__traceback__):
+            yield frame.f_code, line, frame.f_globals
 
 
 def _plain(code: CodeType) -> str:
@@ -233,7 +215,6 @@ def _has_an_answer(source: str) -> bool:
 
 
 def _defined_from(source: str, line: int) -> frozenset[str]:
-    """The names that a cell would have defined from this line on."""
     tree, lines = syntax.parsed(source), source.split("\n")
     rest = [node for node in (tree.body if tree else ()) if node.end_lineno >= line]
     return ParsedCell("\n".join(lines[rest[0].lineno - 1 :])).defines if rest else frozenset()

@@ -26,7 +26,7 @@ from autograde.sandbox.watch import processes
 from benchmarks.grading.cohort_class import ASSIGNMENTS, ROOT, Student
 
 SECRET = bytes(range(32)).hex()
-_PROGRAM = [sys.executable, "-m", "autograde.cli"]
+_PROGRAM = [sys.executable, "-m", "autograde"]
 
 
 def new_course(folder: Path, students: list[Student]) -> Path:

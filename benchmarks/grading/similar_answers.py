@@ -37,7 +37,8 @@ print(json.dumps([[names[i], names[j], max(both[i, j], both[j, i])] for i, j in 
 
 def our_pairs(texts: dict[str, dict[str, str]], given) -> tuple[set[tuple[str, str]], list[tuple[str, ...]]]:
     """(listed pairs, groups) of a class: student → exercise → text."""
-    from autograde.grader.similarity import answer_of, compare
+    from autograde.grader.similarity.hand_ins import answer_of
+    from autograde.grader.similarity.pairs import compare
 
     found = compare({student: {name: answer_of(text, given) for name, text in those.items()}
                      for student, those in texts.items()})  # fmt: skip
@@ -70,7 +71,7 @@ def rows_of_class(seed: int, python: str | None) -> dict[str, str]:
     import copying_class
 
     from autograde.grader.reading.template import Template
-    from autograde.grader.similarity import given_to_everybody
+    from autograde.grader.similarity.hand_ins import given_to_everybody
 
     given = given_to_everybody([Template.read(copying_class.released(), copying_class.NOTEBOOK)])
     copying = copying_class.copying_pairs()

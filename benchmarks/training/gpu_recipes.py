@@ -31,7 +31,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.files import read_json, write_json, write_text
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 
 OPERATIONS = 1e15
 WEIGHT_DECAY = 0.05
@@ -273,10 +273,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if os.environ.get("KERAS_BACKEND") != "jax":
         sys.exit("expected KERAS_BACKEND=jax; set it")
     identity = {"operations": options.operations, "data": digest(options.data)}
-    work = WorkFolder(options.out, "job.json", identity)
-    if work.found() is not None:
-        work.check()
-    work.begin()
+    Job(options.out, "job.json", identity).start()
     if options.jobs:
         failed = train_in_processes(chosen, options)
         if failed:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from benchmarks.training.recipe_table import CANDIDATES, MIXES, Candidate
 from bertlab.common.files import read_json, write_json
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from scripts.text_kinds import KINDS
 
 LEARNING_RATE = 1e-3
@@ -33,7 +33,7 @@ TASKS = {
 
 
 @dataclass(frozen=True)
-class Job:
+class RecipeJob:
     """The settings of all candidates.
 
     data: the prepared text (`scripts.make_mini_text`). work: where everything is written. budget: floating-point
@@ -54,14 +54,14 @@ class Job:
     made_pairs: int = 50
 
 
-def run_candidate(candidate: Candidate, job: Job) -> dict:
+def run_candidate(candidate: Candidate, job: RecipeJob) -> dict:
     """Trains and judges a candidate, or resumes, and returns the result, which is also in result.json.
 
     Raises ConfigError for a folder of another recipe or text, and exits for one that does not name its recipe.
     """
     folder = Path(job.work) / "runs" / folder_name(candidate.name)
     done = folder / "result.json"
-    work = WorkFolder(folder, "candidate.json", identity(candidate, job))
+    work = Job(folder, "candidate.json", identity(candidate, job))
     if work.found() is not None:
         work.check()
     elif done.is_file() or (folder / "run").is_dir():
@@ -79,7 +79,7 @@ def run_candidate(candidate: Candidate, job: Job) -> dict:
     return read_json(done)
 
 
-def identity(candidate: Candidate, job: Job) -> dict:
+def identity(candidate: Candidate, job: RecipeJob) -> dict:
     """The values that decide a candidate's result beside those of the job."""
     tasks = {task: TASKS[task] for task in job.tasks}
     recipe = {"learning_rate": LEARNING_RATE, "evaluations": EVALUATIONS, "mix": MIXES[candidate.text], "tasks": tasks}
@@ -99,7 +99,7 @@ def folder_name(name: str) -> str:
 # === Text and rows ===
 
 
-def chosen_text(text: str, job: Job) -> Path:
+def chosen_text(text: str, job: RecipeJob) -> Path:
     """A folder with `job.words` words of a mix; documents are chosen by the hash of their names."""
     folder = Path(job.work) / "text" / folder_name(text)
     finished = folder / "finished"
@@ -145,7 +145,7 @@ def copy_part(source: Path, folder: Path, part: float) -> None:
                 kept.write(line)
 
 
-def examples(candidate: Candidate, phase: int, job: Job) -> Path:
+def examples(candidate: Candidate, phase: int, job: RecipeJob) -> Path:
     """The folder of rows for one phase of a candidate."""
     from bertlab.data.pretraining.make import make_data
     from bertlab.data.pretraining.settings import ExampleSettings
@@ -173,7 +173,7 @@ def examples(candidate: Candidate, phase: int, job: Job) -> Path:
 # === Training ===
 
 
-def train(candidate: Candidate, job: Job, folder: Path) -> dict:
+def train(candidate: Candidate, job: RecipeJob, folder: Path) -> dict:
     """Pre-trains for the job's operations, or resumes. Returns what was spent."""
     from bertlab.families import family
     from bertlab.models.outline import parameter_count
@@ -198,7 +198,7 @@ def train(candidate: Candidate, job: Job, folder: Path) -> dict:
             "tokens": (first_steps + steps) * candidate.tokens_per_update}  # fmt: skip
 
 
-def trained_left_to_right(candidate: Candidate, config, rows: list[Path], job: Job, folder: Path):
+def trained_left_to_right(candidate: Candidate, config, rows: list[Path], job: RecipeJob, folder: Path):
     """A checkpoint that was trained to predict the next token, with the steps and operations of that.
 
     Its layers and its head are those of the masked model (`config`), which continues from it; the rate does not fall.
@@ -213,7 +213,7 @@ def trained_left_to_right(candidate: Candidate, config, rows: list[Path], job: J
     return run / CHECKPOINT, steps, operations
 
 
-def settings_of(candidate: Candidate, steps: int, job: Job):
+def settings_of(candidate: Candidate, steps: int, job: RecipeJob):
     """The `PretrainingSettings` of a candidate for a number of updates."""
     from bertlab.training.presets import preset
 
@@ -226,7 +226,9 @@ def settings_of(candidate: Candidate, steps: int, job: Job):
     return preset("small", **(values | candidate.recipe))
 
 
-def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job, part: float = 1.0) -> tuple[int, float]:
+def planned_steps(
+    candidate: Candidate, config, rows: list[Path], job: RecipeJob, part: float = 1.0
+) -> tuple[int, float]:
     """The number of updates for a part of the job's operations, by the library's own count, and the operations."""
     from bertlab.training.pretraining import PretrainingRun
 
@@ -239,7 +241,7 @@ def planned_steps(candidate: Candidate, config, rows: list[Path], job: Job, part
 # === Judging ===
 
 
-def judged(candidate: Candidate, job: Job, folder: Path) -> dict:
+def judged(candidate: Candidate, job: RecipeJob, folder: Path) -> dict:
     """The results of `benchmarks.english.mini` without the blanks kept for the end, and each task's development metric.
 
     A model that finds replaced tokens is judged by the tasks alone.
@@ -255,7 +257,7 @@ def judged(candidate: Candidate, job: Job, folder: Path) -> dict:
     return result
 
 
-def finetuned(task: str, checkpoint: Path, job: Job, out: Path) -> float:
+def finetuned(task: str, checkpoint: Path, job: RecipeJob, out: Path) -> float:
     """The mean of a task's first development metric over the seeds."""
     folder, options = TASKS[task]
     if not (Path(job.data) / "tasks" / folder).is_dir():
@@ -273,7 +275,7 @@ def main() -> None:
 
     load_backend()
     name, file = sys.argv[1:]
-    job = Job(**read_json(file))
+    job = RecipeJob(**read_json(file))
     (candidate,) = [each for each in CANDIDATES if each.name == name]
     run_candidate(candidate, job)
 

@@ -31,10 +31,10 @@ from datetime import datetime
 from pathlib import Path
 
 from benchmarks.training.recipe_table import CANDIDATES, Candidate
-from benchmarks.training.recipe_worker import TASKS, Job, folder_name, text_digest
+from benchmarks.training.recipe_worker import TASKS, RecipeJob, folder_name, text_digest
 from bertlab.common.files import read_json, write_json, write_text
+from bertlab.common.job import Job
 from bertlab.common.large_pages import with_large_pages
-from bertlab.common.work_folder import WorkFolder
 
 BUDGET = 1e14  # floating-point operations
 WORDS = 8_000_000
@@ -47,12 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     chosen = chosen_candidates(options.only)
     if not (options.data / "report.json").is_file():
         sys.exit(f"{options.data}: expected the text that `python -m scripts.make_mini_text` writes; give its folder")
-    job = Job(str(options.data), str(options.work), options.budget, options.words, options.sentences,
+    job = RecipeJob(str(options.data), str(options.work), options.budget, options.words, options.sentences,
               tuple(options.tasks), not options.no_xla, options.precision, text_digest(options.data))  # fmt: skip
-    work = WorkFolder(options.work, "job.json", asdict(job))
-    if work.found() is not None:
-        work.check()
-    work.begin()
+    Job(options.work, "job.json", asdict(job)).start()
     failed = run_all(chosen, options.work, shares_of_cores(options.jobs))
     if failed:
         sys.exit(f"failed: {', '.join(failed)}; see {options.work}/logs, then start the same command again")

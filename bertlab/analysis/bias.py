@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.analysis.diagnostics import token_ids
+from bertlab.analysis.fill_mask import predicted_probabilities
 from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
-from bertlab.tokenizers.wordpiece.encoding import text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_inputs, with_specials
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"
 
@@ -86,8 +87,6 @@ def associations(
 
 def _at_target(model, tokenizer, template: str, attribute: str) -> np.ndarray:
     """The probability of every token at the target's [MASK], (V,); other [MASK]s may be in the sentence."""
-    from keras import ops
-
     check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary
     before = template.split(TARGET)[0].replace(ATTRIBUTE, attribute)
@@ -97,8 +96,5 @@ def _at_target(model, tokenizer, template: str, attribute: str) -> np.ndarray:
         raise DataError(f"expected at most {model.config.max_tokens} tokens, got {len(ids)}: shorten {text[:40]!r}…")
     earlier = list(tokenizer.encode(before, special_tokens=True)).count(vocabulary.mask_id)
     position = [i for i, piece in enumerate(ids) if piece == vocabulary.mask_id][earlier]
-    row = np.array([ids], "int32")
-    segments = text_segments(vocabulary, np.ones_like(row))
-    inputs = {"input_ids": row, "token_type_ids": segments, "masked_lm_positions": np.array([[position]], "int32")}
-    logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][0, 0], "float32")  # (V,)
-    return ops.convert_to_numpy(ops.softmax(logits, axis=-1))
+    inputs = text_inputs(vocabulary, [ids], model.config.pad_token_id)
+    return predicted_probabilities(model, inputs | {"masked_lm_positions": np.array([[position]], "int32")})[0, 0]

@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bertlab.analysis.fill_mask import predicted_probabilities
 from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
-from bertlab.tokenizers.wordpiece.encoding import text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_inputs, with_specials
 
 
 class PolarityScores(NamedTuple):
@@ -31,8 +32,6 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
     model: a `PreTrainingModel`.   tokenizer: its tokenizer.
     Raises DataError, with the number of the text, for a text without exactly one [MASK] or with too many tokens.
     """
-    from keras import ops
-
     check_fills_masks(model.config)
     vocabulary = tokenizer.vocabulary
     rows = [with_specials(vocabulary, tokenizer.encode(text, special_tokens=True)) for text in texts]
@@ -43,21 +42,10 @@ def blank_probabilities(model, tokenizer, texts: Sequence[str], batch_size: int 
             raise DataError(f"text {number}: expected at most {model.config.max_tokens} tokens, got {len(row)}")
     found = []
     for start in range(0, len(rows), batch_size):
-        chosen = rows[start : start + batch_size]
-        ids = np.full((len(chosen), max(map(len, chosen))), model.config.pad_token_id, "int32")  # (B, T)
-        real = np.zeros_like(ids)
-        for i, row in enumerate(chosen):
-            ids[i, : len(row)], real[i, : len(row)] = row, 1
-        positions = np.argmax(ids == vocabulary.mask_id, axis=1).astype("int32")[:, None]  # (B, 1)
-        segments = text_segments(vocabulary, real)
-        inputs = {
-            "input_ids": ids,
-            "attention_mask": real,
-            "token_type_ids": segments,
-            "masked_lm_positions": positions,
-        }
-        logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")
-        found.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1)))
+        inputs = text_inputs(vocabulary, rows[start : start + batch_size], model.config.pad_token_id)
+        positions = np.argmax(inputs["input_ids"] == vocabulary.mask_id, axis=1)  # (B,)
+        inputs["masked_lm_positions"] = positions.astype("int32")[:, None]
+        found.append(predicted_probabilities(model, inputs)[:, 0])
     return np.concatenate(found) if found else np.zeros((0, len(vocabulary)), "float32")
 
 

@@ -55,7 +55,6 @@ def _of_kernel(gates: np.ndarray, kernel: np.ndarray) -> np.ndarray:
 
 def all_open(encoder) -> np.ndarray:
     """Gates that change nothing: ones, (L, A) float32. Raises ConfigError for a model without attention."""
-
     check_attends(encoder.config)
     layers = encoder.encoder.layers_
     return np.ones((len(layers), layers[0].attention.num_heads), "float32")
@@ -66,22 +65,21 @@ def without_each_head(encoder, score: Callable[[], float]) -> np.ndarray:
 
     score: called without arguments; evaluates the model that contains `encoder`.
     """
-    scores = np.zeros(all_open(encoder).shape)
-    for layer, head in np.ndindex(*scores.shape):
-        gates = all_open(encoder)
-        gates[layer, head] = 0
-        with gated_heads(encoder, gates):
-            scores[layer, head] = score()
-    return scores
+    return _for_each_head(encoder, score, others=1, own=0)
 
 
 def with_one_head(encoder, score: Callable[[], float]) -> np.ndarray:
     """The score with only one head left in its layer, all other layers whole, (L, A) float64 (section 3.3)."""
+    return _for_each_head(encoder, score, others=0, own=1)
+
+
+def _for_each_head(encoder, score: Callable[[], float], others: float, own: float) -> np.ndarray:
+    """The score by head, with a gate of its own and another for the other heads of its layer."""
     scores = np.zeros(all_open(encoder).shape)
     for layer, head in np.ndindex(*scores.shape):
         gates = all_open(encoder)
-        gates[layer] = 0
-        gates[layer, head] = 1
+        gates[layer] = others
+        gates[layer, head] = own
         with gated_heads(encoder, gates):
             scores[layer, head] = score()
     return scores

@@ -63,7 +63,14 @@ def inspect_model(
     readings = [_named(f"text {number}", encoder, tokenizer, text) for number, text in enumerate(texts, 1)]
     return {
         "name": name,
-        "facts": _facts(encoder.config, readings[0]),
+        "facts": {
+            "family": encoder.config.model_type,
+            "layers": len(readings[0].states) - 1,
+            "heads": readings[0].attention.shape[1] if _attends(readings[0]) else 0,
+            "hidden": encoder.config.hidden_size,
+            "tokens": encoder.config.max_tokens,
+            "vocabulary": encoder.config.vocab_size,
+        },
         "texts": [_text(model, tokenizer, text, reading) for text, reading in zip(texts, readings, strict=True)],
         **_attention_parts(encoder, tokenizer, readings, treebank, notes),
         "notes": notes,
@@ -130,17 +137,6 @@ def _attention_parts(encoder, tokenizer, readings, treebank, notes) -> dict:
 def _attends(reading: TextReading) -> bool:
     """Whether the model returned attention weights."""
     return len(reading.attention) > 0
-
-
-def _facts(config, reading: TextReading) -> dict:
-    return {
-        "family": config.model_type,
-        "layers": len(reading.states) - 1,
-        "heads": reading.attention.shape[1] if _attends(reading) else 0,
-        "hidden": config.hidden_size,
-        "tokens": config.max_tokens,
-        "vocabulary": config.vocab_size,
-    }
 
 
 def _text(model, tokenizer, text: str, reading: TextReading) -> dict:

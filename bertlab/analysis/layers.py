@@ -38,10 +38,9 @@ class LayerChoice:
             raise DataError("expected at least one layer")
         if self.combine not in COMBINATIONS:
             raise DataError(f"unknown combine {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
-        if self.weights is not None:
-            self._check_weights(self.weights)
-
-    def _check_weights(self, weights: tuple[float, ...]) -> None:
+        weights = self.weights
+        if weights is None:
+            return
         if self.combine == "concat":
             raise DataError("weights are for a sum or a mean, not for concat; leave out weights or concat")
         if len(weights) != len(self.layers):

@@ -11,10 +11,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bertlab.analysis.fill_mask import TokenPrediction
+from bertlab.analysis.fill_mask import TokenPrediction, most_likely
 from bertlab.analysis.readings import read_text
 from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
+
+
+def check_has_head(model) -> None:
+    """Raises DataError for a model without a masked-LM head."""
+    if getattr(model, "masked_lm_head", None) is None:
+        raise DataError(f"expected a model with a masked-LM head, got {type(model).__name__}; load it as pretraining")
 
 
 def lens_probabilities(model, states: np.ndarray, tokens: int | None = None) -> np.ndarray:
@@ -23,22 +29,19 @@ def lens_probabilities(model, states: np.ndarray, tokens: int | None = None) -> 
     Of a model that predicts both neighbours of a token → (L + 1, P, 2, V): the next token and the one before.
 
     tokens: of the vocabulary, V; None: as many as the table has rows, some of which may be padding.
-    model: a `PreTrainingModel`, or any other with a `backbone` and a `masked_lm_head`. In a pre-LN model the encoder's
-    last LayerNorm comes before the head at every layer. Raises DataError for a model without a masked-LM head.
+    model: a `PreTrainingModel`. In a pre-LN model the encoder's last LayerNorm comes before the head at every layer.
+    Raises DataError for a model without a masked-LM head.
     """
     from keras import ops
 
-    head = getattr(model, "masked_lm_head", None)
-    if head is None:
-        raise DataError(f"expected a model with a masked-LM head, got {type(model).__name__}; load it as pretraining")
+    check_has_head(model)
     final_norm = getattr(model.backbone.encoder, "final_norm", None)
-    table = model.backbone.embeddings.token.embeddings if head.tied else None
     probabilities = []
     for layer, state in enumerate(states):
         x = ops.convert_to_tensor(state[None])  # (1, P, H)
         if final_norm is not None and layer < len(states) - 1:
             x = final_norm(x)
-        logits = ops.cast(head(x, table=table)[..., :tokens], "float32")  # (1, P, V) or (1, P, 2, V)
+        logits = ops.cast(model.token_logits(x)[..., :tokens], "float32")  # (1, P, V) or (1, P, 2, V)
         probabilities.append(ops.convert_to_numpy(ops.softmax(logits, axis=-1))[0])
     return np.stack(probabilities)
 
@@ -64,7 +67,6 @@ def logit_lens(
         for layer, blanks in enumerate(logit_lens(model, tokenizer, "He opened the [MASK] and went in.")):
             print(layer, blanks[0][0])
     """
-
     check_fills_masks(model.config)
     reading = read_text(model.backbone, tokenizer, text)
     if positions is None:
@@ -74,11 +76,4 @@ def logit_lens(
     pieces = tokenizer.vocabulary.pieces
     states = reading.states[:, np.asarray(positions)]  # (L + 1, P, H)
     probabilities = lens_probabilities(model, states, len(pieces))  # (L + 1, P, V)
-    best = np.argsort(-probabilities, axis=-1, kind="stable")[..., :top_k]  # (L + 1, P, k)
-    return [
-        [
-            [TokenPrediction(pieces[i], float(row[i])) for i in top]
-            for row, top in zip(rows, tops, strict=True)
-        ]
-        for rows, tops in zip(probabilities, best, strict=True)
-    ]  # fmt: skip
+    return [most_likely(rows, pieces, top_k) for rows in probabilities]

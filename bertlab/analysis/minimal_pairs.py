@@ -27,8 +27,8 @@ from bertlab.analysis.pseudo_likelihood import token_rows
 from bertlab.analysis.sentence_likelihood import sentence_scores
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_json, write_text
+from bertlab.common.job import Job
 from bertlab.common.progress import track
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.formats import read_lines
 
 PAIRS_BATCH_SIZE = 100
@@ -183,23 +183,20 @@ def score_pairs(
         score_of = dict(zip(read, sums.tolist()))
         return [[score_of[good], score_of[bad]] for good, bad in zip(ids[::2], ids[1::2])]
 
-    work = None
+    job = None
     if out is not None:
         texts = json.dumps([[pair.good, pair.bad, pair.phenomenon] for pair in pairs])
         digest = hashlib.sha256(texts.encode()).hexdigest()[:16]
-        work = WorkFolder(out, "scores/work.json", {**(identity or {}), "masking": masking, "pairs": digest})
-        if work.found() is not None:
-            work.check()
-        work.check_unused("pairs.csv", "results.json")
-        work.begin()
+        job = Job(out, "scores/work.json", {**(identity or {}), "masking": masking, "pairs": digest})
+        job.start("pairs.csv", "results.json")
     scores = []
     starts = range(0, len(pairs), PAIRS_BATCH_SIZE)
     for start in track(starts, f"Scoring by {PAIRS_BATCH_SIZE} pairs", lines=True):
         block = pairs[start : start + PAIRS_BATCH_SIZE]
-        if work is None:
+        if job is None:
             scores += score(block)
         else:
-            scores += work.once(f"scores/{start}.json", lambda block=block: score(block))
+            scores += job.once(f"scores/{start}.json", lambda block=block: score(block))
     scores = np.array(scores)
     if out is not None:
         _write_results(Path(out), pairs, scores)

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertlab.analysis.diagnostics import token_ids
+from bertlab.analysis.lens import check_has_head
 from bertlab.analysis.readings import TextReading, read_text
 from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
@@ -75,13 +76,10 @@ def logit_difference(model, tokenizer, position: int, first: str, second: str) -
 
     check_fills_masks(model.config)
     one, other = token_ids(tokenizer, [first, second])
-    head = getattr(model, "masked_lm_head", None)
-    if head is None:
-        raise DataError(f"expected a model with a masked-LM head, got {type(model).__name__}; load it as pretraining")
-    table = model.backbone.embeddings.token.embeddings if head.tied else None
+    check_has_head(model)
 
     def metric(states: np.ndarray) -> np.ndarray:
-        logits = ops.convert_to_numpy(ops.cast(head(states[:, position : position + 1], table=table), "float32"))
+        logits = ops.convert_to_numpy(ops.cast(model.token_logits(states[:, position : position + 1]), "float32"))
         return logits[:, 0, one] - logits[:, 0, other]
 
     return metric

@@ -15,7 +15,7 @@ import numpy as np
 
 from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_fills_masks
-from bertlab.tokenizers.wordpiece.encoding import text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_inputs, with_specials
 
 MASKINGS = ("token", "word-left-to-right")
 
@@ -30,14 +30,11 @@ class TokenRow(NamedTuple):
 class Copies(NamedTuple):
     """B masked copies of texts of about the same length, each with one token to predict.
 
-    texts, positions, targets: (B,) the text's number, the position of the token, and its id.
+    inputs: the model's.   texts, targets: (B,) the text's number, and the id of the token.
     """
 
-    input_ids: np.ndarray  # (B, T) int32
-    attention_mask: np.ndarray  # (B, T) int32
-    token_type_ids: np.ndarray  # (B, T) int32
+    inputs: dict[str, np.ndarray]
     texts: np.ndarray
-    positions: np.ndarray
     targets: np.ndarray
 
 
@@ -72,16 +69,18 @@ def pseudo_log_likelihood(
         tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         good, bad = pseudo_log_likelihood(model, tokenizer, ["The dogs bark.", "The dogs barks."])
     """
+    from keras import ops
+
     if masking not in MASKINGS:
         raise DataError(f"unknown masking {masking!r}; choose one of {', '.join(MASKINGS)}")
-
     check_fills_masks(model.config)
     if model.config.causal:
         raise DataError("expected a model that reads in both directions, got one that reads left to right")
     rows = token_rows(tokenizer, texts, model.config.max_tokens)
     sums = np.zeros(len(rows))
     for copies in masked_copies(rows, tokenizer.vocabulary, model.config.pad_token_id, masking, batch_size):
-        np.add.at(sums, copies.texts, _log_probabilities(model, copies))
+        logits = ops.cast(model(copies.inputs, training=False)["masked_lm_logits"][:, 0], "float32")  # (B, V)
+        np.add.at(sums, copies.texts, chosen_ones(ops.log_softmax(logits, axis=-1), copies.targets))
         advance(len(copies.texts))
     return sums
 
@@ -110,36 +109,20 @@ def masked_copies(rows: Sequence[TokenRow], vocabulary, pad_id: int, masking: st
     row_positions = [(i, position) for i in order for position, word in enumerate(rows[i].words) if word >= 0]
     for start in range(0, len(row_positions), batch_size):
         chosen = row_positions[start : start + batch_size]
-        longest = len(rows[chosen[-1][0]].ids)
-        ids = np.full((len(chosen), longest), pad_id, "int32")  # (B, T)
-        real = np.zeros_like(ids)
-        for row, (i, position) in enumerate(chosen):
-            count = len(rows[i].ids)
-            ids[row, :count], real[row, :count] = rows[i].ids, 1
-            ids[row, _masked_positions(rows[i].words, position, masking)] = vocabulary.mask_id
+        inputs = text_inputs(vocabulary, [rows[i].ids for i, _ in chosen], pad_id)
+        for ids, (i, position) in zip(inputs["input_ids"], chosen):
+            ids[position] = vocabulary.mask_id
+            if masking == "word-left-to-right":  # the later ones of the same word too
+                words = np.array(rows[i].words)
+                ids[position : len(words)][words[position:] == words[position]] = vocabulary.mask_id
         texts, positions = (np.array(values) for values in zip(*chosen, strict=True))
         targets = np.array([rows[i].ids[position] for i, position in chosen])
-        yield Copies(ids, real, text_segments(vocabulary, real), texts, positions, targets)
+        yield Copies(inputs | {"masked_lm_positions": positions[:, None].astype("int32")}, texts, targets)
 
 
-def _masked_positions(words: Sequence[int], position: int, masking: str) -> list[int]:
-    """The position itself, and with "word-left-to-right" the later ones of the same word."""
-    if masking == "token":
-        return [position]
-    return [other for other in range(position, len(words)) if words[other] == words[position]]
-
-
-def _log_probabilities(model, copies: Copies) -> np.ndarray:
-    """The log-probability of each copy's target, (B,) float64. The head computes the predicted positions alone."""
+def chosen_ones(logs, ids: np.ndarray) -> np.ndarray:
+    """The log-probabilities of the ids. logs: (…, V), ids: (…) → (…) float64."""
     from keras import ops
 
-    inputs = {
-        "input_ids": copies.input_ids,
-        "attention_mask": copies.attention_mask,
-        "token_type_ids": copies.token_type_ids,
-        "masked_lm_positions": copies.positions[:, None].astype("int32"),
-    }
-    logits = ops.cast(model(inputs, training=False)["masked_lm_logits"][:, 0], "float32")  # (B, V)
-    logs = ops.log_softmax(logits, axis=-1)
-    chosen = ops.take_along_axis(logs, ops.convert_to_tensor(copies.targets[:, None].astype("int32")), axis=-1)
-    return ops.convert_to_numpy(chosen)[:, 0].astype("float64")
+    picked = ops.take_along_axis(logs, ops.convert_to_tensor(ids[..., None].astype("int32")), axis=-1)  # (…, 1)
+    return ops.convert_to_numpy(picked)[..., 0].astype("float64")

@@ -11,7 +11,7 @@ import numpy as np
 from bertlab.common.errors import DataError
 from bertlab.data.tasks.alignment import encode_words, first_tokens
 from bertlab.data.tasks.rows import TaggingRow
-from bertlab.tokenizers.wordpiece.encoding import text_column, text_segments, with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_column, text_inputs, with_specials
 
 
 class TextReading(NamedTuple):
@@ -64,7 +64,8 @@ def read_text(encoder, tokenizer, text: str, text_b: str | None = None) -> TextR
     ids = np.asarray(row["input_ids"], "int32")  # (T,)
     _check_length(ids, encoder.config.max_tokens, "the text")
     segments = np.asarray(row["token_type_ids"], "int32")
-    attention, states = _outputs(encoder, ids[None], np.ones_like(ids)[None], segments[None])
+    inputs = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": segments}
+    attention, states = _outputs(encoder, {name: values[None] for name, values in inputs.items()})
     pieces = [tokenizer.vocabulary.pieces[i] for i in ids]
     return TextReading(ids, pieces, segments, attention[:, 0], states[:, 0])
 
@@ -126,12 +127,8 @@ def word_rows(tokenizer, sentences: Sequence[Sequence[str]]) -> list[tuple[np.nd
 def _readings(encoder, vocabulary, rows, batch_size: int) -> Iterator[WordReading]:
     for start in range(0, len(rows), batch_size):
         chosen = rows[start : start + batch_size]
-        longest = max(len(ids) for ids, _ in chosen)
-        ids = np.full((len(chosen), longest), encoder.config.pad_token_id, "int32")  # (B, T)
-        real = np.zeros_like(ids)
-        for row, (its_ids, _) in enumerate(chosen):
-            ids[row, : len(its_ids)], real[row, : len(its_ids)] = its_ids, 1
-        attention, states = _outputs(encoder, ids, real, text_segments(vocabulary, real))
+        inputs = text_inputs(vocabulary, [ids for ids, _ in chosen], encoder.config.pad_token_id)
+        attention, states = _outputs(encoder, inputs)
         for row, (its_ids, counts) in enumerate(chosen):
             count = len(its_ids)
             read = attention[:, row, :, :count, :count], states[:, row, :count]
@@ -149,15 +146,13 @@ def _by_word(attention, states, counts, begin: int) -> WordReading:
     return WordReading(of_words, states[:, first] * (counts > 0)[:, None], attention)
 
 
-def _outputs(encoder, ids, real, segments=None) -> tuple[np.ndarray, np.ndarray]:
+def _outputs(encoder, inputs: dict) -> tuple[np.ndarray, np.ndarray]:
     """Attention (L, B, A, T, T), without attention (0, B, 1, T, T), and states (L + 1, B, T, H), float32."""
     from keras import ops
 
-    inputs = {"input_ids": ids, "attention_mask": real}
-    if segments is not None:
-        inputs["token_type_ids"] = segments
     outputs = encoder(inputs, training=False, return_all=True)
-    none = np.zeros((0, len(ids), 1, ids.shape[1], ids.shape[1]), "float32")  # of a model without attention
+    rows, tokens = inputs["input_ids"].shape
+    none = np.zeros((0, rows, 1, tokens, tokens), "float32")  # of a model without attention
     return tuple(
         np.stack([ops.convert_to_numpy(ops.cast(one, "float32")) for one in outputs[name]]) if outputs[name] else none
         for name in ("attentions", "hidden_states")

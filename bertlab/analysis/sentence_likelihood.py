@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from bertlab.analysis.pseudo_likelihood import MASKINGS, TokenRow, pseudo_log_likelihood, token_rows
+from bertlab.analysis.pseudo_likelihood import MASKINGS, TokenRow, chosen_ones, pseudo_log_likelihood, token_rows
 from bertlab.common.errors import DataError
 from bertlab.families.abilities import check_predicts_neighbours, predicts_neighbours
-from bertlab.tokenizers.wordpiece.encoding import text_segments
+from bertlab.tokenizers.wordpiece.encoding import text_inputs
 
 
 def sentence_scores(
@@ -26,7 +26,6 @@ def sentence_scores(
     Arguments as in `pseudo_log_likelihood`. Raises what these two raise, and DataError for another masking than
     "token" with a model that needs no masks.
     """
-
     if not predicts_neighbours(model.config):
         return pseudo_log_likelihood(model, tokenizer, texts, masking=masking, batch_size=batch_size)
     if masking != MASKINGS[0]:
@@ -58,7 +57,6 @@ def directions_log_likelihood(
     Raises DataError, with the number of the text, for a text without tokens or with more than the model reads;
     ConfigError for a model that predicts no neighbours.
     """
-
     check_predicts_neighbours(model.config)
     rows = token_rows(tokenizer, texts, model.config.max_tokens)
     sums = np.zeros(len(rows))
@@ -84,23 +82,12 @@ def _log_probabilities(model, rows: Sequence[TokenRow], vocabulary) -> np.ndarra
     """The sum of both directions' log-probabilities of each row, (B,) float64."""
     from keras import ops
 
-    longest = max(len(row.ids) for row in rows)
-    ids = np.full((len(rows), longest), model.config.pad_token_id, "int32")  # (B, T)
-    real, scored = np.zeros_like(ids), np.zeros(ids.shape, bool)
+    inputs = text_inputs(vocabulary, [row.ids for row in rows], model.config.pad_token_id)
+    ids, scored = inputs["input_ids"], np.zeros(inputs["input_ids"].shape, bool)
     for i, row in enumerate(rows):
-        count = len(row.ids)
-        ids[i, :count], real[i, :count], scored[i, :count] = row.ids, 1, np.asarray(row.words) >= 0
-    inputs = {"input_ids": ids, "attention_mask": real, "token_type_ids": text_segments(vocabulary, real)}
+        scored[i, : len(row.ids)] = np.asarray(row.words) >= 0
     logits = ops.cast(model(inputs, training=False)["masked_lm_logits"], "float32")  # (B, T, 2, V)
     logs = ops.log_softmax(logits, axis=-1)
-    after = _chosen(logs[:, :-1, 0], ids[:, 1:])  # (B, T − 1): at each token, the next one
-    before = _chosen(logs[:, 1:, 1], ids[:, :-1])  # (B, T − 1): at each token, the one before
+    after = chosen_ones(logs[:, :-1, 0], ids[:, 1:])  # (B, T − 1): at each token, the next one
+    before = chosen_ones(logs[:, 1:, 1], ids[:, :-1])  # (B, T − 1): at each token, the one before
     return (after * scored[:, 1:] + before * scored[:, :-1]).sum(axis=1)
-
-
-def _chosen(logs, ids: np.ndarray) -> np.ndarray:
-    """The log-probabilities of the ids. logs: (B, S, V), ids: (B, S) → (B, S) float64."""
-    from keras import ops
-
-    picked = ops.take_along_axis(logs, ops.convert_to_tensor(ids[..., None]), axis=-1)  # (B, S, 1)
-    return ops.convert_to_numpy(picked)[..., 0].astype("float64")

@@ -30,7 +30,7 @@ import numpy as np
 from bertlab.analysis.vectors import VectorEncoder
 from bertlab.common.errors import DataError
 from bertlab.common.files import read_json, write_atomically, write_json
-from bertlab.common.work_folder import check_same
+from bertlab.common.job import check_same
 
 TEXTS_BATCH_SIZE = 1024
 

@@ -15,7 +15,7 @@ import numpy as np
 from bertlab.analysis.layers import LayerChoice
 from bertlab.common.errors import DataError
 from bertlab.common.progress import bar
-from bertlab.tokenizers.wordpiece.encoding import with_specials
+from bertlab.tokenizers.wordpiece.encoding import text_inputs, with_specials
 
 POOLINGS = ("mean", "cls", "max", "pooler", "none")
 
@@ -150,14 +150,7 @@ class VectorEncoder:
 
     def _read(self, rows: list[list[int]], memory=None) -> dict:
         """The model's outputs for rows of different lengths, with all hidden states. memory: (L, B, M, H) or None."""
-        longest = max(len(row) for row in rows)
-        ids = np.full((len(rows), longest), self.encoder.config.pad_token_id, "int32")  # (B, T)
-        mask = np.zeros_like(ids)
-        segments = np.zeros_like(ids)
-        for i, row in enumerate(rows):
-            ids[i, : len(row)], mask[i, : len(row)] = row, 1
-            segments[i, len(row) - 1] = 2 if self.tokenizer.vocabulary.cls_last else 0
-        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments}
+        inputs = text_inputs(self.tokenizer.vocabulary, rows, self.encoder.config.pad_token_id)
         return self.encoder(inputs, training=False, return_all=True, memory=memory)
 
     def _states(self, outputs: dict, lengths: list[int]) -> list[np.ndarray]:

@@ -20,7 +20,7 @@ def is_checkpoint(path: Path) -> bool:
     """Whether a path is a folder with such a checkpoint, or the common prefix of its files' names."""
     if path.is_dir():
         return (path / CONFIG).exists() or any(path.glob("*.ckpt*.index"))
-    return _index(path).exists()
+    return path.with_name(path.name + ".index").exists()
 
 
 def open_checkpoint(path: Path) -> StoredCheckpoint:
@@ -34,12 +34,10 @@ def open_checkpoint(path: Path) -> StoredCheckpoint:
     check_depth(config, len(named), prefix)
     kind = next(iter(names.kinds_of(named)), "encoder")
     tensors = by_our_paths(named, names.weight_names(kind, config.num_layers))
-    options = _options(kind, tensors)
+    options = {"next_sentence": True, "tied": True} if kind == "pretraining" else {}
+    if kind == "sequence_classification" and "head/dense/bias" in tensors:
+        options = {"num_labels": tensors["head/dense/bias"].shape[0]}
     return StoredCheckpoint(prefix.parent, prefix.name, config, kind, options, tensors, sorted(named))
-
-
-def _index(prefix: Path) -> Path:
-    return prefix.with_name(prefix.name + ".index")
 
 
 def _prefix(path: Path) -> Path:
@@ -89,11 +87,3 @@ def _read_errors() -> tuple:
 
 def _first_line(error: Exception) -> str:
     return str(error).splitlines()[0]
-
-
-def _options(kind: str, tensors: dict[str, StoredTensor]) -> dict:
-    if kind == "pretraining":
-        return {"next_sentence": True, "tied": True}
-    if kind == "sequence_classification" and "head/dense/bias" in tensors:
-        return {"num_labels": tensors["head/dense/bias"].shape[0]}
-    return {}

@@ -19,7 +19,7 @@ from bertlab.checkpoints.stored import (
     check_depth,
     few,
     open_safetensors,
-    read_json,
+    read_description,
     write_safetensors,
 )
 from bertlab.common.errors import CheckpointError, asked
@@ -53,10 +53,10 @@ def is_checkpoint(folder: Path) -> bool:
     return any((folder / name).exists() for name in (CONFIG, WEIGHTS, INDEX, *UNREADABLE))
 
 
-def open_folder(folder: Path) -> StoredCheckpoint:
+def open_checkpoint(folder: Path) -> StoredCheckpoint:
     """Reads the config and the headers of the weights. Raises CheckpointError or ConfigError with the file's name."""
     weights_name, raw = _open_weights(folder)
-    values = read_json(folder / CONFIG)
+    values = read_description(folder / CONFIG)
     config = config_from_huggingface(values, where=str(folder / CONFIG))
     its_family = family_of(config)
     check_depth(config, len(raw), folder / weights_name)
@@ -78,7 +78,9 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
     _check_labels(kind, options, values, folder)
-    implied = _implied_config(raw, its_family.huggingface)
+    names = its_family.huggingface
+    shown = any(_is_ignored(name.removeprefix(names.prefix), names) for name in raw)  # by weights that no model needs
+    implied = names.implied_config if shown else {}
     return StoredCheckpoint(folder, weights_name, config, kind, options, tensors, unexpected, head_config=implied)
 
 
@@ -90,16 +92,18 @@ def _open_weights(folder: Path) -> tuple[str, dict[str, StoredTensor]]:
         return INDEX, _open_shards(folder)
     for name in UNREADABLE:
         if (folder / name).exists():
+            values = read_description(folder / CONFIG) if (folder / CONFIG).exists() else {}
+            its_class = _architecture(values) or "AutoModelForPreTraining"
             raise CheckpointError(
                 f"{folder / name}: this format is not read (a pickle can run any code), only {WEIGHTS} is; where you "
                 "trust it and have transformers and PyTorch, convert it once: "
-                f"{_architecture_on_disk(folder)}.from_pretrained({str(folder)!r}).save_pretrained('converted')"
+                f"{its_class}.from_pretrained({str(folder)!r}).save_pretrained('converted')"
             )
     raise CheckpointError(f"{folder}: there is no {WEIGHTS}; the folder was not copied or downloaded completely")
 
 
 def _open_shards(folder: Path) -> dict[str, StoredTensor]:
-    weight_map = read_json(folder / INDEX).get("weight_map")
+    weight_map = read_description(folder / INDEX).get("weight_map")
     if not isinstance(weight_map, dict) or not all(isinstance(name, str) for name in weight_map.values()):
         raise CheckpointError(f"{folder / INDEX}: expected a 'weight_map' from tensor names to file names")
     tensors = {}
@@ -139,11 +143,6 @@ def _is_ignored(plain: str, names: Names) -> bool:
     return bool(names.ignored_weights) and re.fullmatch(names.ignored_weights, plain) is not None
 
 
-def _implied_config(raw: dict[str, StoredTensor], names: Names) -> dict[str, dict]:
-    """Fields of the config, by kind of model, of a head whose folder also has weights that no model needs."""
-    return names.implied_config if any(_is_ignored(name.removeprefix(names.prefix), names) for name in raw) else {}
-
-
 def _output_names(its_family: Family) -> tuple[str, str, str | None]:
     """The MLM head's output matrix, the bias beside it, and the bias by the table: the same, another, or none."""
     names = its_family.huggingface
@@ -178,11 +177,6 @@ def _settle_decoder(named: dict[str, StoredTensor], its_family: Family, tied: bo
 def _architecture(values: dict) -> str | None:
     architectures = values.get("architectures")
     return architectures[0] if isinstance(architectures, list) and architectures else None
-
-
-def _architecture_on_disk(folder: Path) -> str:
-    values = read_json(folder / CONFIG) if (folder / CONFIG).exists() else {}
-    return _architecture(values) or "AutoModelForPreTraining"
 
 
 def _kind(named: dict[str, StoredTensor], values: dict, its_family: Family) -> str | None:
@@ -229,13 +223,9 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
     check_writable(model)
     kind, its_family = kind_of(model), family_of(model.config)
     prefix = "" if kind == "encoder" else its_family.huggingface.prefix
-    by_path = _weight_names(model)
-    tensors = under_their_names(arrays, by_path.values(), prefix)
+    tensors = under_their_names(arrays, weight_names(model).values(), prefix)
     decoder, decoder_bias, bias = _output_names(its_family)
-    if decoder in tensors and bias not in (
-        decoder_bias,
-        None,
-    ):  # untied: transformers computes with the decoder's own bias
+    if decoder in tensors and bias not in (decoder_bias, None):  # untied: transformers reads the decoder's own bias
         tensors[decoder_bias] = tensors[bias].copy()
     dtype = next(iter(arrays.values())).dtype.name
     write_text(folder / CONFIG, json.dumps(_config_values(model, kind, dtype), indent=2) + "\n", CheckpointError)
@@ -245,11 +235,21 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
 def check_writable(model) -> None:
     """Raises CheckpointError for a model that transformers has no equivalent of: its configuration, kind or parts."""
     check_representable(model.config)
-    _check_parts(model, variables_of(model), _weight_names(model))
+    elsewhere = "save this model with " + asked("--to bertlab", "format='bertlab'")
+    if kind_of(model) == "encoder" and family_of(model.config).decoder:
+        raise CheckpointError(
+            f"transformers has no encoder of model_type {model.config.model_type!r} without its decoder: {elsewhere}"
+        )
+    known = weight_names(model)
+    lacking = sorted({path.rsplit("/", 2)[0] for path in variables_of(model) if path not in known})
+    if lacking:
+        raise CheckpointError(
+            f"transformers' models of model_type {model.config.model_type!r} have no {few(lacking)}: {elsewhere}"
+        )
 
 
-def _weight_names(model) -> dict[str, WeightName]:
-    """The model's variables in the format, by our paths."""
+def weight_names(model) -> dict[str, WeightName]:
+    """A model's variables in the format, by our paths."""
     its_family = family_of(model.config)
     numbers = its_family.layer_numbers(model.config)
     return {weight.ours: weight for weight in its_family.huggingface.weight_names(kind_of(model), numbers)}
@@ -271,20 +271,6 @@ def check_representable(config: ModelConfig) -> None:
         raise CheckpointError(
             f"transformers has no equivalent of {' and '.join(found)} for model_type {config.model_type!r}: save this "
             "model with " + asked("--to bertlab", "format='bertlab'")
-        )
-
-
-def _check_parts(model, arrays: dict, by_path: dict) -> None:
-    if kind_of(model) == "encoder" and family_of(model.config).decoder:
-        raise CheckpointError(
-            f"transformers has no encoder of model_type {model.config.model_type!r} without its decoder: save this "
-            "model with " + asked("--to bertlab", "format='bertlab'")
-        )
-    lacking = sorted({path.rsplit("/", 2)[0] for path in arrays if path not in by_path})
-    if lacking:
-        raise CheckpointError(
-            f"transformers' models of model_type {model.config.model_type!r} have no {few(lacking)}: save this model "
-            "with " + asked("--to bertlab", "format='bertlab'")
         )
 
 

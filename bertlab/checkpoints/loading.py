@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bertlab.checkpoints.huggingface import weight_names
 from bertlab.checkpoints.kinds import kind_of, model_class, variables_of
 from bertlab.checkpoints.opening import open_checkpoint
 from bertlab.checkpoints.report import LoadReport, Origin
@@ -52,10 +53,11 @@ def load(
     checkpoint = open_checkpoint(path_or_name)
     check_vocabulary(checkpoint, padded_vocabulary)
     its_class = _choose_class(checkpoint, model_class)
-    options = model_options if fresh_head or _differs(checkpoint, its_class) else checkpoint.options | model_options
-    if kind_of(its_class) == "encoder" and not _has_pooler(checkpoint):
-        options = {"pooler": False} | options
-    config = config or (checkpoint.config if fresh_head else _with_head(checkpoint, kind_of(its_class)))
+    kind = kind_of(its_class)
+    options = model_options if fresh_head or checkpoint.kind not in (kind, None) else checkpoint.options | model_options
+    if kind == "encoder" and not any(path.startswith(f"{BACKBONE}/pooler/") for path in checkpoint.tensors):
+        options = {"pooler": False} | options  # pre-trained without pairs
+    config = config or (checkpoint.config if fresh_head else _with_head(checkpoint, kind))
 
     values, report = _collect(_outline(its_class, config, options), checkpoint, strict, fresh_head)
     model = its_class(config, **options)
@@ -122,19 +124,9 @@ def _choose_class(checkpoint: StoredCheckpoint, asked: str | type | None) -> typ
     return model_class(kind)
 
 
-def _differs(checkpoint: StoredCheckpoint, its_class: type) -> bool:
-    """Whether a checkpoint's options are those of another class."""
-    return checkpoint.kind is not None and checkpoint.kind != kind_of(its_class)
-
-
 def _with_head(checkpoint: StoredCheckpoint, kind: str) -> ModelConfig:
     """The configuration of a model with the stored head, if that is of this kind."""
     return checkpoint.config.replace(**checkpoint.head_config.get(kind, {}))
-
-
-def _has_pooler(checkpoint: StoredCheckpoint) -> bool:
-    """Whether there are weights of a pooler; a model that was pre-trained without pairs has none."""
-    return any(path.startswith(f"{BACKBONE}/pooler/") for path in checkpoint.tensors)
 
 
 def _outline(its_class: type, config: ModelConfig, options: dict):
@@ -152,7 +144,9 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
     shapes = {path: tuple(variable.shape) for path, variable in variables_of(model).items()}
     if fresh_head:
         shapes = {path: shape for path, shape in shapes.items() if not _is_new_with_the_head(path, model, checkpoint)}
-    stored = _for_kind(checkpoint, kind_of(model))
+    stored = checkpoint.tensors
+    if not _has_head_of(checkpoint, kind_of(model)):  # a tagger's `head/` is not a span finder's
+        stored = {path: tensor for path, tensor in stored.items() if not path.startswith("head/")}
     needed = {path: stored[path] for path in shapes if path in stored}
     missing = [path for path in shapes if path not in stored]
     unexpected = _unexpected(checkpoint)
@@ -172,7 +166,12 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
             f"{checkpoint.folder / checkpoint.weights_name} does not fit {type(model).__name__}: {'; '.join(problems)}"
         )
     values = {path: _read(tensor, checkpoint) for path, tensor in needed.items()}
-    origins = tuple(_origin(path, variable, needed, shapes) for path, variable in variables_of(model).items())
+    origins = tuple(
+        Origin(path, tuple(variable.shape), needed[path].source)
+        if path in needed
+        else Origin(path, tuple(variable.shape), None, "missing" if path in shapes else "new head")
+        for path, variable in variables_of(model).items()
+    )
     where = str(checkpoint.folder / checkpoint.weights_name)
     return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
 
@@ -206,12 +205,6 @@ def _unexpected_problem(names: list[str], missing: list[str]) -> str:
     return f"unexpected: {few(names)} ({advice}, or {correct})"
 
 
-def _weight_names(model) -> list:
-    """The names of a model's weights in Hugging Face's format."""
-    its_family = family_of(model.config)
-    return its_family.huggingface.weight_names(kind_of(model), its_family.layer_numbers(model.config))
-
-
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:
     """Heads; and the pooler of a family that has it only together with a head."""
     if not path.startswith(f"{BACKBONE}/"):
@@ -225,19 +218,12 @@ def _has_head_of(checkpoint: StoredCheckpoint, kind: str) -> bool:
     return checkpoint.kind in (kind, None) or {checkpoint.kind, kind} <= {"next_sentence", "sequence_classification"}
 
 
-def _for_kind(checkpoint: StoredCheckpoint, kind: str) -> dict[str, StoredTensor]:
-    """The tensors that mean the same in a model of this kind: a tagger's `head/` is not a span finder's."""
-    if _has_head_of(checkpoint, kind):
-        return checkpoint.tensors
-    return {path: tensor for path, tensor in checkpoint.tensors.items() if not path.startswith("head/")}
-
-
 def _unexpected(checkpoint: StoredCheckpoint) -> list[str]:
     """Names that belong to no part of a model of the checkpoint's own configuration."""
     config = checkpoint.config
     its_family = family_of(config)
-    weight_names = its_family.huggingface.weight_names(checkpoint.kind, its_family.layer_numbers(config))
-    known = its_family.own_paths(config, {weight.ours for weight in weight_names})
+    names = its_family.huggingface.weight_names(checkpoint.kind, its_family.layer_numbers(config))
+    known = its_family.own_paths(config, {weight.ours for weight in names})
     if checkpoint.kind is not None and checkpoint.kind not in {"encoder", *its_family.huggingface.heads}:
         own = _outline(model_class(checkpoint.kind), config, checkpoint.options)  # a kind in our format alone
         known = known | set(variables_of(own))
@@ -255,22 +241,18 @@ def _config_problems(own: ModelConfig, stored: ModelConfig) -> list[str]:
 
 
 def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
-    wrong = [
-        f"{path} has shape {shapes[path]}, but {tensor.source} has {tensor.shape}"
-        for path, tensor in needed.items()
-        if tensor.shape != shapes[path]
-    ]
+    wrong = [path for path, tensor in needed.items() if tensor.shape != shapes[path]]
     if not wrong:
         return []
-    attention = [path for path, tensor in needed.items() if tensor.shape != shapes[path]]
-    if all("/attention/" in path for path in attention):
-        return [f"heads were pruned: {few(wrong)}; such a model cannot be read, take the one before pruning"]
-    return [f"{few(wrong)} (does the config belong to these weights?)"]
+    told = few(f"{path} has shape {shapes[path]}, but {needed[path].source} has {needed[path].shape}" for path in wrong)
+    if all("/attention/" in path for path in wrong):
+        return [f"heads were pruned: {told}; such a model cannot be read, take the one before pruning"]
+    return [f"{told} (does the config belong to these weights?)"]
 
 
 def _missing_problem(missing: list[str], model) -> str:
-    names = {weight.ours: weight.theirs for weight in _weight_names(model)}
-    text = "missing: " + few(f"{path} ({names[path]})" if path in names else path for path in missing)
+    names = weight_names(model)
+    text = "missing: " + few(f"{path} ({names[path].theirs})" if path in names else path for path in missing)
     if not any(path.startswith(f"{BACKBONE}/") for path in missing):
         text += f"; to fine-tune with a new head, {asked('use `bertlab finetune`', 'load with fresh_head=True')}"
     return text
@@ -289,12 +271,6 @@ def _read(tensor: StoredTensor, checkpoint: StoredCheckpoint) -> np.ndarray:
             "wrote it diverged or the file is damaged"
         )
     return array
-
-
-def _origin(path: str, variable, needed: dict[str, StoredTensor], asked: dict) -> Origin:
-    if path in needed:
-        return Origin(path, tuple(variable.shape), needed[path].source)
-    return Origin(path, tuple(variable.shape), None, "missing" if path in asked else "new head")
 
 
 def _assign(model, values: dict[str, np.ndarray]) -> None:

@@ -37,7 +37,7 @@ def is_checkpoint(folder: Path) -> bool:
     return (folder / WEIGHTS).exists()
 
 
-def open_folder(folder: Path) -> StoredCheckpoint:
+def open_checkpoint(folder: Path) -> StoredCheckpoint:
     """Reads the header. Raises CheckpointError, naming the file."""
     path = folder / WEIGHTS
     tensors, metadata = open_safetensors(path)
@@ -53,13 +53,6 @@ def open_folder(folder: Path) -> StoredCheckpoint:
     return StoredCheckpoint(
         folder, WEIGHTS, config, header["kind"], header["options"], tensors, vocabulary_sha256=vocabulary
     )
-
-
-def _kind_of_class(name) -> str | None:
-    """The kind of a model by the name of its class; None if there is no such class."""
-    from bertlab import models
-
-    return kind_of(getattr(models, name)) if name in models.__all__ else None
 
 
 def _todays_path(path: str) -> str:
@@ -84,7 +77,11 @@ def _header(path: Path, metadata: dict[str, str]) -> dict:
         header = json.loads(metadata["bertlab"])
         version = header["format_version"]
         if version == 1:
-            header |= {"model_type": DEFAULT, "kind": _kind_of_class(header.get("model_class"))}
+            from bertlab import models
+
+            name = header.get("model_class")
+            kind = kind_of(getattr(models, name)) if name in models.__all__ else None
+            header |= {"model_type": DEFAULT, "kind": kind}
         complete = {"model_type", "kind", "options", "config", "vocabulary_sha256"} <= set(header)
     except (ValueError, TypeError, KeyError) as error:
         raise CheckpointError(f"{path}: the entry 'bertlab' of its header is damaged ({error!r})") from None

@@ -8,10 +8,7 @@ from bertlab.checkpoints.stored import StoredCheckpoint
 from bertlab.common.errors import CheckpointError
 
 BASELINE = "baseline.json"  # in a folder of `bertlab.training.baselines`, which is no checkpoint of a transformer
-FEATURES, FROZEN = (
-    "features.json",
-    "encoder",
-)  # in a folder of `bertlab.training.features`: the head, and the frozen model
+FEATURES, FROZEN = "features.json", "encoder"  # in one of `bertlab.training.features`: the head, the frozen model
 
 
 def find(path_or_name: str | Path) -> Path:
@@ -39,14 +36,9 @@ def is_checkpoint(path: str | Path) -> bool:
 
 def open_checkpoint(path_or_name: str | Path) -> StoredCheckpoint:
     path = find(path_or_name)
-    if path.is_dir() and native.is_checkpoint(path):
-        return native.open_folder(path)
-    if google.is_checkpoint(path):
-        return google.open_checkpoint(path)
-    if path.is_dir() and huggingface.is_checkpoint(path):
-        return huggingface.open_folder(path)
-    if path.is_dir() and options_hdf5.is_checkpoint(path):
-        return options_hdf5.open_folder(path)
+    for one in (native, google, huggingface, options_hdf5):
+        if (path.is_dir() or one is google) and one.is_checkpoint(path):
+            return one.open_checkpoint(path)
     if path.is_dir() and (path / BASELINE).exists():
         raise CheckpointError(
             f"{path}: expected a transformer, got a baseline, which only `bertlab predict` and `bertlab evaluate` "

@@ -4,12 +4,11 @@ Both names may have something before them, as in …_options.json and …_weight
 characters; here tokens have ids, so that words.txt lists the words that are read, one on each line.
 """
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few, read_json
+from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few, read_description
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families import family, model_types
 from bertlab.families.base import PublishedArray
@@ -24,12 +23,15 @@ def is_checkpoint(folder: Path) -> bool:
     return any(folder.glob(f"*{WEIGHTS}"))
 
 
-def open_folder(folder: Path) -> StoredCheckpoint:
+def open_checkpoint(folder: Path) -> StoredCheckpoint:
     """Reads the options and the list of arrays. Raises CheckpointError or VocabularyError with the file's name."""
     options, weights = (_only(folder, name) for name in (OPTIONS, WEIGHTS))
     published = next(family(name).published for name in model_types() if family(name).published)
     words = WordList.from_file(folder / WORDS_FILE) if (folder / WORDS_FILE).exists() else None
-    config = _config(options, published.config, len(SPECIAL) if words is None else len(words))
+    try:
+        config = published.config(read_description(options), len(SPECIAL) if words is None else len(words))
+    except ConfigError as error:
+        raise CheckpointError(f"{options}: {error}") from None
     found = _arrays(weights)
     tensors, taken = {}, set()
     for one in published.arrays(config):
@@ -46,14 +48,6 @@ def _only(folder: Path, name: str) -> Path:
         there = f"got {few(path.name for path in found)}" if found else "got none"
         raise CheckpointError(f"{folder}: expected one file *{name}, {there}")
     return found[0]
-
-
-def _config(path: Path, make: Callable, words: int):
-    options = read_json(path)
-    try:
-        return make(options, words)
-    except ConfigError as error:
-        raise CheckpointError(f"{path}: {error}") from None
 
 
 def _arrays(path: Path) -> dict[str, tuple[int, ...]]:

@@ -56,7 +56,10 @@ def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary
         >>> print(counts)
         7 tokens: 6 keep their vector, 1 start with a mean of old tokens' vectors, 0 with a random one
     """
-    _check(model, tokenizer)
+    if not isinstance(tokenizer, WordPieceTokenizer):
+        raise CheckpointError(f"expected a model that reads WordPiece, got one that reads {tokenizer.kind}")
+    if model.config.target_vocab_size != model.config.vocab_size:
+        raise CheckpointError("expected a model with one vocabulary, got one with a vocabulary of its own for targets")
     shares = [_old_ids(piece, tokenizer) for piece in vocabulary.pieces]
     keras.utils.set_random_seed(seed)
     new = _resized(model, len(vocabulary), vocabulary.pad_id)
@@ -70,13 +73,6 @@ def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary
     )))  # fmt: skip
     settings = {name: getattr(tokenizer, name) for name in tokenizer.SETTINGS}
     return new, WordPieceTokenizer(vocabulary, **settings), counts
-
-
-def _check(model, tokenizer) -> None:
-    if not isinstance(tokenizer, WordPieceTokenizer):
-        raise CheckpointError(f"expected a model that reads WordPiece, got one that reads {tokenizer.kind}")
-    if model.config.target_vocab_size != model.config.vocab_size:
-        raise CheckpointError("expected a model with one vocabulary, got one with a vocabulary of its own for targets")
 
 
 def _resized(model, tokens: int, pad_id: int):

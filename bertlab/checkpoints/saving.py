@@ -8,7 +8,7 @@ import numpy as np
 from bertlab.checkpoints import huggingface, native
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.opening import BASELINE, FEATURES, is_checkpoint
-from bertlab.checkpoints.stored import read_json
+from bertlab.checkpoints.stored import read_description
 from bertlab.checkpoints.tokenizers import TOKENIZER_CONFIG
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.common.files import write_text
@@ -45,19 +45,15 @@ def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface",
         raise CheckpointError(f"{folder}: cannot be made ({error.strerror})") from None
     if tokenizer is not None:
         tokenizer.save(folder)
-        _note_longest_row(folder / TOKENIZER_CONFIG, model.config.max_tokens)
+        path = folder / TOKENIZER_CONFIG
+        if path.exists():  # not every tokenizer has one; transformers looks there for the longest row
+            values = read_description(path) | {"model_max_length": model.config.max_tokens}
+            write_text(path, json.dumps(values, indent=2) + "\n", CheckpointError)
     if format == "huggingface":
         huggingface.write_folder(model, folder, arrays)
     else:
         native.write_folder(model, folder, arrays, None if tokenizer is None else tokenizer.vocabulary.sha256)
     return folder
-
-
-def _note_longest_row(path: Path, longest: int) -> None:
-    """Names the longest row in tokenizer_config.json, where transformers looks for it. Not every tokenizer has one."""
-    if path.exists():
-        values = read_json(path) | {"model_max_length": longest}
-        write_text(path, json.dumps(values, indent=2) + "\n", CheckpointError)
 
 
 def format_of(model) -> str:

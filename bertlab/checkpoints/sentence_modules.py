@@ -9,7 +9,7 @@ Source: models/Pooling.py and models/Normalize.py of sentence-transformers.
 from dataclasses import dataclass
 from pathlib import Path
 
-from bertlab.checkpoints.stored import read_json, read_json_value
+from bertlab.checkpoints.stored import read_description
 from bertlab.common.errors import CheckpointError
 
 MODULES = "modules.json"
@@ -36,8 +36,8 @@ def read_modules(folder: Path) -> SentenceModules | None:
     if not (folder / MODULES).exists():
         return None
     pooling, normalise, lacking = None, False, []
-    steps = read_json_value(folder / MODULES)
-    if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
+    steps = read_description(folder / MODULES, list)
+    if not all(isinstance(step, dict) for step in steps):
         raise CheckpointError(f"{folder / MODULES}: expected a list of steps")
     for step in steps:
         kind, path = str(step.get("type")).rsplit(".", 1)[-1], str(step.get("path"))
@@ -53,7 +53,7 @@ def read_modules(folder: Path) -> SentenceModules | None:
 
 def _pooling_in(path: Path) -> tuple[str | None, str]:
     """Our name of the pooling, None for one that we lack, and its name there."""
-    values = read_json(path)
+    values = read_description(path)
     chosen = [name for name, value in values.items() if name.startswith("pooling_mode_") and value is True]
     modes = [name.split("_")[2] for name in chosen] or [values.get("pooling_mode")]  # the second in newer files
     pooling = modes[0] if len(modes) == 1 and modes[0] in _KNOWN else None

@@ -1,17 +1,15 @@
 """An open checkpoint whose weights are not read yet, and the safetensors files of two of the formats."""
 
 import dataclasses
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from bertlab.common.errors import CheckpointError
-from bertlab.common.files import write_atomically
+from bertlab.common.files import read_json, write_atomically
 from bertlab.config import ModelConfig
 from bertlab.families import family_of
 from bertlab.families.names import WeightName
@@ -118,22 +116,9 @@ def write_safetensors(path: Path, arrays: dict[str, np.ndarray], metadata: dict[
     write_atomically(path, write, CheckpointError)
 
 
-def read_json(path: Path) -> dict:
-    """A JSON object from a file. Raises CheckpointError with the file's name."""
-    values = read_json_value(path)
-    if not isinstance(values, dict):
-        raise CheckpointError(f"{path}: expected a JSON object, found {type(values).__name__}")
-    return values
-
-
-def read_json_value(path: Path) -> Any:
-    """Any JSON value from a file. Raises CheckpointError with the file's name."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"{path}: there is no such file") from None
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{path}: not valid JSON ({error})") from None
+def read_description(path: Path, of: type = dict):
+    """The content of a JSON file beside weights. Raises CheckpointError with the file's name."""
+    return read_json(path, CheckpointError, "copy or download it again", of)
 
 
 def by_our_paths(named: dict[str, StoredTensor], weight_names: Iterable[WeightName]) -> dict[str, StoredTensor]:

@@ -2,8 +2,8 @@
 
 WordPiece: vocab.txt with tokenizer_config.json, or Hugging Face's tokenizer.json. BPE, byte-level or of words:
 vocab.json and merges.txt, or tokenizer.json. SentencePiece: spiece.model; of a model that translates, source.spm,
-target.spm and vocab.json. Whole words: words.txt. To add a kind, write a function that loads one from a folder and
-enter it in `_LOADERS`; what it returns is a `bertlab.tokenizers.protocol.Tokenizer`.
+target.spm and vocab.json. Whole words: words.txt. To add a kind, add it to `bertlab.tokenizers.kinds` and enter it in
+`_KINDS`.
 """
 
 import warnings
@@ -31,15 +31,20 @@ from bertlab.tokenizers.kinds import (
     kind_in,
     tokenizer_class,
 )
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.whole_words import WORDS_FILE
-from bertlab.tokenizers.wordpiece import WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.added import ADDED_FILE
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 CONFIG = "config.json"
 VOCABULARY = "vocab.txt"
 TOKENIZER_CONFIG = "tokenizer_config.json"
 TOKENIZER_JSON = "tokenizer.json"  # all that transformers 5 writes
+_KINDS = (WORDPIECE, BYTE_PAIRS, WORD_PAIRS, SENTENCE_PIECES, TRANSLATION_PIECES, WHOLE_WORDS)
+_NEEDED = {  # kind → files, of which there must be one
+    WORDPIECE: (VOCABULARY, TOKENIZER_JSON),
+    BYTE_PAIRS: ("vocab.json", TOKENIZER_JSON),
+    WORD_PAIRS: ("vocab.json", TOKENIZER_JSON),
+}
 
 
 def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
@@ -53,18 +58,13 @@ def load_tokenizer(path_or_name: str | Path) -> Tokenizer:
         ['a', 'small', 'house', '.']
     """
     folder = _folder(path_or_name)
-    kind = _kind_in(folder)
-    if kind not in _LOADERS:
+    kind = _kind_of_files(folder) or (WHOLE_WORDS if options_hdf5.is_checkpoint(folder) else _kind_of_family(folder))
+    if kind not in _KINDS:
         raise CheckpointError(
             f"{folder}: this model comes with a {kind} tokenizer, which is not supported (only "
-            f"{', '.join(_LOADERS)} are); make the ids with its own tokenizer and call the model with them"
+            f"{', '.join(_KINDS)} are); make the ids with its own tokenizer and call the model with them"
         )
-    return _LOADERS[kind](folder)
-
-
-def _kind_in(folder: Path) -> str:
-    """The kind whose files are there; without files, the one that the config's family has."""
-    return _kind_of_files(folder) or (WHOLE_WORDS if options_hdf5.is_checkpoint(folder) else _kind_of_family(folder))
+    return _load(folder, kind)
 
 
 def _kind_of_files(folder: Path) -> str | None:
@@ -72,7 +72,7 @@ def _kind_of_files(folder: Path) -> str | None:
     kind = kind_in(folder)
     if (folder / "vocab.json").exists() and not (folder / "merges.txt").exists():
         of_family = _kind_of_family(folder)
-        return of_family if of_family == TRANSLATION_PIECES or of_family not in _LOADERS else kind
+        return of_family if of_family == TRANSLATION_PIECES or of_family not in _KINDS else kind
     return kind
 
 
@@ -81,18 +81,21 @@ def _kind_of_family(folder: Path) -> str:
     return family_of(load_config(path)).tokenizer if path.exists() else WORDPIECE
 
 
-def _load_wordpiece(folder: Path):
-    """Whether it lowercases is read from tokenizer_config.json or tokenizer.json. Google's originals have neither; then
-    a vocabulary with capital letters is cased.
-    """
-    if not any((folder / name).exists() for name in (VOCABULARY, TOKENIZER_JSON)):
+def _load(folder: Path, kind: str) -> Tokenizer:
+    needed = _NEEDED.get(kind, ())
+    if needed and not any((folder / name).exists() for name in needed):
+        raise CheckpointError(f"{folder}: there is neither {needed[0]} nor {needed[1]}; copy one from the original")
+    if kind == WHOLE_WORDS and not (folder / WORDS_FILE).exists():
         raise CheckpointError(
-            f"{folder}: there is neither {VOCABULARY} nor {TOKENIZER_JSON}; copy one from the original"
+            f"{folder}: there is no {WORDS_FILE}; write the words of your texts into it, one on each line: "
+            f"`bertlab vocab words TEXTS --out {folder / WORDS_FILE}`"
         )
-    tokenizer = WordPieceTokenizer.load(folder)
-    if any((folder / name).exists() for name in (TOKENIZER_CONFIG, TOKENIZER_JSON)):
-        return tokenizer
-    return WordPieceTokenizer(tokenizer.vocabulary, lowercase=not _is_cased(tokenizer.vocabulary))
+    tokenizer = tokenizer_class(kind).load(folder)
+    if kind == WORDPIECE and not any((folder / name).exists() for name in (TOKENIZER_CONFIG, TOKENIZER_JSON)):
+        # Google's folders do not say whether it lowercases: a vocabulary with capital letters is cased.
+        words = [piece for piece in tokenizer.vocabulary.pieces if not piece.startswith("[")]
+        return tokenizer_class(kind)(tokenizer.vocabulary, lowercase=all(word == word.lower() for word in words))
+    return tokenizer
 
 
 def has_tokenizer(path_or_name: str | Path) -> bool:
@@ -103,54 +106,12 @@ def has_tokenizer(path_or_name: str | Path) -> bool:
         True
     """
     folder = _folder(path_or_name)
-    return _kind_of_files(folder) in _LOADERS
+    return _kind_of_files(folder) in _KINDS
 
 
 def _folder(path_or_name: str | Path) -> Path:
     path = find(path_or_name)
     return path if path.is_dir() else path.parent  # Google's bert_model.ckpt is a prefix of several files' names
-
-
-def _is_cased(vocabulary) -> bool:
-    return any(piece != piece.lower() for piece in vocabulary.pieces if not piece.startswith("["))
-
-
-def _load_byte_pairs(folder: Path, kind: str = BYTE_PAIRS):
-    names = ("vocab.json", TOKENIZER_JSON)
-    if not any((folder / name).exists() for name in names):
-        raise CheckpointError(f"{folder}: there is neither {names[0]} nor {names[1]}; copy one from the original")
-    return tokenizer_class(kind).load(folder)
-
-
-def _load_word_pairs(folder: Path):
-    return _load_byte_pairs(folder, WORD_PAIRS)
-
-
-def _load_sentence_pieces(folder: Path):
-    return tokenizer_class(SENTENCE_PIECES).load(folder)
-
-
-def _load_translation_pieces(folder: Path):
-    return tokenizer_class(TRANSLATION_PIECES).load(folder)
-
-
-def _load_whole_words(folder: Path):
-    if not (folder / WORDS_FILE).exists():
-        raise CheckpointError(
-            f"{folder}: there is no {WORDS_FILE}; write the words of your texts into it, one on each line: "
-            f"`bertlab vocab words TEXTS --out {folder / WORDS_FILE}`"
-        )
-    return tokenizer_class(WHOLE_WORDS).load(folder)
-
-
-_LOADERS = {  # kind of tokenizer → function of a folder
-    WORDPIECE: _load_wordpiece,
-    BYTE_PAIRS: _load_byte_pairs,
-    WORD_PAIRS: _load_word_pairs,
-    SENTENCE_PIECES: _load_sentence_pieces,
-    TRANSLATION_PIECES: _load_translation_pieces,
-    WHOLE_WORDS: _load_whole_words,
-}
 
 
 def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
@@ -162,11 +123,9 @@ def check_vocabulary(checkpoint: StoredCheckpoint, padded: bool) -> None:
     folder, recorded = checkpoint.folder, checkpoint.vocabulary_sha256
     try:
         kind = kind_in(folder)
-        if kind not in _LOADERS or (
-            recorded is None and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind)
-        ):
+        if kind not in _KINDS or (recorded is None and family_of(checkpoint.config).tokenizer not in (WORDPIECE, kind)):
             return
-        vocabulary = _LOADERS[kind](folder).vocabulary
+        vocabulary = _load(folder, kind).vocabulary
     except (CheckpointError, VocabularyError, ConfigError, MissingDependencyError):
         return  # load_tokenizer names the damage
     path = next(path for path in (folder / vocabulary.file, folder / TOKENIZER_JSON, folder) if path.exists())

@@ -7,24 +7,28 @@
 A name is an option's without the dashes, or an argument's; what is given in the shell comes first.
 """
 
+import dataclasses
+import json
 import tomllib
 from pathlib import Path
 
 import click
 
+from bertlab.cli.moved import where_now
 from bertlab.common.errors import ConfigError
 from bertlab.common.files import write_text
+from bertlab.common.settings import Settings
 
 WRITTEN = "command.toml"
-_NOT_WRITTEN = ("config", "out", "as_json")  # the folder that the file is in, and what concerns only the output
+_NOT_WRITTEN = ("config", "out", "print_json")  # the folder that the file is in, and what concerns only the output
 
 
-def config_option(command):
-    """A decorator: --config, which reads the command's other arguments and options from a file."""
-    return click.option(
-        "--config", type=click.Path(path_type=Path, dir_okay=False), callback=_read, is_eager=True, expose_value=False,
-        help=f"Read arguments and options from this TOML file, such as a run's own {WRITTEN}.",
-    )(command)  # fmt: skip
+def config_option() -> click.Option:
+    """--config, which reads the command's other arguments and options from a file."""
+    return click.Option(
+        ["--config"], type=click.Path(path_type=Path, dir_okay=False), callback=_read, is_eager=True,
+        expose_value=False, help=f"Read arguments and options from this TOML file, such as a run's own {WRITTEN}.",
+    )  # fmt: skip
 
 
 def _read(context, parameter, path: Path | None) -> None:
@@ -35,10 +39,11 @@ def _read(context, parameter, path: Path | None) -> None:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         reason = getattr(error, "strerror", None) or error
         raise ConfigError(f"{path}: cannot be read as TOML ({reason})") from None
-    known = {written_name(one): one for one in context.command.params if one.name != "config"}
-    unknown = [name for name in values if name not in known]
-    if unknown:
-        raise ConfigError(f"{path}: there is no option {unknown[0]!r}; expected some of {', '.join(known)}")
+    known = {written_name(one): one for one in context.command.params if one.expose_value}
+    for name in values:
+        if name not in known:
+            hint = where_now(context.command.name, f"--{name}") or f"expected some of {', '.join(known)}"
+            raise ConfigError(f"{path}: there is no option {name!r}; {hint}")
     context.default_map = {known[name].name: _as_typed(known[name], value) for name, value in values.items()}
 
 
@@ -51,17 +56,26 @@ def written_name(parameter: click.Parameter) -> str:
 
 def _as_typed(parameter: click.Parameter, value):
     """A value of a file as click takes it: what is not a list for an option that can be repeated is one value."""
-    if parameter.multiple:
+    if parameter.multiple or parameter.nargs == -1:
         return [str(one) for one in (value if isinstance(value, list) else [value])]
     if isinstance(value, list):
         return ",".join(map(str, value))
     return value if isinstance(value, bool) else str(value)
 
 
-def write_config(folder: Path, command: click.Command, values: dict) -> None:
-    """Writes command.toml with the values of a command's parameters, as --config reads it, if they have one."""
-    lines = [f"# bertlab {command.name} --config {WRITTEN} --out …"]
-    for parameter in command.params:
+def write_config(folder: Path, *settings: Settings, **others) -> None:
+    """Writes command.toml with the parameters of the running command, as --config reads them, if they have a value.
+
+    settings, others: what replaces the values that were given, such as defaults that depend on other options.
+    """
+    context = click.get_current_context()
+    values = dict(context.params)
+    for one in settings:
+        names = [field.name for field in dataclasses.fields(one) if field.metadata["option"] and field.name in values]
+        values |= {name: getattr(one, name) for name in names}
+    values |= others
+    lines = [f"# bertlab {context.command.name} --config {WRITTEN} --out …"]
+    for parameter in context.command.params:
         value = values.get(parameter.name)
         if parameter.name in _NOT_WRITTEN or value is None or value in ((), {}, []):
             continue
@@ -70,24 +84,11 @@ def write_config(folder: Path, command: click.Command, values: dict) -> None:
 
 
 def _toml(value) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
     if isinstance(value, dict):  # {"text": "review"} was given as text=review
-        return _toml([f"{name}={_listed(one)}" for name, one in value.items()])
+        listed = {name: one if isinstance(one, list | tuple) else [one] for name, one in value.items()}
+        return _toml([f"{name}={','.join(map(str, several))}" for name, several in listed.items()])
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml, value))}]"
-    return _quoted(str(value))
-
-
-def _listed(value) -> str:
-    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-
-
-def _quoted(text: str) -> str:
-    """A basic string of TOML: quotation marks, backslashes and control characters are escaped."""
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return (
-        '"' + "".join(f"\\u{ord(char):04x}" if ord(char) < 32 or ord(char) == 127 else char for char in escaped) + '"'
-    )
+    if isinstance(value, bool | int | float):
+        return str(value).lower()
+    return json.dumps(str(value), ensure_ascii=False).replace("\x7f", "\\u007f")  # the one that JSON does not escape

@@ -1,14 +1,98 @@
-"""`bertlab data`: make pre-training examples, look at them, check their files."""
+"""`bertlab corpus` and `bertlab data`: the built-in corpus, and pre-training examples: make, look at, check."""
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import click
 
-from bertlab.cli.settings_options import given, settings_options
+from bertlab.cli.from_signature import FOLDER, REQUIRED, command, option
+from bertlab.cli.options import ON_ERROR, say, tokenizer_of
+from bertlab.common.errors import DataError
 from bertlab.data.pretraining.settings import ExampleSettings
 
-PATH = click.Path(path_type=Path)
+_DIRECTORY = option(None, "Folder of the corpus.", "--dir")
+
+
+@click.group()
+def corpus():
+    """The built-in English corpus: docstrings, comments and manuals of the installed packages.
+
+    \b
+    Example:
+      bertlab corpus show_corpus --source numpy
+    """
+
+
+@command(group=corpus)
+def build(
+    *,
+    directory: FOLDER = _DIRECTORY,
+    workers: int | None = option(None, "Number of processes. [one per core]", at_least=1),
+    packages: tuple[str, ...] = option((), "Use only this distribution (repeatable).", "--package"),
+):
+    """Build the corpus from the installed packages and print its folder.
+
+    \b
+    Example:
+      bertlab corpus build --dir build/corpus --workers 2
+    """
+    from bertlab.data.corpus.build import build_corpus
+
+    click.echo(build_corpus(directory, workers, packages or None))
+
+
+@command("show", group=corpus, json="Print one JSON object per document.")
+def show_corpus(
+    *,
+    directory: FOLDER = _DIRECTORY,
+    source: str | None = option(
+        None, "Show only documents of this package, such as numpy; python is the standard library."
+    ),
+    name: str = option("", "Show only documents whose id contains this text."),
+    count: int = option(1, "Number of documents to show_corpus.", at_least=1),
+):
+    """Print documents: a line per sentence, a blank line between paragraphs. Build the corpus if it does not exist.
+
+    \b
+    Example:
+      bertlab corpus show_corpus --source python --name textwrap
+    """
+    from bertlab.data.documents import load_documents
+
+    wanted = (
+        document
+        for document in load_documents("builtin", cache_dir=directory)
+        if name in document.id and source in (None, document.source)
+    )
+    chosen = list(islice(wanted, count))
+    if not chosen:
+        raise DataError("no document matches; `bertlab corpus stats` lists the packages")
+    for document in chosen:
+        text = "\n\n".join("\n".join(paragraph) for paragraph in document.paragraphs)
+        record = {"id": document.id, "source": document.source, "paragraphs": document.paragraphs}
+        yield record, f"=== {document.id} ({document.source})\n\n{text}\n"
+
+
+@command(group=corpus, json="Print the whole manifest as JSON.")
+def stats(*, directory: FOLDER = _DIRECTORY):
+    """Count documents, sentences and words per package, and dropped text. Build the corpus if it does not exist.
+
+    \b
+    Example:
+      bertlab corpus stats --json
+    """
+    from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, ensure_corpus
+
+    manifest = json.loads((ensure_corpus(directory) / MANIFEST).read_text(encoding="utf-8"))
+    counts = manifest["counts"]
+    rows = sorted(counts["by package"].items(), key=lambda row: -row[1]["words"])
+    lines = [f"{'package':<22}{'documents':>11}{'paragraphs':>12}{'sentences':>11}{'words':>11}"]
+    for package, row in [*rows, ("all", counts)]:
+        columns = f"{row['documents']:>11,}{row['paragraphs']:>12,}{row['sentences']:>11,}{row['words']:>11,}"
+        lines.append(f"{package:<22}{columns}")
+    lines += [f"dropped: {reason:<40}{count:>11,}" for reason, count in manifest["dropped"].items()]
+    yield manifest, "\n".join([*lines, f"sha256 of {DOCUMENTS}: {manifest['sha256'][DOCUMENTS]}"])
 
 
 @click.group()
@@ -16,31 +100,24 @@ def data():
     """Make and inspect examples: masked tokens and pairs of sentences, or sources and targets."""
 
 
-@data.command()
-@click.argument("source")
-@click.option(
-    "--vocab", required=True, type=PATH, help="vocab.txt, or the folder of a byte-level BPE or SentencePiece tokenizer."
-)
-@click.option("--out", required=True, type=PATH, help="Folder for the shards. An interrupted run resumes in it.")
-@click.option(
-    "--cased",
-    is_flag=True,
-    help="Keep capitals and, with WordPiece, accents; replaces the folder's setting. Byte-level BPE keeps both.",
-)
-@click.option("--split", type=click.Choice(["all", "train", "validation"]), default="all", show_default=True,
-              help="Part of the documents to use; 5% are held out for validation.")  # fmt: skip
-@click.option("--workers", default=1, show_default=True, help="Number of processes on this machine.")
-@click.option("--scheduler", help="Address of a Dask cluster to use instead of this machine (tcp://host:8786).")
-@click.option("--on-error", type=click.Choice(["stop", "skip"]), default="stop", show_default=True,
-              help="Stop at defective input, or skip and count it.")  # fmt: skip
-@click.option("--unit-characters", type=click.IntRange(1), help="Characters of text per shard. [2,000,000]")
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-@click.option("--preset", type=click.Choice(list(ExampleSettings.PRESETS)), default="published", show_default=True,
-              help="published: the paper's procedure, exactly; original: the published script's; roberta: "
-              "full sentences, dynamic masking, no pairs; sentence-order: swapped pairs, masked n-grams; "
-              "permutation: a sixth of the tokens, in runs, for models with two streams.")  # fmt: skip
-@settings_options(ExampleSettings)
-def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_characters, as_json, preset, **options):
+@command(group=data, json="Print the counts as JSON.")
+def make(
+    source: str,
+    *,
+    vocab: Path = option(REQUIRED, "vocab.txt, or the folder of a byte-level BPE or SentencePiece tokenizer."),
+    out: Path = option(REQUIRED, "Folder for the shards. An interrupted run resumes in it."),
+    cased: bool = option(
+        False, "Keep capitals and, with WordPiece, accents; replaces the folder's setting. Byte-level BPE keeps both."
+    ),
+    split: str = option(
+        "all", "Part of the documents to use; 5% are held out for validation.", choices=("all", "train", "validation")
+    ),
+    workers: int = option(1, "Number of processes on this machine."),
+    scheduler: str | None = option(None, "Address of a Dask cluster to use instead of this machine (tcp://host:8786)."),
+    on_error: str = ON_ERROR,
+    unit_characters: int | None = option(None, "Characters of text per shard. [2,000,000]", at_least=1),
+    settings: ExampleSettings,
+):
     """Make examples of SOURCE: "builtin", a .txt file (blank lines separate documents), a .jsonl file, a folder (each
     .txt or .md file is one document), or hf:NAME.
 
@@ -50,19 +127,12 @@ def make(source, vocab, out, cased, split, workers, scheduler, on_error, unit_ch
       bertlab data make builtin --vocab vocab.txt --out examples --preset roberta
     """
     from bertlab.data.pretraining.make import UNIT_CHARACTERS, make_data
-    from bertlab.tokenizers.kinds import open_tokenizer
 
-    settings = ExampleSettings.preset(preset, **given(options))
-    tokenizer = open_tokenizer(vocab, **({"lowercase": False} if cased else {}))
+    tokenizer = tokenizer_of(vocab, cased)
     manifest = make_data(
         source, tokenizer, out, settings, workers, scheduler, split, on_error, unit_characters or UNIT_CHARACTERS
     )
-    if as_json:
-        click.echo(json.dumps({"out": str(out), "counts": manifest["counts"], "problems": manifest["problems"]}))
-        return
-    click.echo(f"{out}: {_summary(manifest)}")
-    for reason, count in manifest["problems"].items():
-        click.echo(f"left out: {reason} ({count:,})", err=True)
+    yield from _made(out, manifest, _summary(manifest))
 
 
 def _summary(manifest: dict) -> str:
@@ -82,19 +152,19 @@ def _summary(manifest: dict) -> str:
     return "; ".join(parts) + "."
 
 
-@data.command()
-@click.argument("source", type=PATH)
-@click.argument("target", type=PATH, required=False)
-@click.option("--vocab", required=True, type=PATH,
-              help="vocab.txt, or the folder of a tokenizer, for sources and targets alike.")  # fmt: skip
-@click.option("--out", required=True, type=PATH, help="Folder for the examples.")
-@click.option("--cased", is_flag=True, help="Keep capitals and, with WordPiece, accents.")
-@click.option("--source-length", default=128, show_default=True, type=click.IntRange(8, 65535),
-              help="Tokens per source, including [SEP].")  # fmt: skip
-@click.option("--target-length", type=click.IntRange(2, 65535),
-              help="Tokens per target, including [SEP]. [as the source]")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the counts as JSON.")
-def pairs(source, target, vocab, out, cased, source_length, target_length, as_json):
+@command(group=data, json="Print the counts as JSON.")
+def pairs(
+    source: Path,
+    target: Path | None = None,
+    *,
+    vocab: Path = option(REQUIRED, "vocab.txt, or the folder of a tokenizer, for sources and targets alike."),
+    out: Path = option(REQUIRED, "Folder for the examples."),
+    cased: bool = option(False, "Keep capitals and, with WordPiece, accents."),
+    source_length: int = option(128, "Tokens per source, including [SEP].", at_least=8, at_most=65535),
+    target_length: int | None = option(
+        None, "Tokens per target, including [SEP]. [as the source]", at_least=2, at_most=65535
+    ),
+):
     """Make examples for an encoder-decoder of SOURCE, a file with a source, a tab and its target in every line; or of
     SOURCE and TARGET, two files of as many lines.
 
@@ -106,31 +176,29 @@ def pairs(source, target, vocab, out, cased, source_length, target_length, as_js
       bertlab data pairs train.en train.de --vocab vocab.txt --out train --source-length 64
     """
     from bertlab.data.pretraining.pairs import make_pairs, pair_settings
-    from bertlab.tokenizers.kinds import open_tokenizer
 
-    tokenizer = open_tokenizer(vocab, **({"lowercase": False} if cased else {}))
+    tokenizer = tokenizer_of(vocab, cased)
     manifest = make_pairs(source, tokenizer, out, pair_settings(source_length, target_length), target)
     counts = manifest["counts"]
-    if as_json:
-        click.echo(json.dumps({"out": str(out), "counts": counts, "problems": manifest["problems"]}))
-        return
-    click.echo(
-        f"{out}: {counts['examples']:,} pairs of {counts['tokens_in_rows']:,} source and {counts['target_tokens']:,} "
-        "target tokens."
-    )
+    tokens = f"{counts['tokens_in_rows']:,} source and {counts['target_tokens']:,} target tokens"
+    yield from _made(out, manifest, f"{counts['examples']:,} pairs of {tokens}.")
+
+
+def _made(out: Path, manifest: dict, text: str):
+    yield {"out": str(out), "counts": manifest["counts"], "problems": manifest["problems"]}, f"{out}: {text}"
     for reason, count in manifest["problems"].items():
-        click.echo(f"left out: {reason} ({count:,})", err=True)
+        say(f"left out: {reason} ({count:,})")
 
 
-@data.command()
-@click.argument("folder", type=PATH)
-@click.option("--count", default=3, show_default=True, help="Number of examples to print.")
-@click.option("--seed", type=int, help="Print random examples instead of the first ones.")
-@click.option("--png", type=PATH, help="File for the histograms. [FOLDER/examples.png]")
-@click.option("--sample", default=10_000, show_default=True, help="Number of examples to draw the histograms from.")
-@click.option("--json", "as_json", is_flag=True,
-              help="Print the numbers behind the histograms as JSON; of pairs, the mean lengths.")  # fmt: skip
-def show(folder, count, seed, png, sample, as_json):
+@command(group=data, json="Print the numbers behind the histograms as JSON; of pairs, the mean lengths.")
+def show(
+    folder: Path,
+    *,
+    count: int = option(3, "Number of examples to print."),
+    seed: int | None = option(None, "Print random examples instead of the first ones."),
+    png: Path | None = option(None, "File for the histograms. [FOLDER/examples.png]"),
+    sample: int = option(10_000, "Number of examples to draw the histograms from."),
+):
     """Print examples of FOLDER and draw histograms: lengths, predictions, replacements, next-sentence labels.
 
     \b
@@ -147,10 +215,7 @@ def show(folder, count, seed, png, sample, as_json):
     if files.settings.target_length:
         if png:
             raise click.UsageError(f"--png is for masked examples; {folder} holds pairs, which have no histograms")
-        if as_json:
-            click.echo(json.dumps(_figures_of_pairs(files, min(sample, len(files)), seed or 0)))
-        else:
-            _show_pairs(files, min(count, len(files)), seed)
+        yield _lengths_of_pairs(files, min(sample, len(files)), seed or 0), _pairs(files, min(count, len(files)), seed)
         return
     examples = sample_of(folder, count, seed)
     vocabulary = files.tokenizer.vocabulary
@@ -158,21 +223,16 @@ def show(folder, count, seed, png, sample, as_json):
     statistics = statistics_of(sample_of(folder, sample, seed=seed or 0), PieceTable.of(vocabulary))
     png = png or folder / "examples.png"
     draw_histograms(statistics, png, title=f"{folder.name}: ")
-    if as_json:
-        figures = {
-            "mean_length": float(statistics.lengths.mean()),
-            "predicted": float(statistics.predicted.mean()),
-            "replacements": statistics.shares,
-            "random_next": statistics.random_next,
-        }
-        click.echo(json.dumps(figures | {"png": str(png)}))
-        return
-    for row in range(len(examples["input_ids"])):
-        click.echo(f"--- example {row}: {describe(examples, row, vocabulary.pieces, labels)}")
-    click.echo(f"histograms: {png}")
+    rows = range(len(examples["input_ids"]))
+    lines = [f"--- example {row}: {describe(examples, row, vocabulary.pieces, labels)}" for row in rows]
+    numbers = {
+        "mean_length": float(statistics.lengths.mean()), "predicted": float(statistics.predicted.mean()),
+        "replacements": statistics.shares, "random_next": statistics.random_next, "png": str(png),
+    }  # fmt: skip
+    yield numbers, "\n".join([*lines, f"histograms: {png}"])
 
 
-def _figures_of_pairs(files, sample: int, seed: int) -> dict:
+def _lengths_of_pairs(files, sample: int, seed: int) -> dict:
     from bertlab.data.pretraining.batches import Batches
 
     rows = Batches(files, sample, shuffle_seed=seed)[0]
@@ -180,19 +240,19 @@ def _figures_of_pairs(files, sample: int, seed: int) -> dict:
     return {"pairs": len(files)} | {f"mean_{side}_length": float(counts.mean()) for side, counts in lengths.items()}
 
 
-def _show_pairs(files, count: int, seed: int | None) -> None:
+def _pairs(files, count: int, seed: int | None) -> str:
     from bertlab.data.pretraining.batches import Batches
 
-    rows, pieces = Batches(files, count, shuffle_seed=seed)[0], files.tokenizer.vocabulary.pieces
+    rows, pieces, lines = Batches(files, count, shuffle_seed=seed)[0], files.tokenizer.vocabulary.pieces, []
     for row in range(count):
-        click.echo(f"--- example {row}:")
+        lines.append(f"--- example {row}:")
         for ids, mask in (("input_ids", "attention_mask"), ("target_ids", "target_mask")):
-            click.echo("  " + " ".join(pieces[token] for token in rows[ids][row][rows[mask][row] > 0]))
+            lines.append("  " + " ".join(pieces[token] for token in rows[ids][row][rows[mask][row] > 0]))
+    return "\n".join(lines)
 
 
-@data.command()
-@click.argument("folder", type=PATH)
-def check(folder):
+@command(group=data)
+def check(folder: Path):
     """Read every record of FOLDER and compare its checksum; names the file and record that are damaged.
 
     \b

@@ -1,23 +1,18 @@
 """`bertlab demo`: corpus to fine-tuned BERT in a few minutes, with a report."""
 
-from pathlib import Path
-
 import click
 
+from bertlab.cli.from_signature import FOLDER, command, option
 from bertlab.common.backend import load_backend
 
 
-@click.command()
-@click.option(
-    "--text",
-    default="builtin",
-    show_default=True,
-    help="Text: builtin, a folder, a .txt, a .jsonl or hf:NAME.",
-)
-@click.option("--out", default="build/demo", show_default=True, type=click.Path(file_okay=False, path_type=Path),
-              help="Folder for all files. An interrupted demo resumes in it.")  # fmt: skip
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
-def demo(text: str, out: Path, seed: int):
+@command()
+def demo(
+    *,
+    text: str = option("builtin", "Text: builtin, a folder, a .txt, a .jsonl or hf:NAME."),
+    out: FOLDER = option("build/demo", "Folder for all files. An interrupted demo resumes in it."),
+    seed: int = option(0, "Random seed.", at_least=0),
+):
     """Learn a vocabulary, pre-train a small BERT, predict masked words, fine-tune it, and write OUT/report.html.
 
     Interrupted (Ctrl-C) and started again, it resumes.

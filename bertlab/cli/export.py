@@ -1,34 +1,38 @@
-"""`bertlab export`: a model for programs without BertLab."""
+"""`bertlab export` and `convert`: a model for programs without BertLab, and a checkpoint in another format."""
 
+import dataclasses
 import tempfile
 from pathlib import Path
 
 import click
 
-from bertlab.cli.options import SHAPE_HELP
-from bertlab.cli.task import file_options, load_with
+from bertlab import checkpoints
+from bertlab.checkpoints.saving import DTYPES, FORMATS
+from bertlab.cli.from_signature import FOLDER, REQUIRED, Options, command, option
+from bertlab.cli.labelled_rows import LabelledRows
+from bertlab.cli.options import SHAPE
 from bertlab.common.backend import load_backend
-from bertlab.common.errors import ConfigError
+from bertlab.common.errors import CheckpointError, ConfigError
 
 
-@click.command()
-@click.argument("model")
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(path_type=Path),
-    help="Folder for the SavedModel, or the .onnx file; for the two .onnx files of an encoder-decoder, a folder.",
-)
-@click.option("--task", help="Task to export, if the model was trained for several.")
-@click.option("--shape", type=click.Choice(["sentence", "pair"]), help=SHAPE_HELP)
-@click.option("--onnx", is_flag=True, help="Export an ONNX file (needs tf2onnx), which takes ids instead of strings.")
-@click.option("--encoder", is_flag=True, help="With --onnx: leave out the fine-tuned head or the decoder.")
-@click.option(
-    "--quantize", type=click.Choice(["int8"]), help="With --onnx: store weights in 8 bits (needs onnxruntime)."
-)
-@click.option("--rows", "labelled", metavar="ROWS", help="With --quantize: labelled rows to measure the loss on.")
-@file_options(without=("shape", "labels", "regression"))
-def export(model, out, task, shape, onnx, encoder, quantize, labelled, **reading):
+@command()
+def export(
+    model: str,
+    *,
+    out: Path = option(
+        REQUIRED,
+        "Folder for the SavedModel, or the .onnx file; for the two .onnx files of an encoder-decoder, a folder.",
+    ),
+    task: str | None = option(None, "Task to export, if the model was trained for several."),
+    shape: str | None = SHAPE,
+    onnx: bool = option(False, "Export an ONNX file (needs tf2onnx), which takes ids instead of strings."),
+    encoder: bool = option(False, "With --onnx: leave out the fine-tuned head or the decoder."),
+    quantize: str | None = option(None, "With --onnx: store weights in 8 bits (needs onnxruntime).", choices=("int8",)),
+    labelled: str | None = option(
+        None, "With --quantize: labelled rows to measure the loss on.", "--rows", metavar="ROWS"
+    ),
+    reading: LabelledRows = Options(without=("shape", "labels", "regression")),
+):
     """Write a fine-tuned MODEL as a SavedModel, which takes strings, or as an ONNX file. Of a
     left-to-right MODEL, --onnx writes the whole model: ids in, the scores of each next token out. Of an encoder-decoder
     it writes encoder_model.onnx and decoder_model.onnx into the folder OUT. Of any other MODEL it writes the encoder.
@@ -72,7 +76,7 @@ def _check_options(shape, onnx, encoder, quantize, labelled, reading) -> None:
         raise click.UsageError(
             "--rows measures the loss of --quantize in a fine-tuned model; give it without --encoder"
         )
-    if not labelled and any(value for value in reading.values() if value != "auto"):
+    if not labelled and not reading.is_default:
         raise click.UsageError("the options for files need --rows")
 
 
@@ -86,7 +90,6 @@ def _has_decoder(name: str) -> bool:
 
 def _export_encoder_decoder(name: str, out: Path, onnx: bool, quantize: str | None, labelled: str | None) -> None:
     """Writes encoder and decoder, each as an ONNX file; other requests are refused."""
-    from bertlab import checkpoints
     from bertlab.export import export_encoder_decoder, quantize_encoder_decoder
 
     if not onnx:
@@ -118,8 +121,6 @@ def _export_encoder_decoder(name: str, out: Path, onnx: bool, quantize: str | No
 
 def _ends_of_targets(name: str, config) -> tuple[int | None, int | None]:
     """The tokens that begin and end a target: those that the config names, or the tokenizer's, if there is one."""
-    from bertlab import checkpoints
-
     named = tuple(getattr(config, field, None) for field in ("decoder_start_token_id", "eos_token_id"))
     if None not in named or not checkpoints.has_tokenizer(name):
         return named
@@ -137,7 +138,6 @@ _UNFINISHED = ("pretraining", "replaced_token_detection")
 
 def _export_onnx(name, out, task, encoder, quantize, labelled, reading) -> None:
     """With the head of a model that has a fine-tuned one, unless only the encoder is asked for."""
-    from bertlab import checkpoints
     from bertlab.checkpoints.opening import open_checkpoint
     from bertlab.export import export_onnx
     from bertlab.training.finetuning.task_info import load_task_model
@@ -163,7 +163,6 @@ def _export_onnx(name, out, task, encoder, quantize, labelled, reading) -> None:
 
 def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
     """Writes the file. Returns lines about its size and, with labelled rows, about its loss."""
-    from bertlab import checkpoints
     from bertlab.export import export_int8
     from bertlab.predict import Predictor
     from bertlab.predict.evaluation import labelled_split, load_labelled
@@ -171,7 +170,7 @@ def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
 
     rows, predictor = [], None
     if labelled:  # what can be refused is refused before the work
-        task = load_with(lambda path, **options: load_labelled(path, info, **options), labelled, **reading)
+        task = reading.load(labelled, lambda path, **options: load_labelled(path, info, **options))
         rows = getattr(task, labelled_split(task))
         predictor = Predictor(model, checkpoints.load_tokenizer(name), info)
     with tempfile.TemporaryDirectory(dir=out.parent) as folder:
@@ -181,3 +180,65 @@ def _export_int8(model, name, out: Path, info, labelled, reading) -> str:
         if rows:
             report += f"\n{int8_loss(predictor, full, out, rows).summary()}"
     return report
+
+
+@command(json="Print the source of each variable as JSON.")
+def convert(
+    source: str,
+    folder: FOLDER,
+    *,
+    format: str = option(REQUIRED, "Format to write.", "--to", choices=FORMATS),
+    dtype: str = option("float32", "Data type of the written weights.", choices=DTYPES),
+    vocab: click.Path(exists=True, dir_okay=False, path_type=Path) = option(
+        None, "Replace the model's vocabulary by this vocab.txt. A new token starts with the mean vector of the old "
+        "tokens that its text splits into. Then train the model further.",
+    ),
+    overwrite: bool = option(False, "Write into FOLDER even if it is not empty."),
+    padded_vocabulary: bool = option(False, "Accept a token table with more rows than vocab.txt has lines."),
+):  # fmt: skip
+    """Read the checkpoint SOURCE and write it to FOLDER, with its vocabulary and its task if it has them.
+
+    SOURCE is a Hugging Face folder, an original TensorFlow 1 checkpoint, a BertLab folder or the name of a published
+    model; the format is detected. Prints the source of each variable.
+
+    \b
+    Example:
+      bertlab convert uncased_L-12_H-768_A-12 bert-base --to huggingface
+      bertlab convert bertlab-mini start --to huggingface --vocab medicine-vocab.txt
+    """
+    load_backend()
+    if folder.exists() and any(folder.iterdir()) and not overwrite:
+        raise CheckpointError(f"{folder}: expected an empty folder; choose another one, or add --overwrite")
+    model = checkpoints.load(source, padded_vocabulary=padded_vocabulary)
+    tokenizer = checkpoints.load_tokenizer(source) if checkpoints.has_tokenizer(source) else None
+    report, new_tokens = model.load_report, None
+    if vocab is not None:
+        model, tokenizer, new_tokens = _with_vocabulary(model, tokenizer, vocab, source)
+    _save(model, folder, tokenizer, format, dtype, source)
+    tokens = {} if new_tokens is None else {"new_tokens": dataclasses.asdict(new_tokens)}
+    vocabulary = "with its vocabulary" if tokenizer is not None else "without a vocabulary, since the source has none"
+    lines = [report, *([] if new_tokens is None else [new_tokens])]
+    lines.append(f"{folder}: written in the format {format}, {vocabulary}")
+    yield dataclasses.asdict(report) | tokens | {"written": str(folder)}, "\n".join(map(str, lines))
+
+
+def _save(model, folder: Path, tokenizer, format: str, dtype: str, source: str) -> None:
+    """Writes the model with its task if it has one. A task.json of the model that was there before is deleted."""
+    from bertlab.checkpoints.opening import find
+    from bertlab.training.finetuning.task_info import TASK, described_in, save_finetuned
+
+    task = described_in(find(source), model)
+    if task is None:
+        checkpoints.save(model, folder, tokenizer=tokenizer, format=format, dtype=dtype)
+        (folder / TASK).unlink(missing_ok=True)
+    else:
+        save_finetuned(model, folder, tokenizer, task, format, dtype)
+
+
+def _with_vocabulary(model, tokenizer, vocab: Path, source: str):
+    from bertlab.checkpoints.other_vocabulary import with_vocabulary
+    from bertlab.tokenizers.wordpiece import Vocabulary
+
+    if tokenizer is None:
+        raise CheckpointError(f"{source}: has no vocabulary to start from; put its vocab.txt into the folder")
+    return with_vocabulary(model, tokenizer, Vocabulary.from_file(vocab))

@@ -1,26 +1,30 @@
-"""`bertlab finetune`: a labelled task and a pre-trained model in, the best fine-tuned model out."""
+"""`bertlab finetune` and the other commands that learn a task: labelled rows in, the best model of all runs out."""
 
-import json
 import shlex
-from dataclasses import fields, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from bertlab.cli.config_file import config_option, write_config
-from bertlab.cli.options import model_option
-from bertlab.cli.settings_options import help_of, settings_options
-from bertlab.cli.task import labels_read, several, task_options
+from bertlab.cli.config_file import write_config
+from bertlab.cli.from_signature import FOLDER, REQUIRED, Options, command, is_given, option
+from bertlab.cli.labelled_rows import TrainingRows
+from bertlab.cli.options import MEMORY_CHECK, MODEL, say
 from bertlab.common.backend import load_backend
-from bertlab.data.tasks.formats_labels import require_two_classes
-from bertlab.data.tasks.splits import check_rows
+from bertlab.common.settings import Settings
+from bertlab.data.tasks.rows import TaskData
 from bertlab.training.baselines.settings import ALL_KINDS, FROZEN, RECIPES, BaselineSettings, settings_read
-from bertlab.training.features import settings as feature_settings
+from bertlab.training.features import settings as features
 from bertlab.training.features.settings import FeatureSettings
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, Recipe
 
-_SIZES = tuple(field.name for field in fields(BaselineSettings))
+# Settings of a recipe that only a pre-trained model that is trained itself has, and only several tasks have.
+OF_LAYERS = ("dropout", "frozen_layers", "lora_rank", "lora_alpha", "layer_decay", "from_scratch")
+OF_TASKS = ("task_sampling",)
+RESULTS = "Print results.json instead of the table."
+GRID = option(False, "Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4. --try replaces one.")
+SEEDS = option(1, "Runs per setting, with seeds 1, 2 …", at_least=1)
 
 
 def _axes(context, parameter, values) -> dict[str, tuple]:
@@ -44,91 +48,67 @@ def _axes(context, parameter, values) -> dict[str, tuple]:
     return axes
 
 
-def _layers(context, parameter, values) -> dict[str, int]:
-    """--task-layer wnut17=2 → {"wnut17": 2}."""
-    layers = {}
-    for value in values:
-        name, _, number = value.rpartition("=")
-        if not name or not number.isdigit():
-            raise click.BadParameter(f"{value!r}: expected TASK=LAYER, such as wnut17=2")
-        layers[name] = int(number)
-    return layers
+@dataclass(frozen=True)
+class Trials(Settings):
+    """Which runs there are, where they are written and how they are reported."""
+
+    out: FOLDER = option(REQUIRED, "Folder for the results.")
+    axes: dict | None = option(
+        None, "Values to try, such as learning-rate=7e-4,3e-4; repeat for batch-size or epochs.", "--try",
+        callback=_axes, metavar="NAME=NUMBERS",
+    )  # fmt: skip
+    seeds: int = SEEDS
+
+    def recipe(self, recipe: Recipe, *tasks: TaskData) -> Recipe:
+        """The recipe with the seeds and, where no length is given, the published one of the tasks.
+
+        Raises click.UsageError for an option that the values to try replace.
+        """
+        for name in self.axes:
+            if is_given(name, ParameterSource.COMMANDLINE):
+                written = name.replace("_", "-")
+                raise click.UsageError(f"--{written} has no effect with --try {written}=…; leave one out")
+        if any(task.shape == "question" for task in tasks) and not is_given("max_length"):
+            recipe = recipe.replace(max_length=384)
+        return recipe.replace(seeds=chosen_seeds(self.seeds))
+
+    def run(self, train, *arguments, recipe: Recipe, grid: bool = False, names=(), written=None, **more) -> list:
+        """Calls a function that fine-tunes; returns what it found for the command.
+
+        names: of several tasks. written: values for command.toml that differ from the options'.
+        """
+        result = train(
+            *arguments, self.out, recipe, grid=(PUBLISHED_GRID if grid else {}) | self.axes, say=say,
+            on_begin=lambda: write_config(self.out, recipe, **(written or {})), **more,
+        )  # fmt: skip
+        return [reported(result, self.out, "the model", names)]
 
 
-@click.command()
-@config_option
-@task_options
-@model_option
-@click.option(
-    "--with",
-    "others",
-    multiple=True,
-    metavar="TASK",
-    help="Train on this task or file too, with a head of its own on the same encoder (repeatable).",
-)
-@click.option(
-    "--task-layer",
-    "layers",
-    multiple=True,
-    callback=_layers,
-    metavar="TASK=LAYER",
-    help="With --with: put the head of this task on a lower layer, 1 being the lowest (repeatable).",
-)
-@click.option("--baseline", type=click.Choice(ALL_KINDS),
-              help="Train this instead of a pre-trained model: a bag of words (bow, tfidf), averaged word vectors "
-              "(cbow) or a recurrent network; or a BiLSTM on all layers of the "
-              f"frozen language model that --model names ({', '.join(FROZEN)}). Each has its own learning rate and "
-              "number of epochs.")  # fmt: skip
-@click.option("--tokenizer", help="With --baseline: read the tokens of this checkpoint, not whole words.")
-@click.option("--word-vectors", type=click.Path(path_type=Path),
-              help="With --baseline: vectors that words begin with, a file in word2vec's text format or a folder of "
-              "`bertlab word-vectors learn`.")  # fmt: skip
-@click.option("--freeze-words", is_flag=True, help="With --word-vectors: leave the vectors of words as they are.")
-@click.option("--features", metavar="LAYERS", help="Leave the model as it is: compute the vectors of these layers "
-              "once and train a head on them. LAYERS: last, second-to-last, embeddings, 1,2,3, last4-concat (or -sum, "
-              "-mean, -mix: a sum with learned weights), all-mix.")  # fmt: skip
-@click.option("--head", type=click.Choice(feature_settings.HEADS), default="linear", show_default=True,
-              help="With --features: the trained part. Each has its own rate and number of epochs.")  # fmt: skip
-@click.option("--vectors", type=click.Path(file_okay=False, path_type=Path),
-              help="With --features: folder of the vectors, which several heads can share. [OUT/vectors]")  # fmt: skip
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the results.")
-@click.option("--grid", is_flag=True, help="Try the published grid: batch 16, 32; rate 5e-5, 3e-5, 2e-5; epochs 2-4.")
-@click.option("--try", "axes", multiple=True, callback=_axes, help="Values to try, such as "
-              "learning-rate=7e-4,3e-4; repeat for batch-size or epochs. Replaces that axis of --grid.")  # fmt: skip
-@click.option(
-    "--seeds", default=1, show_default=True, type=click.IntRange(1), help="Runs per setting, with seeds 1, 2 …"
-)
-@click.option("--max-length", type=click.IntRange(4), help=f"{help_of(Recipe, 'max_length')} [128; questions 384]")
-@settings_options(Recipe, without=("max_length",))
-@settings_options(BaselineSettings)
-@click.option("--validation-share", default=0.0, help="Fraction of the training rows to hold out when the task has no "
-              "development rows; rows about one text stay together.")  # fmt: skip
-@click.option("--train-rows", type=click.IntRange(1), help="Number of training rows to use.")
-@click.option("--memory-check/--no-memory-check", default=True, show_default=True,
-              help="Refuse a fine-tuning that probably does not fit into memory.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print results.json instead of the table.")
+def chosen_seeds(count: int) -> tuple[int, ...]:
+    """The seeds of --seeds: 1, 2 …"""
+    return tuple(range(1, count + 1))
+
+
+def reported(result, out: Path, what: str, names: tuple[str, ...] = ()) -> tuple[dict, str]:
+    """The results of a fine-tuning, as JSON values and as text with the files and the command that uses them."""
+    predict = f"bertlab predict {shlex.quote(str(out))}"
+    files = "results.json, predictions/, errors.tsv, curves.png"
+    if names:
+        predict += f" --task {shlex.quote(names[0])}"
+        files = "results.json, curves.png, and in tasks/ each task's predictions/, errors.tsv, curves.png"
+    return result.to_dict(), f"{result.summary()}\n{out}: {what}, {files}; try: {predict}"
+
+
+@command(config=True, json=RESULTS)
 def finetune(
-    load,
-    model,
-    others,
-    layers,
-    baseline,
-    tokenizer,
-    word_vectors,
-    freeze_words,
-    features,
-    head,
-    vectors,
-    out,
-    grid,
-    axes,
-    seeds,
-    max_length,
-    validation_share,
-    train_rows,
-    memory_check,
-    as_json,
-    **options,
+    name_or_path: str,
+    *,
+    reading: TrainingRows,
+    model: str = MODEL,
+    trials: Trials,
+    grid: bool = GRID,
+    recipe: Recipe = Options(without=OF_TASKS),
+    memory_check: bool = MEMORY_CHECK,
 ):
     """Fine-tune a model on a task and keep the best of all runs in a folder that `bertlab predict` reads.
 
@@ -141,148 +121,155 @@ def finetune(
       bertlab finetune sst2 --data-dir glue_data --model bert-base-uncased --out runs/sst2 --grid --seeds 5
       bertlab finetune sst2 --data-dir glue_data --model run/checkpoint --out runs/own --try learning-rate=1e-3,5e-4
       bertlab finetune reviews.csv --column text=review --column label=stars --validation-share 0.1 --out runs/reviews
-      bertlab finetune package --baseline bilstm --seeds 3 --out runs/bilstm
-      bertlab finetune package --baseline lstm --word-vectors words --out runs/lstm
-      bertlab finetune package --baseline elmo --model elmo/checkpoint --out runs/elmo
-      bertlab finetune code-words --model bertlab-mini --features last4-concat --head bilstm --out runs/features
-      bertlab finetune sst2 --with wnut17 --task-layer wnut17=2 --model bertlab-mini --out runs/both
     """
-    _check_options(baseline, features, grid)
-    _check_task_options(others, layers, baseline, features)
-    read = _sizes_read(baseline, tokenizer, word_vectors, features, head)
-    _check_sizes(read, baseline, features)
-    sizes = {name: options.pop(name) for name in _SIZES}
-    tasks = [_task(each, validation_share, train_rows) for each in several(load, others)]
-    for task in tasks:
-        click.echo(f"{task.name}: {task.shape}, {labels_read(task)}", err=True)
-    if max_length is None:
-        max_length = 384 if any(task.shape == "question" for task in tasks) else Recipe().max_length
-    written = {"max_length": max_length} | {name: None for name in _SIZES if name not in read}
-    if baseline or features:
-        defaults = RECIPES[baseline] if baseline else feature_settings.RECIPES[head]
-        options |= {name: value for name, value in defaults.items() if not _is_given(name)}
-        written |= options
-    written |= {"model": None} if baseline and baseline not in FROZEN else {}
-    written |= {} if features else {"head": None}
-    written |= {} if word_vectors else {"freeze_words": None}
-    written |= {} if others else {"task_sampling": None}
-    recipe = Recipe(seeds=tuple(range(1, seeds + 1)), max_length=max_length, **options)
+    task = reading.task(name_or_path)
+    recipe = trials.recipe(recipe, task)
     load_backend()
-    from bertlab.training.finetuning import finetune as run
-    from bertlab.training.finetuning import finetune_tasks, train_baseline, train_features
+    from bertlab.training.finetuning import finetune as train
 
-    context = click.get_current_context()
-    for name in axes:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = _written(name)
-            raise click.UsageError(f"{option} has no effect with --try {option.removeprefix('--')}=…; leave one out")
-    axes = (PUBLISHED_GRID if grid else {}) | axes
-    common = {
-        "grid": axes, "say": lambda text: click.echo(text, err=True),
-        "on_begin": lambda: write_config(out, context.command, context.params | written),
-    }  # fmt: skip
-    if baseline:
-        begin = {"tokenizer": tokenizer, "word_vectors": word_vectors, "freeze_words": freeze_words}
-        begin |= {"model": model if baseline in FROZEN and _is_chosen("model") else None}
-        result = train_baseline(baseline, task, out, recipe, BaselineSettings(**sizes), **begin, **common)
-    elif features:
-        settings = FeatureSettings(layers=features, head=head, **{name: sizes[name] for name in read})
-        result = train_features(model, task, out, recipe, settings, vectors=vectors, **common)
-    elif others:
-        result = finetune_tasks(model, tasks, out, recipe, layers=layers, memory_check=memory_check, **common)
-    else:
-        result = run(model, task, out, recipe, memory_check=memory_check, **common)
-    if as_json:
-        click.echo(json.dumps(result.to_dict(), indent=1))
-    else:
-        click.echo(result.summary())
-        click.echo(_files(out, [task.name for task in tasks]))
+    return trials.run(train, model, task, recipe=recipe, grid=grid, memory_check=memory_check)
 
 
-def _files(out: Path, names: list[str]) -> str:
-    """The last line: the files in the folder, and the command that uses them."""
-    command = f"bertlab predict {shlex.quote(str(out))}"
-    if len(names) == 1:
-        return f"{out}: the model, results.json, predictions/, errors.tsv, curves.png; try: {command}"
-    return (
-        f"{out}: the model, results.json, curves.png, and in tasks/ each task's predictions/, errors.tsv, curves.png; "
-        f"try: {command} --task {shlex.quote(names[0])}"
+def _layers(context, parameter, values) -> dict[str, int]:
+    """--task-layer wnut17=2 → {"wnut17": 2}."""
+    layers = {}
+    for value in values:
+        name, _, number = value.rpartition("=")
+        if not name or not number.isdigit():
+            raise click.BadParameter(f"{value!r}: expected TASK=LAYER, such as wnut17=2")
+        layers[name] = int(number)
+    return layers
+
+
+@command(config=True, json=RESULTS)
+def finetune_tasks(
+    names_or_paths: tuple[str, ...],
+    *,
+    reading: TrainingRows,
+    model: str = MODEL,
+    layers: dict = option(
+        None, "Put the head of this task on a lower layer, 1 being the lowest (repeatable).", "--task-layer",
+        callback=_layers, metavar="TASK=LAYER",
+    ),
+    trials: Trials,
+    grid: bool = GRID,
+    recipe: Recipe,
+    memory_check: bool = MEMORY_CHECK,
+):  # fmt: skip
+    """Fine-tune one encoder on several tasks, with a head for each, and keep the best of all runs in a folder.
+
+    NAMES_OR_PATHS are two or more tasks of `bertlab task list`, or your own files or folders. Options for the columns
+    and labels of a file are for the first of them.
+
+    \b
+    Examples:
+      bertlab finetune-tasks sst2 wnut17 --task-layer wnut17=2 --model bertlab-mini --out runs/both
+      bertlab finetune-tasks reviews.csv tags.conll --column text=review --column label=stars --out runs/both
+    """
+    if len(names_or_paths) < 2:
+        raise click.UsageError("expected two tasks or more; for one use `bertlab finetune TASK`")
+    rows = zip(reading.of_each(names_or_paths), names_or_paths)
+    tasks = [each.task(name) for each, name in rows]
+    recipe = trials.recipe(recipe, *tasks)
+    load_backend()
+    from bertlab.training.finetuning import finetune_tasks as train
+
+    names = [task.name for task in tasks]
+    return trials.run(
+        train, model, tasks, recipe=recipe, grid=grid, names=names, layers=layers, memory_check=memory_check
     )
 
 
-def _check_task_options(others: tuple[str, ...], layers: dict[str, int], baseline, features) -> None:
-    """Raises UsageError for options of several tasks that do not fit."""
-    if others and (baseline or features):
-        one = "--baseline" if baseline else "--features"
-        raise click.UsageError(f"{one} trains on one task: leave out --with (or {one})")
-    if not others and (layers or _is_given("task_sampling")):
-        raise click.UsageError(f"{'--task-layer' if layers else '--task-sampling'} goes with --with TASK")
+@command(config=True, json=RESULTS)
+def train_features(
+    name_or_path: str,
+    *,
+    reading: TrainingRows,
+    model: str = MODEL,
+    settings: FeatureSettings,
+    vectors: FOLDER = option(None, "Folder of the vectors, which several heads can share. [OUT/vectors]"),
+    trials: Trials,
+    recipe: Recipe = Options(without=(*OF_LAYERS, *OF_TASKS), presets=features.RECIPES, by="head"),
+):
+    """Train a head on features: leave a model as it is, compute the vectors of some of its layers once, and learn a
+    task from them.
+
+    NAME_OR_PATH is a task of `bertlab task list`, or your own file or folder. After an interruption the same command
+    resumes.
+
+    \b
+    Example:
+      bertlab train-features code-words --model bertlab-mini --layers last4-concat --head bilstm --out runs/features
+    """
+    unread = set(features.settings_read("bilstm")) - set(features.settings_read(settings.head))
+    refuse_without_effect(unread, f"--head {settings.head}")
+    task = reading.task(name_or_path)
+    recipe = trials.recipe(recipe, task)
+    load_backend()
+    from bertlab.training.finetuning import train_features as train
+
+    written = dict.fromkeys(unread)
+    return trials.run(train, model, task, recipe=recipe, settings=settings, vectors=vectors, written=written)
 
 
-def _is_given(name: str) -> bool:
-    """Whether an option was given, in the shell or in a file, and does not have its default."""
-    source = click.get_current_context().get_parameter_source(name)
-    return source in (ParameterSource.COMMANDLINE, ParameterSource.DEFAULT_MAP)
-
-
-def _is_chosen(name: str) -> bool:
-    """Whether an option does not have its default: it was given, or an environment variable names it."""
-    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
-
-
-def _check_options(baseline: str | None, features: str | None, grid: bool) -> None:
-    """Raises UsageError for options that contradict each other."""
-    if baseline and features:
-        raise click.UsageError("--baseline has no pre-trained layers to read: leave out --features (or --baseline)")
-    if baseline and baseline not in FROZEN and _is_given("model"):
-        raise click.UsageError("--baseline trains without a pre-trained model: leave out --model (or --baseline)")
-    if grid and (baseline or features):
-        what = "a baseline" if baseline else "a head"
-        raise click.UsageError(f"--grid is the grid for BERT; for {what} give --try learning-rate=1e-2,3e-3")
-    of_baselines, context = ("tokenizer", "word_vectors", "freeze_words"), click.get_current_context()
-    for owner, is_used, names in (("baseline", baseline, of_baselines), ("features", features, ("head", "vectors"))):
-        for name in filter(_is_given, () if is_used else names):
-            if context.params[name] is not False:  # a file may say that a flag is off
-                raise click.UsageError(f"{_written(name)} goes with --{owner}")
-
-
-def _sizes_read(baseline: str | None, tokenizer, word_vectors, features: str | None, head: str) -> tuple[str, ...]:
-    """The sizes that have an effect."""
-    if baseline:
-        return settings_read(baseline, tokenizer is not None, word_vectors is not None)
-    return feature_settings.settings_read(head) if features else ()
-
-
-def _check_sizes(read: tuple[str, ...], baseline: str | None, features: str | None) -> None:
-    """Raises UsageError for a size that has no effect."""
-    for name in filter(_is_given, (name for name in _SIZES if name not in read)):
-        if baseline:
-            if name not in settings_read(baseline):
-                beside = f"--baseline {baseline}"
-            else:
-                beside = "--word-vectors" if name in settings_read(baseline, tokenizer=True) else "--tokenizer"
-        elif features and name in feature_settings.settings_read("bilstm"):
-            beside = "--head linear"
-        else:
-            of_heads = name in feature_settings.settings_read("bilstm")
-            raise click.UsageError(f"{_written(name)} goes with --baseline{' or --features' * of_heads}")
-        raise click.UsageError(f"{_written(name)} has no effect with {beside}; leave it out")
-
-
-def _written(name: str) -> str:
-    """The name of a parameter of the command as it was written in the shell."""
+def refuse_without_effect(names, beside: str) -> None:
+    """Raises UsageError for an option that was given and has no effect beside another."""
     context = click.get_current_context()
-    option = next(one for one in context.command.params if one.name == name)
-    return (option.secondary_opts or option.opts)[0] if context.params[name] is False else option.opts[0]
+    for one in context.command.params:
+        if one.name in names and is_given(one.name):
+            typed = one.secondary_opts if context.params[one.name] is False else one.opts
+            raise click.UsageError(f"{typed[0]} has no effect with {beside}; leave it out")
 
 
-def _task(load, validation_share: float, train_rows: int | None):
-    """The task, with only the first training rows on request. Raises DataError if these have one class, or if there are
-    no development rows."""
-    task = load(validation_share=validation_share)
-    if train_rows is not None:
-        task = replace(task, train=task.train[:train_rows])
-    if task.labels and task.shape in ("sentence", "pair", "tagging") and not task.multi_label:
-        require_two_classes(task.name, task.labels, task.train)
-    check_rows(task)  # before the backend is loaded, which takes seconds
-    return task
+@command(config=True, json=RESULTS)
+def train_baseline(
+    name_or_path: str,
+    *,
+    reading: TrainingRows,
+    kind: str = option(
+        REQUIRED, "A bag of words (bow, tfidf), averaged word vectors (cbow) or a recurrent network; or a BiLSTM on "
+        f"all layers of the frozen language model that --model names ({', '.join(FROZEN)}).", choices=ALL_KINDS,
+    ),
+    model: str | None = option(
+        None, f"With --kind {' or '.join(FROZEN)}: the checkpoint of the language model. [$BERTLAB_MODEL]",
+        envvar="BERTLAB_MODEL",
+    ),
+    tokenizer: str | None = option(None, "Read the tokens of this checkpoint, not whole words."),
+    word_vectors: Path | None = option(
+        None, "Vectors that words begin with, a file in word2vec's text format or a folder of "
+        "`bertlab word-vectors learn`.",
+    ),
+    freeze_words: bool = option(False, "With --word-vectors: leave the vectors of words as they are."),
+    sizes: BaselineSettings,
+    trials: Trials,
+    recipe: Recipe = Options(without=(*OF_LAYERS, *OF_TASKS), presets=RECIPES, by="kind"),
+):  # fmt: skip
+    """Train a baseline on a task: a model without a transformer, to compare a fine-tuned one with.
+
+    NAME_OR_PATH is a task of `bertlab task list`, or your own file or folder. After an interruption the same command
+    resumes.
+
+    \b
+    Examples:
+      bertlab train-baseline package --kind bilstm --seeds 3 --out runs/bilstm
+      bertlab train-baseline package --kind lstm --word-vectors words --out runs/lstm
+      bertlab train-baseline package --kind elmo --model elmo/checkpoint --out runs/elmo
+    """
+    read = settings_read(kind, tokenizer is not None, word_vectors is not None)
+    of_kind, of_words = settings_read(kind), settings_read(kind, tokenizer is not None)
+    unread = [name for name in sizes.to_dict() if name not in read]
+    refuse_without_effect([name for name in unread if name not in of_kind], f"--kind {kind}")
+    refuse_without_effect([name for name in unread if name not in of_words], "--tokenizer")
+    refuse_without_effect(unread, "--word-vectors")
+    task = reading.task(name_or_path)
+    recipe = trials.recipe(recipe, task)
+    load_backend()
+    from bertlab.training.finetuning import train_baseline as train
+
+    if kind not in FROZEN and not is_given("model"):
+        model = None  # that of the environment
+    return trials.run(
+        train, kind, task, recipe=recipe, settings=sizes, model=model, tokenizer=tokenizer, word_vectors=word_vectors,
+        freeze_words=freeze_words,
+        written=dict.fromkeys(unread) | {"model": model, "freeze_words": freeze_words if word_vectors else None},
+    )  # fmt: skip

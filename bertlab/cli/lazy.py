@@ -16,10 +16,10 @@ from bertlab.common.errors import BertLabError, BertLabWarning, in_shell
 class LazyGroup(click.Group):
     """A group of commands, each in its own module.
 
-    package: where the modules are. entries: command → (module, its click object, one line of help).
+    package: where the modules are. entries: command → (its module, one line of help).
     """
 
-    def __init__(self, *args, package: str, entries: dict[str, tuple[str, str, str]], **kwargs):
+    def __init__(self, *args, package: str, entries: dict[str, tuple[str, str]], **kwargs):
         super().__init__(*args, **kwargs)
         self.package, self.entries = package, entries
 
@@ -29,14 +29,14 @@ class LazyGroup(click.Group):
     def get_command(self, context, name):
         if name not in self.entries:
             return None
-        module, attribute, _ = self.entries[name]
-        return getattr(importlib.import_module(f"{self.package}.{module}"), attribute)
+        module = importlib.import_module(f"{self.package}.{self.entries[name][0]}")
+        return next(one for one in vars(module).values() if isinstance(one, click.Command) and one.name == name)
 
     def shell_complete(self, context, incomplete):
         """The commands that Tab completes, read from the table: click's own method would import each of them."""
         from click.shell_completion import CompletionItem
 
-        fitting = [(name, text) for name, (_, _, text) in self.entries.items() if name.startswith(incomplete)]
+        fitting = [(name, text) for name, (_, text) in self.entries.items() if name.startswith(incomplete)]
         commands = [CompletionItem(name, help=text) for name, text in fitting]
         return commands + click.Command.shell_complete(self, context, incomplete)
 
@@ -46,7 +46,7 @@ class LazyGroup(click.Group):
 
     def format_commands(self, context, formatter):
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, _, text) in self.entries.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in self.entries.items()])
 
 
 def run(command: click.Command, name: str, *mistakes: type[Exception]) -> None:

@@ -1,35 +1,36 @@
-"""`bertlab pretrain`: a model from a folder of examples, in a run that can be killed and repeated."""
+"""`bertlab pretrain`, a run that can be killed and repeated, and `plot`, the curves of such runs."""
 
-import json
+import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from click.core import ParameterSource
 
-from bertlab.cli.config_file import config_option, write_config
-from bertlab.cli.settings_options import given, settings_options
+from bertlab.cli.config_file import write_config
+from bertlab.cli.from_signature import REQUIRED, command, is_given, option
+from bertlab.cli.options import MEMORY_CHECK, say
 from bertlab.common.backend import load_backend
+from bertlab.common.errors import DataError
 from bertlab.training.recipes.presets import PretrainingSettings
 
-PATH = click.Path(path_type=Path)
+DATA = option(REQUIRED, "Folder of examples (`bertlab data make`). Repeat for a second phase with longer rows.")
+OUT = option(REQUIRED, "Folder of the run. An interrupted run resumes in it.")
+VALIDATION = option(None, "Folder of held-out examples to evaluate after every interval.")
+LAST = "Print the last metrics as JSON."
 
 
-@click.command()
-@config_option
-@click.argument("model")
-@click.option("--data", "data", required=True, multiple=True, type=PATH,
-              help="Folder of examples (`bertlab data make`). Repeat for a second phase with longer rows.")  # fmt: skip
-@click.option("--out", required=True, type=PATH, help="Folder of the run. An interrupted run resumes in it.")
-@click.option("--validation", type=PATH, help="Folder of held-out examples to evaluate after every interval.")
-@click.option("--preset", type=click.Choice(list(PretrainingSettings.PRESETS)), default="published", show_default=True,
-              help="published: BERT's recipe; one-day: one GPU for one day; small: for processors and models "
-              "up to 4 × 256; translation: the recipe of the Transformer of 2017.")  # fmt: skip
-@click.option("--memory-check/--no-memory-check", default=True, show_default=True,
-              help="Refuse a run that probably does not fit into memory.")  # fmt: skip
-@click.option("--json", "as_json", is_flag=True, help="Print the last metrics as JSON.")
-@settings_options(PretrainingSettings)
-def pretrain(model, data, out, validation, preset, memory_check, as_json, **options):
+@command(config=True, json=LAST)
+def pretrain(
+    model: str,
+    *,
+    data: tuple[Path, ...] = DATA,
+    out: Path = OUT,
+    validation: Path | None = VALIDATION,
+    settings: PretrainingSettings,
+    memory_check: bool = MEMORY_CHECK,
+):
     """Pre-train MODEL: a size (tiny, mini, small, medium, base, large, or of another family: electra-small …), a
     config.json, or a checkpoint to continue from.
 
@@ -42,49 +43,46 @@ def pretrain(model, data, out, validation, preset, memory_check, as_json, **opti
       bertlab pretrain mini --data examples --out run --preset small --steps 1000
       bertlab fill-mask --model run/checkpoint "She looked out of the [MASK]."
     """
-    settings = PretrainingSettings.preset(preset, **given(options))
     load_backend()
-    _check_masking(data, options)
+    _check_masking(data, settings)
+    from bertlab.training.pretraining import pretrain as train
+
+    return trained(train, model, data, out=out, settings=settings, validation=validation, memory_check=memory_check)
+
+
+def trained(train, *arguments, out: Path, settings: PretrainingSettings, **more):
+    """Calls a function that pre-trains and returns its history; writes command.toml and yields the last metrics."""
     from keras.callbacks import LambdaCallback
 
     from bertlab.training.devices.machines import this_machine
     from bertlab.training.pretraining import CHECKPOINT
-    from bertlab.training.pretraining import pretrain as train
 
-    context = click.get_current_context()
-    used = context.params | {name: value for name, value in settings.to_dict().items() if name in options}
-    begin = LambdaCallback(on_train_begin=lambda logs: write_config(out, context.command, used))
+    begin = LambdaCallback(on_train_begin=lambda logs: write_config(out, settings))
     try:
-        history = train(
-            model, data, out, settings, validation=validation, say=lambda line: click.echo(line, err=True),
-            memory_check=memory_check, callbacks=[begin] if this_machine().is_chief else (),
-        )  # fmt: skip
+        callbacks = [begin] if this_machine().is_chief else []
+        history = train(*arguments, out, settings, say=say, callbacks=callbacks, **more)
     except KeyboardInterrupt:
-        click.echo(f"interrupted; {kept(out)}", err=True)
+        say(f"interrupted; {_kept(out)}")
         sys.exit(130)  # as a shell reports a program that Ctrl-C ended
-    last = history[-1]
-    if not this_machine().is_chief:
-        click.echo(f"done; the first machine writes {out}", err=True)
-        return
-    if as_json:
-        click.echo(json.dumps({"checkpoint": str(out / CHECKPOINT), **last}))
-        return
-    click.echo(f"{out / CHECKPOINT}: {figures_of(last)}")
+    if this_machine().is_chief:
+        last = {"checkpoint": str(out / CHECKPOINT), **history[-1]}
+        yield last, f"{out / CHECKPOINT}: {_metrics_of(history[-1])}"
+    else:
+        say(f"done; the first machine writes {out}")
 
 
-def _check_masking(data: tuple[Path, ...], options: dict) -> None:
+def _check_masking(data: tuple[Path, ...], settings: PretrainingSettings) -> None:
     """Refuses options of masked rows that were typed for pairs; a preset or a file may have them."""
     from bertlab.data.pretraining.records import ExampleFiles
 
-    context = click.get_current_context()
     for name in ("masked_lm_probability", "shifted_positions"):
-        typed = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if typed and options[name] and ExampleFiles(data[0]).settings.target_length:
+        typed = is_given(name, ParameterSource.COMMANDLINE) and getattr(settings, name)
+        if typed and ExampleFiles(data[0]).settings.target_length:
             option = "--" + name.replace("_", "-")
             raise click.UsageError(f"{option} is for masked rows; {data[0]} holds sources and targets: leave it out")
 
 
-def kept(out: Path) -> str:
+def _kept(out: Path) -> str:
     from bertlab.training.pretraining import STATES
     from bertlab.training.runs.callbacks import saved_states
 
@@ -95,7 +93,7 @@ def kept(out: Path) -> str:
     return f"the state of step {step:,} is kept: the same command resumes from there"
 
 
-def figures_of(row: dict) -> str:
+def _metrics_of(row: dict) -> str:
     """The metrics of a run's last interval, as text."""
     from bertlab.training.runs.curves import objectives_in
 
@@ -116,3 +114,60 @@ def figures_of(row: dict) -> str:
     if "data_wait_share" in row:
         parts.append(f"{row['data_wait_share']:.0%} of the time waiting for data")
     return "; ".join([*parts, f"{row['seconds'] / 60:.1f} minutes"])
+
+
+@command()
+def plot(
+    runs: tuple[Path, ...] = (),
+    *,
+    out: Path = option("curves.png", "File for the plot: .png, .svg or .pdf."),
+    along: str = option("step", "Quantity on the horizontal axis.", choices=("step", "tokens", "seconds")),
+    references: tuple[str, ...] = option((), "Add this packaged reference curve, or all of them.", "--reference"),
+    listing: bool = option(False, "List the reference curves, with the run that made each.", "--list"),
+):
+    """Plot loss and accuracy of RUNS: folders of `bertlab pretrain`, or metrics.csv files.
+
+    \b
+    Example:
+      bertlab plot run-1 run-2 --reference all --along tokens --out curves.png
+    """
+    from bertlab.training.runs.curves import draw, read_metrics, reference_curves
+
+    shipped = reference_curves()
+    if listing:
+        for name, path in shipped.items():
+            click.echo(f"{name}: {path.read_text(encoding='utf-8').splitlines()[0].removeprefix('# ')}")
+        return
+    names = list(shipped) if "all" in references else list(references)
+    for name in names:
+        if name not in shipped:
+            raise DataError(f"unknown reference curve {name!r}; choose one of {', '.join(shipped)}")
+    if not runs and not names:
+        raise click.UsageError("give at least one run or --reference")
+    found = _with_metrics(runs)
+    own = dict(zip(_names(found), map(read_metrics, found), strict=True))
+    ours = {f"reference: {name}": read_metrics(shipped[name]) for name in names}
+    draw(own | ours, out, along, list(ours))
+    click.echo(out)
+
+
+def _with_metrics(runs: Sequence[Path]) -> list[Path]:
+    """The paths that are runs: `runs/*` also matches other files in that folder. Prints a note about the others."""
+    from bertlab.training.runs.curves import METRICS
+
+    found = [run for run in runs if run.suffix == ".csv" or (run / METRICS).is_file()]
+    if not found:
+        return list(runs)  # reading them raises a clear error
+    for run in runs:
+        if run not in found:
+            click.echo(f"bertlab: {run} is not a run (no {METRICS} in it): left out", err=True)
+    return found
+
+
+def _names(runs: Sequence[Path]) -> list[str]:
+    """The runs' names in the plot: their folders, without the parent folders that all share."""
+    folders = [(run.parent if run.name == "metrics.csv" else run).absolute() for run in runs]
+    if not folders:
+        return []
+    above = os.path.commonpath([folder.parent for folder in folders])
+    return [os.path.relpath(folder, above) for folder in folders]

@@ -62,7 +62,7 @@ def read_json(
     except FileNotFoundError:
         raise error(f"{path}: there is no such file") from None
     except (OSError, ValueError) as reason:
-        raise error(f"{path}: expected JSON ({reason}); {advice}") from None
+        raise error(f"{path}: not valid JSON ({reason}); {advice}") from None
     if not isinstance(values, of):
         raise error(f"{path}: expected a JSON {'object' if of is dict else of.__name__}, got {values!r:.60}; {advice}")
     return values

@@ -4,7 +4,7 @@
     class Recipe(Settings):
         epochs: int = setting(3, "Passes over the training rows.", at_least=1)
 
-A setting is described once, here. `check` refuses what lies outside its limits, `bertlab.cli.settings_options` makes a
+A setting is described once, here. `check` refuses what lies outside its limits, `bertlab.cli.from_signature` makes a
 command-line option of it, and `to_dict` and `from_dict` are what files hold.
 """
 
@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
+
+REQUIRED = dataclasses.MISSING
 
 
 def setting(
@@ -29,17 +31,23 @@ def setting(
     option: str | bool = True,
     words: tuple[str, ...] = (),
     default_text: str | None = None,
+    rare: bool = False,
+    shell: dict | None = None,
 ):
     """A field of a `Settings` class.
 
     help: one sentence for `--help`. at_least, above, at_most, below: limits of a number. choices: the allowed words.
     option: the option's declaration where it is not `--the-name`, such as "--static-masking/--dynamic-masking"; False
     for a setting without an option. words: what may be given instead of numbers with commas between them.
-    default_text: the default in words, where it is computed.
+    default_text: the default in words, where it is computed. rare: whether only `--help-all` shows it. shell: what only
+    a command line knows, see `bertlab.cli.from_signature.option`.
     """
     limits = {"at_least": at_least, "above": above, "at_most": at_most, "below": below}
     limits = {name: value for name, value in limits.items() if value is not None}
-    metadata = dict(help=help, limits=limits, choices=choices, option=option, words=words, default_text=default_text)
+    metadata = dict(
+        help=help, limits=limits, choices=choices, option=option, words=words, default_text=default_text, rare=rare,
+        shell=shell or {},
+    )  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 
 
@@ -47,10 +55,11 @@ def setting(
 class Settings:
     """Base of all settings. Raises ConfigError for a value of another type, outside its limits or not a choice.
 
-    PRESETS: name → the settings that differ from the defaults.
+    PRESETS: name → the settings that differ from the defaults. PRESETS_HELP: what they are, for `--help`.
     """
 
     PRESETS: ClassVar[dict[str, dict]] = {}
+    PRESETS_HELP: ClassVar[str] = ""
 
     def __post_init__(self):
         for field in dataclasses.fields(self):
@@ -86,12 +95,16 @@ class Settings:
         return cls.from_dict(cls.PRESETS[name] | changes)
 
 
+def type_of(field: dataclasses.Field):
+    """The type of a setting, without the None that it may also be."""
+    if isinstance(field.type, types.UnionType):
+        return next(one for one in typing.get_args(field.type) if one is not types.NoneType)
+    return field.type
+
+
 def kind_of(field: dataclasses.Field) -> type:
-    """int, float, bool, str or tuple: the type of a setting, without the None that it may also be."""
-    kind = field.type
-    if isinstance(kind, types.UnionType):
-        kind = next(one for one in typing.get_args(kind) if one is not types.NoneType)
-    return typing.get_origin(kind) or kind
+    """int, float, bool, str or tuple: the type of a setting, without what a tuple or dict contains."""
+    return typing.get_origin(type_of(field)) or type_of(field)
 
 
 def check(field: dataclasses.Field, value) -> None:

@@ -8,9 +8,10 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
-from bertlab.common.errors import DataError
+from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.corpus.sentences import split_sentences
 from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, json_of, numbered_lines
 
@@ -57,18 +58,14 @@ def load_documents(
     Raises DataError, naming file and line: no such source, not UTF-8, a NUL, a line over 10 MB, a table, malformed
     JSON, an empty document. Raises MissingDependencyError for "hf:" if `datasets` is not installed.
     """
-    if on_error not in ("stop", "skip"):
-        raise DataError(f"on_error must be 'stop' or 'skip', not {on_error!r}")
-    problems = Problems(stop=on_error == "stop", counts=Counter() if skipped is None else skipped)
+    problems = Problems(on_error, counts=Counter() if skipped is None else skipped)
     source = str(source)
     if source == "builtin":
         from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 
         return _jsonl_documents(ensure_corpus(cache_dir) / DOCUMENTS, DOCUMENTS, problems)
     if source.startswith("hf:"):
-        from bertlab.data.documents_hub import hub_texts
-
-        return _hub_documents(hub_texts(source.removeprefix("hf:")), source, problems)
+        return _hub_documents(_hub_texts(source.removeprefix("hf:")), source, problems)
     return _file_documents(Path(source), problems)
 
 
@@ -96,64 +93,53 @@ def _file_documents(path: Path, problems: Problems) -> Iterator[Document]:
         found = text_files(path)
         if not found:
             raise DataError(f"{path}: no .txt, .md or .jsonl file in this folder")
-        return _folder_documents(path, found, problems)
+        return chain.from_iterable(
+            _documents_in(file, file.relative_to(path).as_posix(), problems, is_page=True) for file in found
+        )
     if not path.exists():
         expected = "'builtin', a path, or 'hf:NAME[/CONFIG][:SPLIT]'"
         raise DataError(f"{path}: no such file or folder (a source is {expected})")
-    if path.suffix == ".jsonl":
-        return _jsonl_documents(path, path.name, problems)
     if path.suffix in (".csv", ".tsv", ".json", ".gz", ".xz", ".zip", ".bz2", ".parquet", ".pdf", ".html"):
         raise DataError(f"{path}: expected a .txt, a .jsonl or a folder of .txt files, got {path.suffix!r}")
-    return _text_documents(path, path.name, problems)
+    return _documents_in(path, path.name, problems)
+
+
+def _documents_in(path: Path, name: str, problems: Problems, is_page: bool = False) -> Iterator[Document]:
+    if path.suffix == ".jsonl":
+        return _jsonl_documents(path, name, problems)
+    return _text_documents(path, name, problems, is_page)
 
 
 # === Plain text ===
 
 
-def _text_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
-    """One paragraph per line, a blank line between documents."""
+def _text_documents(path: Path, name: str, problems: Problems, is_page: bool) -> Iterator[Document]:
+    """One paragraph per line, a blank line between documents; a page is one document with blank lines in it."""
     if check_not_table(path, problems):
         return
-    number, paragraphs = 0, []
-    for _, line in numbered_lines(path, problems):
-        paragraph = tuple(split_sentences(line.strip()))
-        if paragraph:
-            paragraphs.append(paragraph)
-        if paragraphs and (not paragraph or len(paragraphs) == MAX_PARAGRAPHS):
-            number += 1
-            yield Document(f"{name}#{number}", tuple(paragraphs), name)
-            paragraphs = []
-    if paragraphs:
-        number += 1
-        yield Document(f"{name}#{number}", tuple(paragraphs), name)
+    if is_page:
+        paragraphs = _wrapped_paragraphs(path, problems)
+    else:
+        paragraphs = (line.strip() for _, line in numbered_lines(path, problems))
+    number = 0
+    for number, group in enumerate(_groups(map(split_sentences, paragraphs)), 1):
+        is_whole = is_page and number == 1 and len(group) < MAX_PARAGRAPHS
+        yield Document(name if is_whole else f"{name}#{number}", group, name)
     if number == 0:
         problems.report(path, None, "empty document", "it holds no text")
 
 
-def _folder_documents(folder: Path, files: list[Path], problems: Problems) -> Iterator[Document]:
-    for path in files:
-        name = path.relative_to(folder).as_posix()
-        if path.suffix == ".jsonl":
-            yield from _jsonl_documents(path, name, problems)
-        else:
-            yield from _page_documents(path, name, problems)
-
-
-def _page_documents(path: Path, name: str, problems: Problems) -> Iterator[Document]:
-    """One file, one document: a blank line between paragraphs, the lines of a paragraph joined."""
-    if check_not_table(path, problems):
-        return
-    number, paragraphs = 0, []
-    for paragraph in _wrapped_paragraphs(path, problems):
-        paragraphs.append(tuple(split_sentences(paragraph)))
-        if len(paragraphs) == MAX_PARAGRAPHS:
-            number += 1
-            yield Document(f"{name}#{number}", tuple(paragraphs), name)
-            paragraphs = []
-    if paragraphs:
-        yield Document(f"{name}#{number + 1}" if number else name, tuple(paragraphs), name)
-    elif number == 0:
-        problems.report(path, None, "empty document", "it holds no text")
+def _groups(paragraphs: Iterable[list[str]]) -> Iterator[tuple[tuple[str, ...], ...]]:
+    """The paragraphs up to each empty one, at most `MAX_PARAGRAPHS` at a time."""
+    group = []
+    for paragraph in paragraphs:
+        if paragraph:
+            group.append(tuple(paragraph))
+        if group and (not paragraph or len(group) == MAX_PARAGRAPHS):
+            yield tuple(group)
+            group = []
+    if group:
+        yield tuple(group)
 
 
 def _wrapped_paragraphs(path: Path, problems: Problems) -> Iterator[str]:
@@ -200,7 +186,10 @@ def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str,
         return ("no text", 'each line holds {"text": "…"} or {"paragraphs": […]}'), ()
     if "paragraphs" in record:
         given = record["paragraphs"]
-        if not isinstance(given, list) or not all(_is_paragraph(each) for each in given):
+        if not isinstance(given, list) or not all(
+            isinstance(each, str) or (isinstance(each, list) and all(isinstance(part, str) for part in each))
+            for each in given
+        ):
             return ("wrong type", '"paragraphs" must be a list of strings or of lists of strings (sentences)'), ()
         paragraphs = (split_sentences(each) if isinstance(each, str) else each for each in given)
     else:
@@ -211,10 +200,6 @@ def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str,
     return (None, kept) if kept else (("empty document", "leave the line out or give it a text"), ())
 
 
-def _is_paragraph(value) -> bool:
-    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(each, str) for each in value))
-
-
 def split_paragraphs(text: str) -> list[str]:
     """The paragraphs of a text: separated by blank lines, their lines joined; by line breaks if no line is blank."""
     lines = [line.strip() for line in text.strip().splitlines()]
@@ -222,6 +207,46 @@ def split_paragraphs(text: str) -> list[str]:
         return [line for line in lines if line]
     blocks = "\n".join(lines).split("\n\n")
     return [" ".join(block.split("\n")).strip() for block in blocks if block.strip()]
+
+
+def parse_hub_name(text: str) -> list[tuple[str, str | None, str]]:
+    """The (name, configuration, split) that "NAME[/CONFIG][:SPLIT]" may mean, most likely first.
+
+    "a/b" is first the data set b of the owner a, then configuration b of the data set a. The split is train by default.
+    """
+    path, _, split = text.partition(":")
+    parts = path.split("/")
+    split = split or "train"
+    if not all(parts) or len(parts) > 3:
+        example = "hf:Salesforce/wikitext/wikitext-2-raw-v1:train"
+        raise DataError(f"hf:{text}: expected hf:NAME[/CONFIG][:SPLIT], such as {example}")
+    if len(parts) == 1:
+        return [(path, None, split)]
+    if len(parts) == 2:
+        return [(path, None, split), (parts[0], parts[1], split)]
+    return [(f"{parts[0]}/{parts[1]}", parts[2], split)]
+
+
+def _hub_texts(text: str) -> Iterator[str]:
+    """The text column of a data set, row by row. Raises DataError if there is no such data set or column."""
+    readings = parse_hub_name(text)
+    try:
+        import datasets
+    except ImportError:
+        message = "reading from the Hugging Face hub needs the package datasets: pip install bertlab[hub]"
+        raise MissingDependencyError(message) from None
+    reasons = []
+    for name, configuration, split in readings:
+        try:
+            rows = datasets.load_dataset(name, configuration, split=split, streaming=True)
+        except (FileNotFoundError, ValueError, ConnectionError) as error:
+            reasons.append(f"{name}: {error}")
+        else:
+            columns = rows.column_names or list(next(iter(rows)))
+            if "text" not in columns:
+                raise DataError(f"hf:{text}: no column 'text'; it has {', '.join(columns)}")
+            return (row["text"] for row in rows)
+    raise DataError(f"hf:{text}: cannot load this data set ({'; '.join(reasons)})")
 
 
 def _hub_documents(texts: Iterable[str], source: str, problems: Problems) -> Iterator[Document]:

@@ -9,12 +9,11 @@ Source: Universal Dependencies, https://universaldependencies.org/format.html. T
 ID, FORM, LEMMA, UPOS, XPOS, FEATS, HEAD, DEPREL, DEPS, MISC. Head 0 is the root.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import read_lines
+from bertlab.data.tasks.formats import read_blocks
 
 COLUMNS = 10
 _ID, _FORM, _UPOS, _HEAD, _DEPREL = 0, 1, 3, 6, 7
@@ -47,53 +46,41 @@ def read_conllu(path: str | Path) -> list[ParsedSentence]:
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: no such file; give a treebank in CoNLL-U format")
-    sentences = [_sentence(path, lines) for lines in _blocks(path)]
+    sentences = [_sentence(path, words) for block in read_blocks(path) if (words := _words(path, block))]
     if not sentences:
         raise DataError(f"{path}: expected at least one sentence, got none")
     return sentences
 
 
-def _blocks(path: Path) -> Iterator[list[tuple[int, list[str]]]]:
-    """The words of each sentence: the line's number and its columns."""
-    words: list[tuple[int, list[str]]] = []
-    for number, line in read_lines(path):
-        if not line.strip():
-            if words:
-                yield words
-            words = []
-        elif not line.startswith("#"):
-            columns = line.split("\t")
-            if len(columns) != COLUMNS:
-                raise DataError(
-                    f"{path} line {number}: expected {COLUMNS} columns with tabs between them, got {len(columns)}; "
-                    "correct the line"
-                )
-            if "-" not in columns[_ID] and "." not in columns[_ID]:
-                words.append((number, columns))
-    if words:
-        yield words
+def _words(path: Path, block: list[tuple[int, str]]) -> list[tuple[int, list[str]]]:
+    """The words of a sentence: the line's number and its columns."""
+    words = []
+    for number, line in block:
+        columns = line.split("\t")
+        if line.startswith("#"):
+            continue
+        if len(columns) != COLUMNS:
+            raise DataError(
+                f"{path} line {number}: expected {COLUMNS} columns with tabs between them, got {len(columns)}; "
+                "correct the line"
+            )
+        if "-" not in columns[_ID] and "." not in columns[_ID]:
+            words.append((number, columns))
+    return words
 
 
 def _sentence(path: Path, lines: list[tuple[int, list[str]]]) -> ParsedSentence:
     heads = []
     for expected, (number, columns) in enumerate(lines, 1):
-        where = f"{path} line {number}"
+        where, head = f"{path} line {number}", columns[_HEAD]
         if columns[_ID] != str(expected):
             raise DataError(f"{where}: expected word number {expected}, got {columns[_ID]!r}; correct the first column")
-        heads.append(_head(where, columns[_HEAD], expected, len(lines)))
+        if head in ("", "_"):
+            raise DataError(f"{where}: word {expected} has no head; write its number in column 7, 0 for the root")
+        heads.append(int(head) - 1 if head.isascii() and head.isdigit() else len(lines))
+        if heads[-1] >= len(lines) or heads[-1] == expected - 1:
+            raise DataError(f"{where}: expected as head 0 or the number of another of {len(lines)} words, got {head!r}")
         if columns[_DEPREL] in ("", "_"):
             raise DataError(f"{where}: {columns[_FORM]!r} has no relation; write it in column 8")
-    words, tags, relations = (
-        tuple(columns[column] for _, columns in lines) for column in (_FORM, _UPOS, _DEPREL)
-    )  # fmt: skip
+    words, tags, relations = (tuple(columns[i] for _, columns in lines) for i in (_FORM, _UPOS, _DEPREL))
     return ParsedSentence(words, tags, tuple(heads), relations, f"{path} line {lines[0][0]}")
-
-
-def _head(where: str, written: str, own: int, count: int) -> int:
-    """The index of the head word, −1 for the root."""
-    if written in ("", "_"):
-        raise DataError(f"{where}: word {own} has no head; write its number in column 7, 0 for the root")
-    head = int(written) if written.isascii() and written.isdigit() else -1
-    if not 0 <= head <= count or head == own:
-        raise DataError(f"{where}: expected as head 0 or the number of another of {count} words, got {written!r}")
-    return head - 1

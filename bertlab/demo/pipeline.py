@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from bertlab.demo import stages
 from bertlab.demo.report import write_report
 from bertlab.demo.settings import DemoSettings
@@ -49,10 +49,10 @@ def _timed(run: Callable[[Demo], dict], demo: Demo) -> dict:
     return {**result, "seconds": time.perf_counter() - start}
 
 
-def _begin(demo: Demo, corpus_sha256: str, say: Callable[[str], None]) -> WorkFolder:
+def _begin(demo: Demo, corpus_sha256: str, say: Callable[[str], None]) -> Job:
     """The demo's folder, emptied if it belongs to a run with other settings or another corpus."""
     identity = {"settings": demo.settings.to_dict(), "corpus": corpus_sha256}
-    work = WorkFolder(demo.folder, "settings.json", identity, defaults={"settings": DemoSettings().to_dict()})
+    work = Job(demo.folder, "settings.json", identity, defaults={"settings": DemoSettings().to_dict()})
     if work.differences():
         say("    settings or corpus have changed: starting again")
         shutil.rmtree(demo.folder)

@@ -164,7 +164,7 @@ def fill_blanks(demo: Demo) -> dict:
     for text, hidden in held_out_blanks(demo):
         guesses = fill_mask(bert, demo.tokenizer, text, top_k=5)[0]
         blanks.append({"text": text, "hidden": hidden, "guesses": [vars(guess) for guess in guesses]})
-    pieces, maps = attention_maps(bert.bert, demo.tokenizer, blanks[0]["text"])
+    pieces, maps = attention_maps(bert.backbone, demo.tokenizer, blanks[0]["text"])
     np.savez(demo.folder / "attention.npz", pieces=np.array(pieces), maps=maps)
     return {"blanks": blanks, "attended": blanks[0]["text"]}
 

@@ -15,7 +15,7 @@ import numpy as np
 from tensorflow import TensorSpec, function
 
 from bertlab.common.errors import ConfigError, MissingDependencyError
-from bertlab.common.files import write_atomically
+from bertlab.common.files import write_bytes
 
 INPUTS = ("input_ids", "token_type_ids", "attention_mask")
 OUTPUTS = ("sequence_output", "pooled_output", "start_logits", "end_logits")
@@ -79,8 +79,7 @@ def write_function(call, inputs: Mapping[str, tuple[tuple, str]], path: str | Pa
     _name_axes(converted.graph, {name: shape for name, (shape, _) in inputs.items()})
     for name, value in metadata.items():
         converted.metadata_props.add(key=name, value=json.dumps(value, ensure_ascii=False))
-    content = converted.SerializeToString()
-    write_atomically(path, lambda partial: partial.write_bytes(content))
+    write_bytes(path, converted.SerializeToString())
     return path
 
 

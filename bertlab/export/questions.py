@@ -1,6 +1,6 @@
 """The span that answers a question, inside a graph: windows over a long context, and the best span of all of them.
 
-The same steps as `bertlab.data.tasks.windows` and `windows_decode`, on tensors instead of arrays, so that an exported
+The same steps as `bertlab.data.tasks.windows`, on tensors instead of arrays, so that an exported
 model gives the same answers as `bertlab predict`, for contexts of any length.
 
 Letters: B questions, W windows of all questions, T tokens of the longest window, N context tokens of all questions.
@@ -13,7 +13,7 @@ import tensorflow as tf
 from bertlab.export.modules import ServedModule
 from bertlab.tokenizers.wordpiece.graph_packing import first_of_rows, pack_rows_in_graph
 
-_N_BEST = 20  # starts and ends tried in each window, as `windows_decode.best_answers` does
+_N_BEST = 20  # starts and ends tried in each window, as `windows.best_answers` does
 _MAX_ANSWER_LENGTH = 30  # tokens of an answer at most
 _NO_SPAN = -1e9  # the score of a span that is not allowed
 

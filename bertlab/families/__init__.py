@@ -12,44 +12,33 @@ import importlib
 from pathlib import Path
 
 from bertlab.common.errors import ConfigError
-from bertlab.config import ModelConfig, read_json
+from bertlab.common.files import read_json
+from bertlab.common.lazy import imported_when_used
+from bertlab.config import ModelConfig
 from bertlab.families.base import Family
 
-# model_type in config.json → the file of the family
+# model_type in config.json → the file of the family, and what others import from it
 _FILES = {
-    "albert": "bertlab.families.albert",
-    "bert": "bertlab.families.bert",
-    "distilbert": "bertlab.families.distilbert",
-    "electra": "bertlab.families.electra",
-    "elmo": "bertlab.families.elmo",
-    "gpt2": "bertlab.families.gpt2",
-    "marian": "bertlab.families.marian",
-    "modernbert": "bertlab.families.modernbert",
-    "openai-gpt": "bertlab.families.gpt",
-    "roberta": "bertlab.families.roberta",
-    "transformer": "bertlab.families.transformer",
-    "xlnet": "bertlab.families.xlnet",
+    "albert": ("albert", "AlbertConfig"),
+    "bert": ("bert", "BertConfig", "POSITION_EMBEDDINGS", "SIZES"),
+    "distilbert": ("distilbert", "DistilBertConfig"),
+    "electra": ("electra", "ElectraConfig"),
+    "elmo": ("elmo", "ElmoConfig"),
+    "gpt2": ("gpt2", "Gpt2Config"),
+    "marian": ("marian", "MarianConfig"),
+    "modernbert": ("modernbert", "ModernBertConfig"),
+    "openai-gpt": ("gpt", "GptConfig"),
+    "roberta": ("roberta", "RobertaConfig"),
+    "transformer": ("transformer", "TransformerConfig"),
+    "xlnet": ("xlnet", "XLNetConfig"),
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
-_CLASSES = {
-    "AlbertConfig": "bertlab.families.albert",
-    "BertConfig": "bertlab.families.bert",
-    "POSITION_EMBEDDINGS": "bertlab.families.bert",
-    "SIZES": "bertlab.families.bert",
-    "DistilBertConfig": "bertlab.families.distilbert",
-    "ElmoConfig": "bertlab.families.elmo",
-    "ElectraConfig": "bertlab.families.electra",
-    "Gpt2Config": "bertlab.families.gpt2",
-    "GptConfig": "bertlab.families.gpt",
-    "MarianConfig": "bertlab.families.marian",
-    "ModernBertConfig": "bertlab.families.modernbert",
-    "RobertaConfig": "bertlab.families.roberta",
-    "TransformerConfig": "bertlab.families.transformer",
-    "XLNetConfig": "bertlab.families.xlnet",
-}
 MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
+_NAMES, __getattr__ = imported_when_used(
+    __name__, {f"bertlab.families.{file}": names for file, *names in _FILES.values()}
+)
 __all__ = ["DEFAULT", "Family", "config_from_huggingface", "family", "family_of", "load_config", "model_types",
-           "size_names", *_CLASSES]  # fmt: skip
+           "size_names", *_NAMES]  # fmt: skip
 
 
 def model_types() -> tuple[str, ...]:
@@ -71,7 +60,7 @@ def family(model_type: str) -> Family:
     """
     if not isinstance(model_type, str) or model_type not in _FILES:
         raise ConfigError(f"model_type is {model_type!r}; expected one of {', '.join(_FILES)}")
-    return importlib.import_module(_FILES[model_type]).FAMILY
+    return importlib.import_module(f"bertlab.families.{_FILES[model_type][0]}").FAMILY
 
 
 def family_of(config: ModelConfig) -> Family:
@@ -124,10 +113,4 @@ def load_config(path: str | Path) -> ModelConfig:
         >>> load_config("config.json").model_type
         'xlnet'
     """
-    return config_from_huggingface(read_json(path), str(path))
-
-
-def __getattr__(name):
-    if name in _CLASSES:
-        return getattr(importlib.import_module(_CLASSES[name]), name)
-    raise AttributeError(f"module 'bertlab.families' has no attribute {name!r}")
+    return config_from_huggingface(read_json(path, ConfigError, "copy it again"), str(path))

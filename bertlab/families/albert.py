@@ -9,12 +9,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
-from bertlab.config import ModelConfig
+from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, factorised_embeddings, standard_encoder
-from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
-
-# size: (num_layers, hidden_size, num_heads)
-_SHAPES = {"base": (12, 768, 12), "large": (24, 1024, 16), "xlarge": (24, 2048, 16), "xxlarge": (12, 4096, 64)}
+from bertlab.families.bert import HUGGINGFACE_BACKBONE, HUGGINGFACE_HEADS, BertConfig
+from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
 
 @dataclass(frozen=True)
@@ -37,15 +35,18 @@ class AlbertConfig(ModelConfig):
     pooled_dropout: float = 0.1  # before the linear layer that classifies
 
     model_type: ClassVar[str] = "albert"
-    SIZES: ClassVar[dict] = {
-        name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden)
-        for name, (layers, hidden, heads) in _SHAPES.items()
-    }
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (
+        *ModelConfig.WHOLE_NUMBERS,
+        "embedding_size",
+        "num_groups",
+        "layers_per_group",
+        "type_vocab_size",
+    )
+    SIZES: ClassVar[dict] = sizes_of(
+        {"base": (12, 768, 12), "large": (24, 1024, 16), "xlarge": (24, 2048, 16), "xxlarge": (12, 4096, 64)}
+    )
     HUGGINGFACE_NAMES: ClassVar[dict] = {
-        "num_layers": "num_hidden_layers",
-        "num_heads": "num_attention_heads",
-        "hidden_dropout": "hidden_dropout_prob",
-        "attention_dropout": "attention_probs_dropout_prob",
+        **BertConfig.HUGGINGFACE_NAMES,
         "num_groups": "num_hidden_groups",
         "layers_per_group": "inner_group_num",
         "pooled_dropout": "classifier_dropout_prob",
@@ -57,18 +58,6 @@ class AlbertConfig(ModelConfig):
         super().__post_init__()
         if self.num_groups > self.num_layers:
             raise ConfigError(f"num_groups {self.num_groups} must be at most num_layers, {self.num_layers}")
-
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "embedding_size", "num_groups", "layers_per_group", "type_vocab_size")
-
-    @property
-    def token_width(self) -> int:
-        return self.embedding_size
-
-    @property
-    def classifier_dropout(self) -> float:
-        return self.pooled_dropout
 
 
 def _encoder(config: AlbertConfig, **options):
@@ -84,16 +73,12 @@ def _layer_numbers(config: AlbertConfig) -> Iterator[dict[str, int]]:
 
 
 _LAYER = "encoder.albert_layer_groups.{group}.albert_layers.{inner}"
-_CLASSIFIER = (dense("head/dense", "classifier"),)
 _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="albert.",
     class_prefix="Albert",
     backbone=(
-        table("embeddings/token", "embeddings.word_embeddings"),
-        table("embeddings/segment", "embeddings.token_type_embeddings"),
-        table("embeddings/position", "embeddings.position_embeddings"),
-        norm("embeddings/norm", "embeddings.LayerNorm"),
+        *(row for row in HUGGINGFACE_BACKBONE if row.ours.startswith("embeddings/")),
         dense("embeddings/projection", "encoder.embedding_hidden_mapping_in"),
         dense("encoder/layer_{i}/attention/query", _LAYER + ".attention.query"),
         dense("encoder/layer_{i}/attention/key", _LAYER + ".attention.key"),
@@ -113,10 +98,7 @@ _HUGGINGFACE = Names(
             vector("masked_lm_head/bias", "predictions.bias"),
             dense("next_sentence_head/dense", "sop_classifier.classifier"),
         ),
-        "sequence_classification": _CLASSIFIER,
-        "token_classification": _CLASSIFIER,
-        "multiple_choice": _CLASSIFIER,
-        "question_answering": (dense("head/dense", "qa_outputs"),),
+        **HUGGINGFACE_HEADS,
     },
 )
 

@@ -17,8 +17,7 @@ def standard_embeddings(config: ModelConfig, **options):
         config.hidden_size,
         config.max_position_embeddings,
         layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        **{"dropout": config.hidden_dropout, **options},
+        **{"dropout": config.hidden_dropout, "initializer_range": config.initializer_range, **options},
     )
 
 
@@ -67,11 +66,6 @@ def standard_masked_lm_head(config: ModelConfig, **options):
     )
 
 
-def gelu_masked_lm_head(config: ModelConfig, **options):
-    """The same with GELU, also where the feed-forward networks have another activation."""
-    return standard_masked_lm_head(config, activation="gelu", **options)
-
-
 def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
     """The function (config, layer options) → the layer that makes one vector of a row from its [CLS]."""
 
@@ -85,10 +79,6 @@ def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
 
 def _no_layer(config: ModelConfig, **options):
     return None
-
-
-def _same_paths(config: ModelConfig, paths: set[str]) -> set[str]:
-    return paths
 
 
 def one_by_one(config: ModelConfig) -> Iterator[dict[str, int]]:
@@ -201,6 +191,6 @@ class Family:
     replaced_tokens: bool = False
     named_sizes: bool = False
     tokenizer: str = "WordPiece"
-    own_paths: Callable[[ModelConfig, set[str]], set[str]] = _same_paths
+    own_paths: Callable[[ModelConfig, set[str]], set[str]] = lambda config, paths: paths
     layer_numbers: Callable[[ModelConfig], Iterator[dict[str, int]]] = one_by_one
     variant: Callable[[ModelConfig], "Family | None"] = _no_layer

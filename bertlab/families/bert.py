@@ -4,29 +4,26 @@ Sources of the names: modeling.py, run_pretraining.py, run_classifier.py and run
 modeling_bert.py of transformers.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
-from bertlab.config import ModelConfig
+from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, standard_embeddings, standard_encoder, standard_pooling
 from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
 
 POSITION_EMBEDDINGS = ("learned", "sinusoidal")
 POOLER_ACTIVATIONS = ("tanh", "positive_tanh")
-# size: (num_layers, hidden_size, num_heads)
-_SHAPES = {
-    "tiny": (2, 128, 2),
-    "mini": (4, 256, 4),
-    "small": (4, 512, 8),
-    "medium": (8, 512, 8),
-    "base": (12, 768, 12),
-    "large": (24, 1024, 16),
-}
-SIZES = {
-    name: dict(num_layers=num_layers, hidden_size=hidden, num_heads=num_heads, intermediate_size=4 * hidden)
-    for name, (num_layers, hidden, num_heads) in _SHAPES.items()
-}
+SIZES = sizes_of(
+    {
+        "tiny": (2, 128, 2),
+        "mini": (4, 256, 4),
+        "small": (4, 512, 8),
+        "medium": (8, 512, 8),
+        "base": (12, 768, 12),
+        "large": (24, 1024, 16),
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -50,6 +47,7 @@ class BertConfig(ModelConfig):
     pooler_activation: str = "tanh"  # tanh | positive_tanh: with the ReLU of TinyBERT's classifiers behind it
 
     model_type: ClassVar[str] = "bert"
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "type_vocab_size")
     SIZES: ClassVar[dict] = SIZES
     HUGGINGFACE_NAMES: ClassVar[dict] = {  # the original `bert_config.json` uses the same names
         "num_layers": "num_hidden_layers",
@@ -74,10 +72,6 @@ class BertConfig(ModelConfig):
             )
         if self.position_embedding == "sinusoidal" and self.hidden_size % 2:
             raise ConfigError(f"sinusoidal positions come in pairs: hidden_size {self.hidden_size} must be even")
-
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "type_vocab_size")
 
     def huggingface_lacks(self) -> list[str]:
         ours_alone = {
@@ -124,6 +118,12 @@ HUGGINGFACE_BACKBONE = (
     dense("pooler/dense", "pooler.dense"),
 )
 _CLASSIFIER = (dense("head/dense", "classifier"),)
+HUGGINGFACE_HEADS = {
+    "sequence_classification": _CLASSIFIER,
+    "token_classification": _CLASSIFIER,
+    "multiple_choice": _CLASSIFIER,
+    "question_answering": (dense("head/dense", "qa_outputs"),),
+}
 _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="bert.",
@@ -142,28 +142,14 @@ _HUGGINGFACE = Names(
             dense("next_sentence_head/dense", "cls.seq_relationship"),
         ),
         "next_sentence": (dense("head/dense", "cls.seq_relationship"),),
-        "sequence_classification": _CLASSIFIER,
-        "token_classification": _CLASSIFIER,
-        "multiple_choice": _CLASSIFIER,
-        "question_answering": (dense("head/dense", "qa_outputs"),),
+        **HUGGINGFACE_HEADS,
     },
 )
 _GOOGLE = Names(
     spelling=GOOGLE,
-    backbone=(
-        table("embeddings/token", "bert/embeddings/word_embeddings"),
-        table("embeddings/segment", "bert/embeddings/token_type_embeddings"),
-        table("embeddings/position", "bert/embeddings/position_embeddings"),
-        norm("embeddings/norm", "bert/embeddings/LayerNorm"),
-        dense("encoder/layer_{i}/attention/query", "bert/encoder/layer_{i}/attention/self/query"),
-        dense("encoder/layer_{i}/attention/key", "bert/encoder/layer_{i}/attention/self/key"),
-        dense("encoder/layer_{i}/attention/value", "bert/encoder/layer_{i}/attention/self/value"),
-        dense("encoder/layer_{i}/attention/out", "bert/encoder/layer_{i}/attention/output/dense"),
-        norm("encoder/layer_{i}/attention_norm", "bert/encoder/layer_{i}/attention/output/LayerNorm"),
-        dense("encoder/layer_{i}/feed_forward/inner", "bert/encoder/layer_{i}/intermediate/dense"),
-        dense("encoder/layer_{i}/feed_forward/outer", "bert/encoder/layer_{i}/output/dense"),
-        norm("encoder/layer_{i}/output_norm", "bert/encoder/layer_{i}/output/LayerNorm"),
-        dense("pooler/dense", "bert/pooler/dense"),
+    backbone=tuple(  # "bert/encoder/layer_{i}/attention/self/query"
+        replace(row, theirs="bert/" + row.theirs.replace("layer.{i}", "layer_{i}").replace(".", "/"))
+        for row in HUGGINGFACE_BACKBONE
     ),
     heads={
         "pretraining": (

@@ -5,10 +5,12 @@ transformers.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.families.base import Family, standard_embeddings, standard_pooling
+from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
 
 
@@ -36,16 +38,8 @@ class DistilBertConfig(ModelConfig):
         "pooled_dropout": "seq_classif_dropout",
     }
 
-    @property
-    def classifier_dropout(self) -> float:
-        return self.pooled_dropout
-
     def huggingface_lacks(self) -> list[str]:
         return [] if self.layer_norm_eps == 1e-12 else [f"layer_norm_eps {self.layer_norm_eps}"]
-
-
-def _embeddings(config: DistilBertConfig, **options):
-    return standard_embeddings(config, num_segments=0, **options)
 
 
 _POOLED = (dense("backbone/pooler/dense", "pre_classifier"), dense("head/dense", "classifier"))
@@ -67,6 +61,7 @@ _HUGGINGFACE = Names(
         norm("encoder/layer_{i}/output_norm", "transformer.layer.{i}.output_layer_norm"),
     ),
     heads={
+        **HUGGINGFACE_HEADS,
         "pretraining": (
             dense("masked_lm_head/dense", "vocab_transform"),
             norm("masked_lm_head/norm", "vocab_layer_norm"),
@@ -74,16 +69,14 @@ _HUGGINGFACE = Names(
             vector("masked_lm_head/bias", "vocab_projector.bias"),
         ),
         "sequence_classification": _POOLED,
-        "token_classification": (dense("head/dense", "classifier"),),
         "multiple_choice": _POOLED,
-        "question_answering": (dense("head/dense", "qa_outputs"),),
     },
 )
 
 FAMILY = Family(
     config=DistilBertConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=_embeddings,
+    embeddings=partial(standard_embeddings, num_segments=0),
     pooler=False,
     pooling=standard_pooling("relu"),
 )

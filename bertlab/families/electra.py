@@ -6,17 +6,18 @@ projected. Source of the names: modeling_electra.py of transformers.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
 from bertlab.families.base import (
     Family,
     factorised_embeddings,
-    gelu_masked_lm_head,
     standard_embeddings,
+    standard_masked_lm_head,
     standard_pooling,
 )
-from bertlab.families.bert import HUGGINGFACE_BACKBONE
+from bertlab.families.bert import HUGGINGFACE_BACKBONE, HUGGINGFACE_HEADS, BertConfig
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
 # size: (num_layers, hidden_size, num_heads, embedding_size)
@@ -39,31 +40,19 @@ class ElectraConfig(ModelConfig):
     type_vocab_size: int = 2
 
     model_type: ClassVar[str] = "electra"
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "embedding_size", "type_vocab_size")
     SIZES: ClassVar[dict] = {
         name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden,
                    embedding_size=width)
         for name, (layers, hidden, heads, width) in _SHAPES.items()
     }  # fmt: skip
-    HUGGINGFACE_NAMES: ClassVar[dict] = {
-        "num_layers": "num_hidden_layers",
-        "num_heads": "num_attention_heads",
-        "hidden_dropout": "hidden_dropout_prob",
-        "attention_dropout": "attention_probs_dropout_prob",
-    }
+    HUGGINGFACE_NAMES: ClassVar[dict] = BertConfig.HUGGINGFACE_NAMES
     HUGGINGFACE_CONSTANTS: ClassVar[dict] = {
         "position_embedding_type": "absolute",
         "summary_type": "first",
         "summary_use_proj": True,
         "summary_activation": "gelu",
     }
-
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "embedding_size", "type_vocab_size")
-
-    @property
-    def token_width(self) -> int:
-        return self.embedding_size
 
 
 def _embeddings(config: ElectraConfig, **options):
@@ -85,6 +74,7 @@ _HUGGINGFACE = Names(
     class_prefix="Electra",
     backbone=(*_BACKBONE, dense("embeddings/projection", "embeddings_project")),
     heads={
+        **HUGGINGFACE_HEADS,
         "pretraining": (
             dense("masked_lm_head/dense", "generator_predictions.dense"),
             norm("masked_lm_head/norm", "generator_predictions.LayerNorm"),
@@ -99,12 +89,10 @@ _HUGGINGFACE = Names(
             dense("backbone/pooler/dense", "classifier.dense"),
             dense("head/dense", "classifier.out_proj"),
         ),
-        "token_classification": (dense("head/dense", "classifier"),),
         "multiple_choice": (
             dense("backbone/pooler/dense", "sequence_summary.summary"),
             dense("head/dense", "classifier"),
         ),
-        "question_answering": (dense("head/dense", "qa_outputs"),),
     },
 )
 
@@ -112,7 +100,7 @@ FAMILY = Family(
     config=ElectraConfig,
     huggingface=_HUGGINGFACE,
     embeddings=_embeddings,
-    masked_lm_head=gelu_masked_lm_head,  # as published, for any hidden_act
+    masked_lm_head=partial(standard_masked_lm_head, activation="gelu"),  # as published, for any hidden_act
     own_paths=_own_paths,
     pooler=False,
     replaced_tokens=True,

@@ -48,6 +48,7 @@ class ElmoConfig(ModelConfig):
     projection_clip: float = 3.0
 
     model_type: ClassVar[str] = "elmo"
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "max_characters", "character_size")
     SIZES: ClassVar[dict] = {
         "original": {},
         "medium": dict(hidden_size=512, intermediate_size=2048, num_highway=1),
@@ -92,10 +93,6 @@ class ElmoConfig(ModelConfig):
                 f"filters: expected pairs of a width and a number, such as [[1, 32]]; got {self.filters!r}"
             )
         return pairs
-
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "max_characters", "character_size")
 
     @property
     def direction_size(self) -> int:

@@ -54,13 +54,9 @@ class GptConfig(ModelConfig):
         return values | ({_ACTIVATION: "gelu"} if self.hidden_act == "gelu_tanh" else {})
 
     @classmethod
-    def from_huggingface(cls, values: dict, where: str = "config.json") -> "GptConfig":
-        """Reads a `config.json`; see `ModelConfig.from_huggingface`."""
-        if isinstance(values, dict):
-            values = with_inner_size(values)
-            if values.get(_ACTIVATION) == "gelu":
-                values[_ACTIVATION] = "gelu_new"
-        return super().from_huggingface(values, where)
+    def adapted(cls, values: dict, where: str) -> dict:
+        renamed = {_ACTIVATION: "gelu_new"} if values.get(_ACTIVATION) == "gelu" else {}
+        return with_inner_size(values) | renamed
 
 
 def with_inner_size(values: dict) -> dict:

@@ -4,15 +4,14 @@ Source of the names: modeling_gpt2.py of transformers.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
-from bertlab.config import ModelConfig
+from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, standard_encoder
+from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.gpt import decoder_embeddings, decoder_names, last_token, next_token_head, with_inner_size
-from bertlab.families.names import dense, norm, table
-
-# size: (num_layers, hidden_size, num_heads)
-_SHAPES = {"base": (12, 768, 12), "medium": (24, 1024, 16), "large": (36, 1280, 20), "xl": (48, 1600, 25)}
+from bertlab.families.names import norm, table
 
 
 @dataclass(frozen=True)
@@ -33,10 +32,9 @@ class Gpt2Config(ModelConfig):
 
     model_type: ClassVar[str] = "gpt2"
     causal: ClassVar[bool] = True
-    SIZES: ClassVar[dict] = {
-        name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden)
-        for name, (layers, hidden, heads) in _SHAPES.items()
-    }
+    SIZES: ClassVar[dict] = sizes_of(
+        {"base": (12, 768, 12), "medium": (24, 1024, 16), "large": (36, 1280, 20), "xl": (48, 1600, 25)}
+    )
     HUGGINGFACE_NAMES: ClassVar[dict] = {
         "hidden_size": "n_embd",
         "num_layers": "n_layer",
@@ -56,29 +54,21 @@ class Gpt2Config(ModelConfig):
     }
 
     @classmethod
-    def from_huggingface(cls, values: dict, where: str = "config.json") -> "Gpt2Config":
-        """Reads a `config.json`; see `ModelConfig.from_huggingface`."""
-        return super().from_huggingface(with_inner_size(values) if isinstance(values, dict) else values, where)
-
-
-def _encoder(config: Gpt2Config, **options):
-    return standard_encoder(config, pre_norm=True, **options)
+    def adapted(cls, values: dict, where: str) -> dict:
+        return with_inner_size(values)
 
 
 _HUGGINGFACE = decoder_names(
     "GPT2",
     (table("embeddings/token", "wte"), table("embeddings/position", "wpe"), norm("encoder/final_norm", "ln_f")),
-    {
-        "token_classification": (dense("head/dense", "classifier"),),
-        "question_answering": (dense("head/dense", "qa_outputs"),),
-    },
+    {kind: HUGGINGFACE_HEADS[kind] for kind in ("token_classification", "question_answering")},
 )
 
 FAMILY = Family(
     config=Gpt2Config,
     huggingface=_HUGGINGFACE,
     embeddings=decoder_embeddings,
-    encoder=_encoder,
+    encoder=partial(standard_encoder, pre_norm=True),
     masked_lm_head=next_token_head,
     pooling=last_token,
     pooler=False,

@@ -28,10 +28,7 @@ from bertlab.families.transformer import (
 
 _SHARED = "share_encoder_decoder_embeddings"
 # Settings that config.json has twice, and for which the two must be equal.
-_TWICE = {
-    "encoder_attention_heads": "decoder_attention_heads",
-    "encoder_ffn_dim": "decoder_ffn_dim",
-}
+_TWICE = {"encoder_attention_heads": "decoder_attention_heads", "encoder_ffn_dim": "decoder_ffn_dim"}
 
 
 @dataclass(frozen=True)
@@ -94,17 +91,14 @@ class MarianConfig(TransformerConfig):
         return values | tables | {copy: values[name] for name, copy in _TWICE.items()}
 
     @classmethod
-    def from_huggingface(cls, values: dict, where: str = "config.json") -> "MarianConfig":
-        """Reads a `config.json`; see `ModelConfig.from_huggingface`."""
-        if isinstance(values, dict):
-            values = {"scale_embedding": False} | values  # what transformers takes where it is left out
-            for name, copy in _TWICE.items():
-                if values.get(copy, values.get(name)) not in (values.get(name), None):
-                    raise ConfigError(
-                        f"{where}: {name} is {values.get(name)!r} and {copy} {values[copy]!r}; expected the same number"
-                    )
-            values |= {"decoder_vocab_size": _own_size_of_targets(values, where)}
-        return super().from_huggingface(values, where)
+    def adapted(cls, values: dict, where: str) -> dict:
+        for name, copy in _TWICE.items():
+            if values.get(copy, values.get(name)) not in (values.get(name), None):
+                raise ConfigError(
+                    f"{where}: {name} is {values.get(name)!r} and {copy} {values[copy]!r}; expected the same number"
+                )
+        left_out = {"scale_embedding": False}  # what transformers takes then
+        return left_out | values | {"decoder_vocab_size": _own_size_of_targets(values, where)}
 
 
 def _own_size_of_targets(values: dict, where: str) -> int | None:

@@ -7,6 +7,7 @@ transformers.
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
@@ -45,6 +46,7 @@ class ModernBertConfig(ModelConfig):
     pooling: str = "cls"  # cls | mean: the vector that a classifier of texts reads
 
     model_type: ClassVar[str] = "modernbert"
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "global_every", "local_attention")
     SIZES: ClassVar[dict] = {
         "base": {},
         "large": dict(num_layers=28, hidden_size=1024, num_heads=16, intermediate_size=2624),
@@ -93,10 +95,6 @@ class ModernBertConfig(ModelConfig):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be positive, not {getattr(self, name)!r}")
 
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "global_every", "local_attention")
-
     @property
     def reach(self) -> int:
         """The number of tokens to each side that a local layer sees."""
@@ -105,10 +103,6 @@ class ModernBertConfig(ModelConfig):
     @property
     def inner_width(self) -> int:
         return 2 * self.intermediate_size
-
-    @property
-    def classifier_dropout(self) -> float:
-        return self.pooled_dropout
 
     @property
     def tagger_dropout(self) -> float:
@@ -130,10 +124,12 @@ class ModernBertConfig(ModelConfig):
     @classmethod
     def from_huggingface(cls, values: dict, where: str = "config.json") -> "ModernBertConfig":
         """Reads a `config.json` of transformers 4 or 5; see `ModelConfig.from_huggingface`."""
-        if not isinstance(values, dict):
-            return super().from_huggingface(values, where)  # raises
-        config = super().from_huggingface(values | _thetas_of(values, where), where)
+        config = super().from_huggingface(values, where)
         return config.replace(global_every=_global_every(values, config, where))
+
+    @classmethod
+    def adapted(cls, values: dict, where: str) -> dict:
+        return values | _thetas_of(values, where)
 
 
 def _layer_types(num_layers: int, global_every: int) -> list[str]:
@@ -172,10 +168,6 @@ def _thetas_of(values: dict, where: str) -> dict:
         if parameters.get("rope_theta") is not None:
             found[name] = parameters["rope_theta"]
     return found
-
-
-def _embeddings(config: ModernBertConfig, **options):
-    return standard_embeddings(config, num_segments=0, position_embedding="none", norm_bias=False, **options)
 
 
 def _encoder(config: ModernBertConfig, **options):
@@ -256,7 +248,7 @@ _HUGGINGFACE = Names(
 FAMILY = Family(
     config=ModernBertConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=_embeddings,
+    embeddings=partial(standard_embeddings, num_segments=0, position_embedding="none", norm_bias=False),
     encoder=_encoder,
     masked_lm_head=_masked_lm_head,
     pooling=_pooling,

@@ -5,12 +5,13 @@ Source of the names: modeling_roberta.py of transformers.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, gelu_masked_lm_head, standard_embeddings
-from bertlab.families.bert import HUGGINGFACE_BACKBONE
+from bertlab.families.base import Family, standard_embeddings, standard_masked_lm_head
+from bertlab.families.bert import HUGGINGFACE_BACKBONE, HUGGINGFACE_HEADS, BertConfig
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 
 
@@ -30,16 +31,12 @@ class RobertaConfig(ModelConfig):
     type_vocab_size: int = 1
 
     model_type: ClassVar[str] = "roberta"
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "type_vocab_size")
     SIZES: ClassVar[dict] = {
         "base": {},
         "large": dict(num_layers=24, hidden_size=1024, num_heads=16, intermediate_size=4096),
     }
-    HUGGINGFACE_NAMES: ClassVar[dict] = {
-        "num_layers": "num_hidden_layers",
-        "num_heads": "num_attention_heads",
-        "hidden_dropout": "hidden_dropout_prob",
-        "attention_dropout": "attention_probs_dropout_prob",
-    }
+    HUGGINGFACE_NAMES: ClassVar[dict] = BertConfig.HUGGINGFACE_NAMES
     HUGGINGFACE_CONSTANTS: ClassVar[dict] = {"position_embedding_type": "absolute"}
 
     def __post_init__(self):
@@ -49,10 +46,6 @@ class RobertaConfig(ModelConfig):
                 f"max_position_embeddings {self.max_position_embeddings} leaves no position: they are counted from "
                 f"pad_token_id + 1, {self.pad_token_id + 1}"
             )
-
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "type_vocab_size")
 
     @property
     def max_tokens(self) -> int:
@@ -65,13 +58,13 @@ def _embeddings(config: RobertaConfig, **options):
     )
 
 
-_CLASSIFIER = (dense("head/dense", "classifier"),)
 _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
     prefix="roberta.",
     class_prefix="Roberta",
     backbone=HUGGINGFACE_BACKBONE,
     heads={
+        **HUGGINGFACE_HEADS,
         "pretraining": (
             dense("masked_lm_head/dense", "lm_head.dense"),
             norm("masked_lm_head/norm", "lm_head.layer_norm"),
@@ -82,9 +75,6 @@ _HUGGINGFACE = Names(
             dense("backbone/pooler/dense", "classifier.dense"),
             dense("head/dense", "classifier.out_proj"),
         ),
-        "token_classification": _CLASSIFIER,
-        "multiple_choice": _CLASSIFIER,
-        "question_answering": (dense("head/dense", "qa_outputs"),),
     },
 )
 
@@ -92,6 +82,6 @@ FAMILY = Family(
     config=RobertaConfig,
     huggingface=_HUGGINGFACE,
     embeddings=_embeddings,
-    masked_lm_head=gelu_masked_lm_head,  # as published, for any hidden_act
+    masked_lm_head=partial(standard_masked_lm_head, activation="gelu"),  # as published, for any hidden_act
     tokenizer="byte-level BPE",
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, Pretraining, standard_encoder
+from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table
 
 
@@ -36,6 +36,7 @@ class TransformerConfig(ModelConfig):
     pre_norm: bool = False
 
     model_type: ClassVar[str] = "transformer"
+    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "decoder_layers")
     SIZES: ClassVar[dict] = {
         "base": {},
         "big": dict(hidden_size=1024, num_heads=16, intermediate_size=4096, hidden_dropout=0.3),
@@ -44,24 +45,16 @@ class TransformerConfig(ModelConfig):
     halves: ClassVar[bool] = False  # the order of sines and cosines, see `layers.sinusoids`
     output_bias: ClassVar[bool] = False
 
-    @classmethod
-    def whole_numbers(cls) -> tuple[str, ...]:
-        return (*super().whole_numbers(), "decoder_layers")
-
     def huggingface_lacks(self) -> list[str]:
         return ["the order of the sines and cosines of 2017"]
 
 
 def embeddings(config: TransformerConfig, **options):
     """Tokens times √d, and sines and cosines: one layer for source and target."""
-    from bertlab.layers import ScaledEmbeddings
-
-    return ScaledEmbeddings(
-        config.vocab_size,
-        config.hidden_size,
-        config.max_position_embeddings,
-        **{"dropout": config.hidden_dropout, "halves": config.halves, **options},
-    )
+    positions = dict(position_embedding="sinusoidal", halves=config.halves)
+    deviation = config.hidden_size**-0.5  # as in tensor2tensor: a scaled vector is about as large as the sines
+    options = {"num_segments": 0, "norm": False, "scaled": True, "initializer_range": deviation} | positions | options
+    return standard_embeddings(config, **options)
 
 
 def encoder(config: TransformerConfig, **options):
@@ -73,18 +66,7 @@ def decoder(config: TransformerConfig, **options):
     """The stack of decoder layers."""
     from bertlab.layers import Decoder
 
-    return Decoder(
-        config.decoder_layers,
-        config.num_heads,
-        config.intermediate_size,
-        activation=config.hidden_act,
-        dropout=config.hidden_dropout,
-        attention_dropout=config.attention_dropout,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        pre_norm=config.pre_norm,
-        **options,
-    )
+    return encoder(config.replace(num_layers=config.decoder_layers), kind=Decoder, **options)
 
 
 def output(config: TransformerConfig, **options):

@@ -5,11 +5,13 @@ memory of `layers.next_memory`.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, Pretraining, standard_encoder
+from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder
+from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
 
 
@@ -54,27 +56,18 @@ class XLNetConfig(ModelConfig):
         "summary_activation": "tanh",
     }
 
-    @property
-    def classifier_dropout(self) -> float:
-        return self.pooled_dropout
+    @classmethod
+    def adapted(cls, values: dict, where: str) -> dict:
+        return {"attention_dropout": values.get("dropout"), **values}  # transformers has one rate for both
 
     @classmethod
     def from_huggingface(cls, values: dict, where: str = "config.json") -> "XLNetConfig":
-        if "dropout" in values:  # transformers has one rate for both
-            values = {"attention_dropout": values["dropout"], **values}
         config = super().from_huggingface(values, where)
         if values.get("d_head") not in (None, config.head_size):
             raise ConfigError(
                 f"{where}: d_head {values['d_head']} is not supported, only d_model / n_head, {config.head_size}, is"
             )
         return config
-
-
-def _embeddings(config: XLNetConfig, **options):
-    from bertlab.layers import PositionlessEmbeddings
-
-    width, rate = config.hidden_size, config.hidden_dropout
-    return PositionlessEmbeddings(config.vocab_size, width, rate, config.initializer_range, **options)
 
 
 def _encoder(config: XLNetConfig, **options):
@@ -120,21 +113,20 @@ _HUGGINGFACE = Names(
         norm("encoder/layer_{i}/output_norm", "layer.{i}.ff.layer_norm"),
     ),
     heads={
+        **HUGGINGFACE_HEADS,
         "pretraining": (
             matrix("masked_lm_head/unembedding", "lm_loss.weight"),
             vector("masked_lm_head/bias", "lm_loss.bias"),
         ),
         "sequence_classification": _SUMMARY,
-        "token_classification": (dense("head/dense", "classifier"),),
         "multiple_choice": _SUMMARY,
-        "question_answering": (dense("head/dense", "qa_outputs"),),
     },
 )
 
 FAMILY = Family(
     config=XLNetConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=_embeddings,
+    embeddings=partial(standard_embeddings, num_segments=0, position_embedding="none", norm=False),
     encoder=_encoder,
     pooling=_pooling,
     masked_lm_head=_head,

@@ -4,23 +4,15 @@ model, several tokens at once.
 The names below are imported when first used: settings can be read without loading a backend.
 """
 
-import importlib
+from bertlab.common.lazy import imported_when_used
 
-_HOMES = {
-    name: f"bertlab.generation.{module}"
-    for module, names in {
-        "beams": ("beam_search",),
-        "continuing": ("generate", "generate_text"),
-        "filling": ("mask_predict",),
-        "settings": ("GenerationSettings", "TranslationSettings"),
-        "translation": ("translate", "translate_text"),
-    }.items()
-    for name in names
-}
-__all__ = list(_HOMES)
-
-
-def __getattr__(name):
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__, __getattr__ = imported_when_used(
+    __name__,
+    {
+        "bertlab.generation.beams": ("beam_search",),
+        "bertlab.generation.continuing": ("generate", "generate_text"),
+        "bertlab.generation.filling": ("mask_predict",),
+        "bertlab.generation.settings": ("GenerationSettings", "TranslationSettings"),
+        "bertlab.generation.translation": ("translate", "translate_text"),
+    },
+)

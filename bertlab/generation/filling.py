@@ -21,6 +21,7 @@ from bertlab.common.errors import ConfigError, DataError
 from bertlab.families import family_of
 from bertlab.families.abilities import check_fills_masks
 from bertlab.generation.compiling import traced
+from bertlab.tokenizers.wordpiece.encoding import padded_rows
 
 TURNS = 10  # with more, Ghazvininejad et al. 2019 saw little change (section 5.1)
 
@@ -53,11 +54,7 @@ def mask_predict(
         ([2, 17], 3, False)
     """
     _check(model.config, rows, mask_id, turns)
-    longest = max(map(len, rows))
-    ids = np.full((len(rows), longest), model.config.pad_token_id, np.int32)  # (B, T)
-    real = np.zeros_like(ids)
-    for number, row in enumerate(rows):
-        ids[number, : len(row)], real[number, : len(row)] = row, 1
+    ids, real = padded_rows(rows, model.config.pad_token_id)
     counts = np.sum((ids == mask_id) & (real == 1), axis=1)  # (B,)
     order = np.argsort((ids != mask_id) | (real == 0), axis=1, kind="stable")  # the masks' columns first
     positions = order[:, : counts.max()].astype(np.int32)  # (B, P)
@@ -73,7 +70,8 @@ def mask_predict(
             break
         row_numbers, columns = np.nonzero(chosen)
         ids[row_numbers, positions[row_numbers, columns]] = mask_id
-        found, chances = _predict(model, ids, real, positions, allowed)
+        arguments = (ops.convert_to_tensor(argument) for argument in (ids, real, positions, allowed))
+        found, chances = map(ops.convert_to_numpy, traced(model, _most_likely)(*arguments))  # (B, P) each
         ids[row_numbers, positions[row_numbers, columns]] = found[chosen]
         certainty[chosen] = chances[chosen]
     return [row[: len(given)].tolist() for row, given in zip(ids, rows)]
@@ -85,14 +83,8 @@ def _least_certain(certainty: np.ndarray, is_real: np.ndarray, counts: list[int]
     return ranks < np.array(counts)[:, None]
 
 
-def _predict(model, ids, real, positions, allowed) -> tuple[np.ndarray, np.ndarray]:
-    """The most likely token at each of the positions and its probability, (B, P) int32 and float32."""
-    arguments = (ops.convert_to_tensor(argument) for argument in (ids, real, positions, allowed))
-    found, chances = traced(model, _most_likely)(*arguments)
-    return ops.convert_to_numpy(found), ops.convert_to_numpy(chances)
-
-
 def _most_likely(model, ids, real, positions, allowed):
+    """The most likely token at each of the positions and its probability, (B, P) int32 and float32."""
     inputs = {"input_ids": ids, "attention_mask": real, "masked_lm_positions": positions}
     logits = ops.cast(model(inputs, training=False)["masked_lm_logits"], "float32")  # (B, P, V)
     chances = ops.softmax(ops.where(allowed, logits, -np.inf), axis=-1)

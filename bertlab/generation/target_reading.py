@@ -9,16 +9,15 @@ Where padding begins targets, as Marian's do, it is never one of their tokens.
 Letters: B rows, S source tokens, U target tokens so far, P positions for them, V vocabulary, A heads, d head size.
 """
 
-import weakref
 from collections.abc import Sequence
 
-import keras
 import numpy as np
 from keras import ops
 
+from bertlab.generation.compiling import traced
+from bertlab.layers import padding_mask
 from bertlab.models.sequence_to_sequence import never_written
-
-LENGTH_STEP = 32  # sources and kept targets have a multiple of it, so that few lengths are compiled
+from bertlab.tokenizers.wordpiece.encoding import padded_rows
 
 
 class TargetReader:
@@ -30,11 +29,7 @@ class TargetReader:
 
     def __init__(self, model, sources: Sequence[Sequence[int]], start_id: int, length: int):
         self.model, self.length = model, length
-        max_length = min(_rounded(max(map(len, sources))), model.config.max_tokens)
-        ids, mask = np.zeros((len(sources), max_length), np.int32), np.zeros((len(sources), max_length), np.int32)
-        for row, used, source in zip(ids, mask, sources):
-            row[: len(source)], used[: len(source)] = source, 1
-        self.source = {"input_ids": ids, "attention_mask": mask}  # (B, S)
+        self.source = dict(zip(("input_ids", "attention_mask"), padded_rows(sources, 0)))  # (B, S)
         self.ids = np.full((len(sources), 1), start_id, np.int32)  # (B, U)
         self._left_out = never_written(model.config, start_id)
 
@@ -66,13 +61,12 @@ class CachedTargetReader(TargetReader):
 
     def __init__(self, model, sources: Sequence[Sequence[int]], start_id: int, length: int):
         super().__init__(model, sources, start_id, length)
-        encoded, self._seen = model.encode(self.source)
-        self._remembered = model.decoder.remember(encoded["sequence_output"])
+        self._remembered = model.decoder.remember(model.encode(self.source)[0]["sequence_output"])
         config, dtype = model.config, model.compute_dtype
-        shape = (len(sources), _rounded(length), config.num_heads, config.head_size)
+        shape = (len(sources), length, config.num_heads, config.head_size)
         self._caches = [(ops.zeros(shape, dtype), ops.zeros(shape, dtype)) for _ in model.decoder.layers_]
         self._tokens = 0
-        self._step = _compiled_step(model)
+        self._step = traced(model, _read)
 
     def first(self) -> np.ndarray:
         """The logits of the first token of each target, (B, V) float32."""
@@ -84,34 +78,16 @@ class CachedTargetReader(TargetReader):
             self._caches = [tuple(ops.take(kept, rows, axis=0) for kept in cache) for cache in self._caches]
         ids = ops.convert_to_tensor(np.asarray(ids, np.int32)[:, None])
         start = ops.convert_to_tensor(np.int32(self._tokens))
-        logits, self._caches = self._step(ids, self._caches, start, self._remembered, self._seen)
+        seen = self.source["attention_mask"]  # (B, S)
+        logits, self._caches = self._step(ids, self._caches, start, self._remembered, seen)
         self._tokens += 1
         return self._array(logits)
 
 
 def _read(model, ids, caches, start, remembered, seen):
     """Logits (B, V) behind the tokens ids (B, 1) at position `start` of the targets, and the caches with them."""
-    key_positions = ops.arange(caches[0][0].shape[1], dtype="int32")  # (P,)
+    key_positions = ops.arange(ops.shape(caches[0][0])[1], dtype="int32")  # (P,)
     x = model.embeddings_of_targets(ids, position_ids=ops.reshape(start, (1, 1)))
     mask = key_positions[None, None] <= start  # (1, 1, P)
-    x, caches = model.decoder.extend(x, caches, start, mask, remembered, seen)
+    x, caches = model.decoder.extend(x, caches, start, mask, remembered, padding_mask(seen))
     return ops.cast(model.token_logits(x[:, 0]), "float32"), caches
-
-
-_STEPS = weakref.WeakKeyDictionary()  # model → its compiled step
-
-
-def _compiled_step(model):
-    """`_read` of a model. TensorFlow compiles it for each number of rows and positions; each call reads the weights."""
-    if keras.backend.backend() != "tensorflow":
-        return lambda *arguments: _read(model, *arguments)
-    if model not in _STEPS:
-        import tensorflow as tf
-
-        held = weakref.ref(model)  # the dictionary must not keep it alive
-        _STEPS[model] = tf.function(lambda *arguments: _read(held(), *arguments), autograph=False)
-    return _STEPS[model]
-
-
-def _rounded(length: int) -> int:
-    return -(-length // LENGTH_STEP) * LENGTH_STEP

@@ -44,14 +44,15 @@ def translate(
     sources = [[int(number) for number in source] for source in sources]
     _check(config, sources, settings)
     write = _most_likely if settings.beams == 1 else _by_beams
+    reader_class = CachedTargetReader if settings.cache else WholeTargetReader
     order = sorted(range(len(sources)), key=lambda number: len(sources[number]))  # a batch has sources of like length
     targets = {}
     for begin in range(0, len(order), settings.batch_size):
         numbers = order[begin : begin + settings.batch_size]
         batch = [sources[number] for number in numbers]
-        max_lengths = [_max_target_length(config, source, settings) for source in batch]
+        max_lengths = [min(settings.max_new_tokens or len(source) + _LONGER, config.max_tokens) for source in batch]
         rows = [source for source in batch for _ in range(settings.beams)]
-        reader = _reader_of(settings)(model, rows, start_id, max(max_lengths))
+        reader = reader_class(model, rows, start_id, max(max_lengths))
         targets |= dict(zip(numbers, write(reader, max_lengths, settings, end_id), strict=True))
     return [targets[number] for number in range(len(sources))]
 
@@ -83,15 +84,6 @@ def _most_likely(reader, max_lengths: list[int], settings: TranslationSettings, 
 
 def _goes_on(target: list[int], max_length: int, end_id: int | None) -> bool:
     return len(target) < max_length and (not target or target[-1] != end_id)
-
-
-def _reader_of(settings: TranslationSettings) -> type:
-    return CachedTargetReader if settings.cache else WholeTargetReader
-
-
-def _max_target_length(config, source: list[int], settings: TranslationSettings) -> int:
-    """The largest number of tokens of a source's target."""
-    return min(settings.max_new_tokens or len(source) + _LONGER, config.max_tokens)
 
 
 def _check(config, sources: list[list[int]], settings: TranslationSettings) -> None:

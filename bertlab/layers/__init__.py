@@ -21,7 +21,6 @@ from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import (
     BertEmbeddings,
     LearnedPositionEmbedding,
-    PositionlessEmbeddings,
     SegmentEmbedding,
     SinusoidalPositionEmbedding,
     TokenEmbedding,
@@ -30,7 +29,7 @@ from bertlab.layers.embeddings import (
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.factorised import FactorisedEmbeddings
 from bertlab.layers.feed_forward import FeedForward, GatedFeedForward
-from bertlab.layers.gathering import gather_positions, put_at_positions
+from bertlab.layers.gathering import gather_positions, last_real_vectors, put_at_positions
 from bertlab.layers.heads import (
     ClassificationHead,
     LanguageModelHead,
@@ -60,7 +59,6 @@ from bertlab.layers.rotary import RotaryAttention, rotate, rotation
 from bertlab.layers.rotary_encoder import RotaryEncoder, RotaryEncoderLayer
 from bertlab.layers.sampling import drawn_row_keys, row_keys_of, sample_tokens
 from bertlab.layers.scalar_mix import ScalarMix
-from bertlab.layers.scaled_embeddings import ScaledEmbeddings
 from bertlab.layers.shared_encoder import SharedEncoder
 from bertlab.layers.transforms import HeadTransform, LastTokenVector, TransformPooler
 
@@ -92,7 +90,6 @@ __all__ = [
     "MaskedLanguageModelHead",
     "MultiHeadAttention",
     "Pooler",
-    "PositionlessEmbeddings",
     "ProjectedLSTM",
     "RelativeAttention",
     "RelativeEncoderLayer",
@@ -100,7 +97,6 @@ __all__ = [
     "RotaryEncoder",
     "RotaryEncoderLayer",
     "ScalarMix",
-    "ScaledEmbeddings",
     "SegmentEmbedding",
     "SharedEncoder",
     "SinusoidalPositionEmbedding",
@@ -120,6 +116,7 @@ __all__ = [
     "gelu_sigmoid",
     "gelu_tanh",
     "get_activation",
+    "last_real_vectors",
     "next_memory",
     "order_mask",
     "packed_mask",

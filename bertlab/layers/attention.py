@@ -10,6 +10,7 @@ from keras import ops
 
 from bertlab.common.devices import has_fused_kernel, on_jax_gpu
 from bertlab.common.errors import ConfigError
+from bertlab.layers.base import Layer, dense_part
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.masks import with_heads
 
@@ -72,8 +73,18 @@ def _is_odd_for_cudnn(query, key, mask) -> bool:
     return mask is not None and is_odd and on_jax_gpu()
 
 
+def size_of_heads(hidden_size: int, num_heads: int) -> int:
+    """d = H / A. Raises ConfigError where that is not a whole number."""
+    if hidden_size % num_heads:
+        raise ConfigError(
+            f"hidden size {hidden_size} cannot be divided among {num_heads} heads: choose a number of heads that "
+            "divides it"
+        )
+    return hidden_size // num_heads
+
+
 @keras.saving.register_keras_serializable("bertlab")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(Layer):
     """Projects to A heads, computes attention in each, and projects back: MultiHead(Q, K, V).
 
     Dropout acts on the attention weights in training. The fused kernel is used if neither dropout nor the weights are
@@ -117,29 +128,13 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def build(self, x_shape, memory_shape=None):
         hidden_size = x_shape[-1]
-        if hidden_size % self.num_heads:
-            raise ConfigError(
-                f"hidden size {hidden_size} cannot be divided among {self.num_heads} heads: "
-                "choose a number of heads that divides it"
-            )
-        memory_shape = memory_shape or x_shape
-        self.query = self._projection("query", hidden_size, x_shape, self.initializer_range)
-        self.key = self._projection("key", hidden_size, memory_shape, self.initializer_range)
-        self.value = self._projection("value", hidden_size, memory_shape, self.initializer_range)
-        self.out = self._projection("out", hidden_size, x_shape, self.output_range or self.initializer_range)
+        size_of_heads(hidden_size, self.num_heads)
+        memory_shape, usual = memory_shape or x_shape, self.initializer_range
+        self.query = dense_part(self, "query", hidden_size, x_shape, usual, use_bias=self.biases)
+        self.key = dense_part(self, "key", hidden_size, memory_shape, usual, use_bias=self.biases)
+        self.value = dense_part(self, "value", hidden_size, memory_shape, usual, use_bias=self.biases)
+        self.out = dense_part(self, "out", hidden_size, x_shape, self.output_range or usual, use_bias=self.biases)
         self.weight_dropout = Dropout(self.dropout, dtype="float32", name="weight_dropout")
-        self.weight_dropout.build((None, self.num_heads, None, None))
-
-    def _projection(self, name, hidden_size, input_shape, deviation):
-        dense = keras.layers.Dense(
-            hidden_size,
-            use_bias=self.biases,
-            kernel_initializer=keras.initializers.TruncatedNormal(stddev=deviation),
-            dtype=self.dtype_policy,
-            name=name,
-        )
-        dense.build(input_shape)
-        return dense
 
     def split_heads(self, x):
         """(B, T, H) → (B, T, A, d)."""
@@ -187,15 +182,3 @@ class MultiHeadAttention(keras.layers.Layer):
         projections = sum(2 * queries * math.prod(part.kernel.shape) for part in of_queries)
         projections += sum(2 * keys * math.prod(part.kernel.shape) for part in of_keys)
         return projections + 4 * queries * keys * self.query.kernel.shape[-1]
-
-    def compute_output_shape(self, x_shape, memory_shape=None):
-        return x_shape
-
-    def get_config(self):
-        return super().get_config() | {
-            "num_heads": self.num_heads,
-            "dropout": self.dropout,
-            "initializer_range": self.initializer_range,
-            "output_range": self.output_range,
-            "biases": self.biases,
-        }

@@ -13,15 +13,17 @@ import numpy as np
 from keras import ops
 
 from bertlab.common.errors import ConfigError
+from bertlab.layers.base import Layer
 from bertlab.layers.characters import CharacterCNN, character_ids, characters_of_vocabulary
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.embeddings import TokenEmbedding
-from bertlab.layers.gathering import gather_positions
+from bertlab.layers.encoder import Stack
+from bertlab.layers.gathering import gather_positions, last_real_vectors
 from bertlab.layers.projected_lstm import ProjectedLSTM
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BiLMEmbeddings(keras.layers.Layer):
+class BiLMEmbeddings(Layer):
     """One vector for each token, the same for both directions; it knows nothing of other tokens or of positions.
 
     Args:
@@ -51,14 +53,13 @@ class BiLMEmbeddings(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.vocab_size, self.hidden_size = vocab_size, hidden_size
-        self.max_characters, self.initializer_range, self.cnn = max_characters, initializer_range, cnn or {}
+        self.vocab_size, self.max_characters = vocab_size, max_characters
         width, dtype = hidden_size // 2, self.dtype_policy
         self.token = self.characters = None
         if max_characters is None:
             self.token = TokenEmbedding(vocab_size, width, initializer_range, dtype=dtype, name="token")
         else:
-            self.characters = CharacterCNN(width, **self.cnn, dtype=dtype, name="characters")
+            self.characters = CharacterCNN(width, **(cnn or {}), dtype=dtype, name="characters")
 
     def build(self, input_shape=None):
         if self.token is not None:
@@ -86,10 +87,7 @@ class BiLMEmbeddings(keras.layers.Layer):
 
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
         token_ids = ops.cast(token_ids, "int32")
-        if self.token is not None:
-            x = self.token(token_ids)  # (B, T, P)
-        else:
-            x = self._spelled(token_ids)  # (B, T, P)
+        x = self._spelled(token_ids) if self.token is None else self.token(token_ids)  # (B, T, P)
         return ops.concatenate([x, x], axis=-1)
 
     def _spelled(self, token_ids):
@@ -111,13 +109,6 @@ class BiLMEmbeddings(keras.layers.Layer):
         """Numbers of one row that the backward pass needs."""
         return 0 if self.characters is None else self.characters.kept_numbers(tokens, self.max_characters)
 
-    def compute_output_shape(self, input_shape):
-        return (*input_shape, self.hidden_size)
-
-    def get_config(self):
-        names = ("vocab_size", "hidden_size", "max_characters", "initializer_range", "cnn")
-        return super().get_config() | {name: getattr(self, name) for name in names}
-
 
 def _numbers(shape, dtype=None):
     """The characters of tokens that are spelled as their numbers: "0", "1", "2" …"""
@@ -125,7 +116,7 @@ def _numbers(shape, dtype=None):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BiLMLayer(keras.layers.Layer):
+class BiLMLayer(Layer):
     """One LSTM in each direction, on its own half of the vectors.
 
     Args:
@@ -153,7 +144,7 @@ class BiLMLayer(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.units, self.cell_clip, self.projection_clip = units, cell_clip, projection_clip
-        self.residual, self.dropout = residual, dropout
+        self.residual = residual
         self.input_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
 
     def build(self, input_shape):
@@ -165,7 +156,6 @@ class BiLMLayer(keras.layers.Layer):
             lstm = ProjectedLSTM(*options, dtype=self.dtype_policy, name=name)
             lstm.build((*input_shape[:-1], width))
             setattr(self, name, lstm)
-        self.input_dropout.build(input_shape)
 
     def call(self, x, is_real=None, starts=None, ends=None, training=False):
         x = self.input_dropout(x, training=training)
@@ -179,16 +169,9 @@ class BiLMLayer(keras.layers.Layer):
         """Operations of the products for one row."""
         return self.forward_lstm.flops(tokens) + self.backward_lstm.flops(tokens)
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        names = ("units", "cell_clip", "projection_clip", "residual", "dropout")
-        return super().get_config() | {name: getattr(self, name) for name in names}
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class BiLMEncoder(keras.layers.Layer):
+class BiLMEncoder(Stack):
     """L layers of one LSTM in each direction, with a residual connection around each but the first.
 
     Args:
@@ -221,8 +204,6 @@ class BiLMEncoder(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.num_layers, self.units = num_layers, units
-        self.cell_clip, self.projection_clip, self.dropout = cell_clip, projection_clip, dropout
         dtype = self.dtype_policy
         self.layers_ = [
             BiLMLayer(units, cell_clip, projection_clip, i > 0, dropout, dtype=dtype, name=f"layer_{i}")
@@ -230,19 +211,8 @@ class BiLMEncoder(keras.layers.Layer):
         ]
         self.output_dropout = Dropout(dropout, dtype=dtype, name="dropout")
 
-    def build(self, input_shape):
-        for layer in (*self.layers_, self.output_dropout):
-            layer.build(input_shape)
-
     def call(
-        self,
-        x,
-        attention_mask=None,
-        training=False,
-        return_all=False,
-        positions=None,
-        depth=None,
-        sequence_ids=None,
+        self, x, attention_mask=None, training=False, return_all=False, positions=None, depth=None, sequence_ids=None
     ):
         is_real, starts, ends = _read_masks(attention_mask, sequence_ids)
         hidden_states = [x if is_real is None else x * ops.cast(is_real, x.dtype)[:, :, None]]
@@ -254,20 +224,9 @@ class BiLMEncoder(keras.layers.Layer):
             x = gather_positions(x, positions)  # (B, P, H)
         return (x, hidden_states, []) if return_all else x
 
-    def passed(self) -> list:
-        """The layers in the order in which the tokens go through them."""
-        return self.layers_
-
     def flops(self, tokens: int, num_positions: int) -> int:
         """Operations of the products for one row; a recurrent network computes every position."""
         return sum(layer.flops(tokens) for layer in self.layers_)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        names = ("num_layers", "units", "cell_clip", "projection_clip", "dropout")
-        return super().get_config() | {name: getattr(self, name) for name in names}
 
 
 def _read_masks(attention_mask, sequence_ids) -> tuple:
@@ -287,7 +246,7 @@ def _read_masks(attention_mask, sequence_ids) -> tuple:
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class BiLMHead(keras.layers.Layer):
+class BiLMHead(Layer):
     """Scores every token as the next one, from the forward vector, and as the one before, from the backward vector.
 
     One matrix for both directions, as published (section 3.1: the softmax layer's parameters are shared). Its initial
@@ -325,15 +284,9 @@ class BiLMHead(keras.layers.Layer):
         """Operations of the product for so many predictions; a token has two."""
         return 2 * predictions * self.width * self.vocab_size
 
-    def compute_output_shape(self, hidden_shape, table_shape=None):
-        return (*hidden_shape[:-1], 2, self.vocab_size)
-
-    def get_config(self):
-        return super().get_config() | {"vocab_size": self.vocab_size}
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class BothEndsVector(keras.layers.Layer):
+class BothEndsVector(Layer):
     """The forward vector of a row's last real token and the backward vector of its first: each has seen the whole row.
 
     Call: hidden (B, T, H); attention_mask (B, T) int, 1 for a real token, default all → (B, H).
@@ -348,11 +301,4 @@ class BothEndsVector(keras.layers.Layer):
 
     def call(self, hidden, attention_mask=None):
         forward, backward = ops.split(hidden, 2, axis=-1)  # (B, T, P)
-        if attention_mask is None:
-            return ops.concatenate([forward[:, -1], backward[:, 0]], axis=-1)
-        columns = ops.arange(ops.shape(hidden)[1])  # (T,)
-        last = ops.max(ops.where(ops.cast(attention_mask, "bool"), columns, 0), axis=1)  # (B,)
-        return ops.concatenate([gather_positions(forward, last[:, None])[:, 0], backward[:, 0]], axis=-1)
-
-    def compute_output_shape(self, hidden_shape):
-        return (hidden_shape[0], hidden_shape[-1])
+        return ops.concatenate([last_real_vectors(forward, attention_mask), backward[:, 0]], axis=-1)

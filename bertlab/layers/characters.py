@@ -14,6 +14,7 @@ import numpy as np
 from keras import ops
 
 from bertlab.layers.activations import get_activation
+from bertlab.layers.base import Layer
 
 # A character is a byte of UTF-8, 0 to 255, or one of five signs.
 BEGIN_SENTENCE, END_SENTENCE, BEGIN_WORD, END_WORD, PADDING = range(256, 261)
@@ -51,7 +52,7 @@ def characters_of_vocabulary(vocabulary, length: int) -> np.ndarray:
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class Highway(keras.layers.Layer):
+class Highway(Layer):
     """g relu(x W + b) + (1 − g) x with the gate g = σ(x W′ + b′), which begins nearly closed: b′ = −2.
 
     Parts: the Dense layers `transform` and `gate`.
@@ -74,9 +75,6 @@ class Highway(keras.layers.Layer):
         gate = ops.sigmoid(self.gate(x))
         return gate * ops.relu(self.transform(x)) + (1 - gate) * x
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
 
 def _dense(inputs: int, outputs: int, bias: float, dtype, name: str):
     return keras.layers.Dense(
@@ -89,7 +87,7 @@ def _dense(inputs: int, outputs: int, bias: float, dtype, name: str):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class CharacterCNN(keras.layers.Layer):
+class CharacterCNN(Layer):
     """One vector for each token: the largest value of each filter over the characters, highway layers, a projection.
 
     Args:
@@ -160,10 +158,3 @@ class CharacterCNN(keras.layers.Layer):
         """Numbers that the backward pass needs: each filter at all positions twice, and the highways' parts."""
         filters = 2 * sum((length - width + 1) * count for width, count in self.filters)
         return tokens * (filters + length * self.character_size + 5 * (1 + self.num_highway) * self.num_filters)
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], self.output_size)
-
-    def get_config(self):
-        names = ("output_size", "character_size", "filters", "num_highway", "activation")
-        return super().get_config() | {name: getattr(self, name) for name in names}

@@ -20,7 +20,7 @@ class DecoderLayer(EncoderLayer):
 
     A token never sees those behind it: the layer makes that mask itself.
 
-    Args: as in `EncoderLayer`; the activation of 2017 is ReLU.
+    Args: as in `EncoderLayer`; by default the activation of 2017, ReLU, and ε 1e-6 in LayerNorm.
 
     Parts: `attention`, `attention_norm`, `cross_attention`, `cross_norm`, `feed_forward`, `output_norm`.
 
@@ -35,53 +35,35 @@ class DecoderLayer(EncoderLayer):
     """
 
     def __init__(
-        self,
-        num_heads: int,
-        intermediate_size: int,
-        dropout: float = 0.1,
-        attention_dropout: float = 0.0,
-        activation: str = "relu",
-        layer_norm_eps: float = 1e-6,
-        initializer_range: float = 0.02,
-        pre_norm: bool = False,
-        **kwargs,
+        self, num_heads: int, intermediate_size: int, dropout: float = 0.1, attention_dropout: float = 0.0, **kwargs
     ):
-        super().__init__(
-            num_heads, intermediate_size, dropout, attention_dropout, activation, layer_norm_eps, initializer_range,
-            pre_norm, **kwargs,
-        )  # fmt: skip
+        kwargs = {"activation": "relu", "layer_norm_eps": 1e-6} | kwargs
+        super().__init__(num_heads, intermediate_size, dropout, attention_dropout, **kwargs)
         options = dict(dtype=self.dtype_policy)
         self.cross_attention = MultiHeadAttention(
-            num_heads, attention_dropout, initializer_range, name="cross_attention", **options
+            num_heads, attention_dropout, self.initializer_range, name="cross_attention", **options
         )
         self.cross_drop = Dropout(dropout, name="cross_dropout", **options)
-        self.cross_norm = LayerNormalization(layer_norm_eps, name="cross_norm", **options)
+        self.cross_norm = LayerNormalization(self.layer_norm_eps, name="cross_norm", **options)
 
     def build(self, x_shape, memory_shape=None):
         super().build(x_shape)
         self.cross_attention.build(x_shape, memory_shape or x_shape)
         self.cross_norm.build(x_shape)
-        self.cross_drop.build(x_shape)
 
     def call(self, x, memory, attention_mask=None, memory_mask=None, training=False, return_weights=False):
         options = dict(training=training, return_weights=return_weights)
         mask = combine(causal_mask(ops.shape(x)[1]), attention_mask)
-        attended = self.attention(self._before(x, self.attention_norm), attention_mask=mask, **options)
+        attended = self.attention(self.before(x, self.attention_norm), attention_mask=mask, **options)
         attended, *own = attended if return_weights else (attended,)
-        x = self._added(x, self.attention_drop(attended, training=training), self.attention_norm)  # (B, U, H)
+        x = self.after(x, self.attention_drop(attended, training=training), self.attention_norm)  # (B, U, H)
 
-        queries = self._before(x, self.cross_norm)
+        queries = self.before(x, self.cross_norm)
         crossed = self.cross_attention(queries, memory=memory, attention_mask=memory_mask, **options)
         crossed, *cross = crossed if return_weights else (crossed,)
-        x = self._added(x, self.cross_drop(crossed, training=training), self.cross_norm)  # (B, U, H)
-        x = self._feed_forward(x, training)
+        x = self.after(x, self.cross_drop(crossed, training=training), self.cross_norm)  # (B, U, H)
+        x = self.transformed(x, training)
         return (x, *own, *cross) if return_weights else x
-
-    def _before(self, x, norm):
-        return norm(x) if self.pre_norm else x
-
-    def _added(self, x, y, norm):
-        return x + y if self.pre_norm else norm(x + y)
 
     def remember(self, memory):
         """The keys and values of cross-attention, which are the same for every token: a pair of (B, S, A, d)."""
@@ -93,21 +75,17 @@ class DecoderLayer(EncoderLayer):
 
         remembered: what `remember` returned.
         """
-        queries = self._before(x, self.attention_norm)
+        queries = self.before(x, self.attention_norm)
         attended, *cache = self.attention.extend(queries, *cache, start, attention_mask)
-        x = self._added(x, attended, self.attention_norm)
+        x = self.after(x, attended, self.attention_norm)
 
-        query = self.cross_attention.split_heads(self.cross_attention.query(self._before(x, self.cross_norm)))
+        query = self.cross_attention.split_heads(self.cross_attention.query(self.before(x, self.cross_norm)))
         crossed = self.cross_attention.attend(query, *remembered, memory_mask, False, False)
-        x = self._added(x, crossed, self.cross_norm)
-        return self._feed_forward(x, False), tuple(cache)
+        return self.transformed(self.after(x, crossed, self.cross_norm)), tuple(cache)
 
     def flops(self, tokens: int, memory_tokens: int) -> int:
         """Operations of the products for one row of so many target and source tokens."""
         return super().flops(tokens, tokens) + self.cross_attention.flops(tokens, memory_tokens)
-
-    def compute_output_shape(self, x_shape, memory_shape=None):
-        return x_shape
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -138,18 +116,8 @@ class Decoder(Encoder):
             self.final_norm.build(x_shape)
 
     def call(self, x, memory, attention_mask=None, memory_mask=None, training=False, return_all=False):
-        hidden_states, own, cross = [x], [], []
-        for layer in self.layers_:
-            masks = dict(attention_mask=attention_mask, memory_mask=memory_mask)
-            x = layer(x, memory, **masks, training=training, return_weights=return_all)
-            if return_all:
-                x, *weights = x
-                own.append(weights[0])
-                cross.append(weights[1])
-            hidden_states.append(x)
-        if self.final_norm is not None:
-            x = hidden_states[-1] = self.final_norm(x)
-        return (x, hidden_states, own, cross) if return_all else x
+        options = dict(memory=memory, attention_mask=attention_mask, memory_mask=memory_mask, training=training)
+        return self.through(x, self.layers_, [options] * len(self.layers_), return_all)
 
     def remember(self, memory) -> list:
         """The keys and values of cross-attention for each layer; see `DecoderLayer.remember`."""
@@ -166,6 +134,3 @@ class Decoder(Encoder):
     def flops(self, tokens: int, memory_tokens: int) -> int:
         """Operations of the products for one row of so many target and source tokens."""
         return sum(layer.flops(tokens, memory_tokens) for layer in self.layers_)
-
-    def compute_output_shape(self, x_shape, memory_shape=None):
-        return x_shape

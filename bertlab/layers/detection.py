@@ -6,10 +6,11 @@ Letters: B batch, T tokens, H hidden size.
 import keras
 
 from bertlab.layers.activations import get_activation
+from bertlab.layers.base import Layer, dense_part
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class DetectionHead(keras.layers.Layer):
+class DetectionHead(Layer):
     """act(x W + b) w + c: one score for each token.
 
     Args:
@@ -30,16 +31,9 @@ class DetectionHead(keras.layers.Layer):
         self.initializer_range = initializer_range
 
     def build(self, hidden_shape):
-        self.dense = self._dense(hidden_shape, hidden_shape[-1], get_activation(self.activation), "dense")
-        self.score = self._dense(hidden_shape, 1, None, "score")
-
-    def _dense(self, shape, units, activation, name):
-        initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
-        layer = keras.layers.Dense(
-            units, activation=activation, kernel_initializer=initializer, dtype=self.dtype_policy, name=name
-        )
-        layer.build(shape)
-        return layer
+        deviation, activation = self.initializer_range, get_activation(self.activation)
+        self.dense = dense_part(self, "dense", hidden_shape[-1], hidden_shape, deviation, activation=activation)
+        self.score = dense_part(self, "score", 1, hidden_shape, deviation)
 
     def call(self, hidden):
         return self.score(self.dense(hidden))[..., 0]  # (B, T)
@@ -48,10 +42,3 @@ class DetectionHead(keras.layers.Layer):
         """Operations of the two products for so many tokens."""
         hidden_size = self.dense.kernel.shape[0]
         return 2 * tokens * hidden_size * (hidden_size + 1)
-
-    def compute_output_shape(self, hidden_shape):
-        return hidden_shape[:-1]
-
-    def get_config(self):
-        own = {"activation": self.activation, "initializer_range": self.initializer_range}
-        return super().get_config() | own

@@ -3,16 +3,19 @@
 Letters: B batch, T tokens, H hidden size, V vocabulary, M longest sequence.
 """
 
+import math
+
 import keras
 import numpy as np
 from keras import ops
 
+from bertlab.layers.base import Layer
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.normalization import LayerNormalization
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class TokenEmbedding(keras.layers.Layer):
+class TokenEmbedding(Layer):
     """One learned vector per token of the vocabulary; the table is also the MLM head's output matrix.
 
     Args:
@@ -46,16 +49,6 @@ class TokenEmbedding(keras.layers.Layer):
     def call(self, token_ids):
         rows = ops.take(self.embeddings, ops.cast(token_ids, "int32"), axis=0)  # (B, T, H)
         return ops.cast(rows, self.compute_dtype)
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape, self.hidden_size)
-
-    def get_config(self):
-        return super().get_config() | {
-            "vocab_size": self.vocab_size,
-            "hidden_size": self.hidden_size,
-            "initializer_range": self.initializer_range,
-        }
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -108,7 +101,7 @@ def sinusoids(num_positions: int, hidden_size: int, halves: bool = False) -> np.
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class SinusoidalPositionEmbedding(keras.layers.Layer):
+class SinusoidalPositionEmbedding(Layer):
     """Fixed sines and cosines of the position, without trained weights.
 
     Args:
@@ -134,28 +127,22 @@ class SinusoidalPositionEmbedding(keras.layers.Layer):
         table = ops.convert_to_tensor(self.table, dtype=self.compute_dtype)
         return ops.take(table, ops.cast(position_ids, "int32"), axis=0)
 
-    def compute_output_shape(self, input_shape):
-        return (*input_shape, self.hidden_size)
-
-    def get_config(self):
-        names = ("num_positions", "hidden_size", "halves")
-        return super().get_config() | {name: getattr(self, name) for name in names}
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class BertEmbeddings(keras.layers.Layer):
+class BertEmbeddings(Layer):
     """Dropout(LayerNorm(token + segment + position)).
 
     Args:
         vocab_size: V.   hidden_size: H.   max_positions: M.   num_segments: number of segments; 0: none at all.
-        position_embedding: learned | sinusoidal | none.
+        position_embedding: learned | sinusoidal | none.   halves: the order of sines and cosines, as in `sinusoids`.
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
+        scaled: whether a token's vector is multiplied by √H, as in the Transformer of 2017 (section 3.4).
         dropout: fraction of the sum set to zero in training.
         norm: whether there is a LayerNorm.   norm_bias: whether it has a bias.
         layer_norm_eps, initializer_range: as in `BertConfig`.
         tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
-            same sizes. `get_config` leaves it out.
+            same sizes. The layer then has no configuration.
 
     Parts: `token`, `segment`, `position`, `norm`.
 
@@ -176,7 +163,9 @@ class BertEmbeddings(keras.layers.Layer):
         num_segments: int = 2,
         dropout: float = 0.1,
         position_embedding: str = "learned",
+        halves: bool = False,
         positions_after: int | None = None,
+        scaled: bool = False,
         norm: bool = True,
         norm_bias: bool = True,
         layer_norm_eps: float = 1e-12,
@@ -185,39 +174,29 @@ class BertEmbeddings(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.vocab_size = vocab_size
         self.hidden_size = hidden_size
-        self.max_positions = max_positions
         self.num_segments = num_segments
-        self.dropout = dropout
-        self.position_embedding = position_embedding
         self.positions_after = positions_after
-        self.has_norm, self.norm_bias = norm, norm_bias
-        self.layer_norm_eps = layer_norm_eps
+        self.scaled = scaled
         self.initializer_range = initializer_range
-
-        if tables is None:
-            self._make_tables()
-        else:
+        dtype = self.dtype_policy
+        if tables is not None:
             self.token, self.segment, self.position = tables.token, tables.segment, tables.position
             self.norm = tables.norm
-        self.sum_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
-
-    def _make_tables(self):
-        options = dict(initializer_range=self.initializer_range, dtype=self.dtype_policy)
-        self.token = TokenEmbedding(self.vocab_size, self.hidden_size, name="token", **options)
-        self.segment = self.position = None
-        if self.num_segments:
-            self.segment = SegmentEmbedding(self.num_segments, self.hidden_size, name="segment", **options)
-        if self.position_embedding == "learned":
-            self.position = LearnedPositionEmbedding(self.max_positions, self.hidden_size, name="position", **options)
-        elif self.position_embedding == "sinusoidal":
-            self.position = SinusoidalPositionEmbedding(
-                self.max_positions, self.hidden_size, dtype=self.dtype_policy, name="position"
-            )
-        self.norm = None
-        if self.has_norm:
-            self.norm = LayerNormalization(self.layer_norm_eps, self.norm_bias, dtype=self.dtype_policy, name="norm")
+        else:
+            options = dict(initializer_range=initializer_range, dtype=dtype)
+            self.token = TokenEmbedding(vocab_size, hidden_size, name="token", **options)
+            self.segment = self.position = self.norm = None
+            if num_segments:
+                self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options)
+            if position_embedding == "learned":
+                self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
+            elif position_embedding == "sinusoidal":
+                sines = (max_positions, hidden_size, halves)
+                self.position = SinusoidalPositionEmbedding(*sines, dtype=dtype, name="position")
+            if norm:
+                self.norm = LayerNormalization(layer_norm_eps, norm_bias, dtype=dtype, name="norm")
+        self.sum_dropout = Dropout(dropout, dtype=dtype, name="dropout")
 
     def build(self, input_shape=None):
         for table in (self.token, self.segment, self.position):
@@ -225,16 +204,20 @@ class BertEmbeddings(keras.layers.Layer):
                 table.build((None, None))
         if self.norm is not None and not self.norm.built:
             self.norm.build((None, None, self.hidden_size))
-        self.sum_dropout.build((None, None, self.hidden_size))
 
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
         x = self.token(token_ids)  # (B, T, H)
+        if self.scaled:
+            x = x * math.sqrt(self.hidden_size)
         if self.segment is not None:
             only_one = token_type_ids is None or self.num_segments == 1
             x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
         if self.position is not None:
-            own = self._positions_of(token_ids) if position_ids is None else self._shifted(position_ids)
-            x = x + self.position(own)
+            if position_ids is None:
+                position_ids = self._positions_of(token_ids)
+            elif self.positions_after is not None:  # the table's rows for tokens begin later
+                position_ids = position_ids + (self.positions_after + 1)
+            x = x + self.position(position_ids)
         return self.sum_dropout(x if self.norm is None else self.norm(x), training=training)
 
     def _positions_of(self, token_ids):
@@ -242,68 +225,3 @@ class BertEmbeddings(keras.layers.Layer):
             return ops.arange(ops.shape(token_ids)[1])[None]  # (1, T)
         is_real = ops.cast(token_ids != self.positions_after, "int32")
         return ops.cumsum(is_real, axis=1) * is_real + self.positions_after  # (B, T)
-
-    def _shifted(self, position_ids):
-        """Given positions are counted from 0; the table's rows for tokens can begin later."""
-        return position_ids if self.positions_after is None else position_ids + (self.positions_after + 1)
-
-    def compute_output_shape(self, input_shape, *others):
-        return (*input_shape, self.hidden_size)
-
-    def get_config(self):
-        return super().get_config() | {
-            "vocab_size": self.vocab_size,
-            "hidden_size": self.hidden_size,
-            "max_positions": self.max_positions,
-            "num_segments": self.num_segments,
-            "dropout": self.dropout,
-            "position_embedding": self.position_embedding,
-            "positions_after": self.positions_after,
-            "norm": self.norm is not None,
-            "norm_bias": self.norm_bias,
-            "layer_norm_eps": self.layer_norm_eps,
-            "initializer_range": self.initializer_range,
-        }
-
-
-@keras.saving.register_keras_serializable("bertlab")
-class PositionlessEmbeddings(keras.layers.Layer):
-    """Dropout(token), for an encoder that takes positions and segments into account itself.
-
-    Args:
-        vocab_size: V.   hidden_size: H.   dropout: fraction of the vectors set to zero in training.
-        initializer_range: as in `BertConfig`.
-
-    Part: `token`.
-
-    Call: token_ids (B, T) int → (B, T, H). token_type_ids and position_ids are not read.
-
-    Example:
-        >>> tuple(PositionlessEmbeddings(vocab_size=11, hidden_size=8)(ops.array([[3, 1, 10]])).shape)
-        (1, 3, 8)
-    """
-
-    def __init__(
-        self, vocab_size: int, hidden_size: int, dropout: float = 0.1, initializer_range: float = 0.02, **kwargs
-    ):
-        super().__init__(**kwargs)
-        self.vocab_size = vocab_size
-        self.hidden_size = hidden_size
-        self.dropout = dropout
-        self.initializer_range = initializer_range
-        self.token = TokenEmbedding(vocab_size, hidden_size, initializer_range, dtype=self.dtype_policy, name="token")
-        self.token_dropout = Dropout(dropout, dtype=self.dtype_policy, name="dropout")
-
-    def build(self, input_shape=None):
-        self.token.build((None, None))
-        self.token_dropout.build((None, None, self.hidden_size))
-
-    def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
-        return self.token_dropout(self.token(token_ids), training=training)
-
-    def compute_output_shape(self, input_shape, *others):
-        return (*input_shape, self.hidden_size)
-
-    def get_config(self):
-        names = ("vocab_size", "hidden_size", "dropout", "initializer_range")
-        return super().get_config() | {name: getattr(self, name) for name in names}

@@ -6,6 +6,7 @@ Letters: B batch, T tokens, P positions, A heads, H hidden size.
 import keras
 
 from bertlab.layers.attention import MultiHeadAttention
+from bertlab.layers.base import Layer
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.feed_forward import FeedForward
 from bertlab.layers.gathering import gather_positions
@@ -14,7 +15,7 @@ from bertlab.layers.normalization import LayerNormalization
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class EncoderLayer(keras.layers.Layer):
+class EncoderLayer(Layer):
     """Self-attention, then the feed-forward network, each with dropout, a residual connection and a LayerNorm.
 
     post-LN (BERT):           x = LN(x + Dropout(SubLayer(x)))
@@ -37,6 +38,8 @@ class EncoderLayer(keras.layers.Layer):
         (2, 5, 8)
     """
 
+    attention_class = MultiHeadAttention
+
     def __init__(
         self,
         num_heads: int,
@@ -50,17 +53,13 @@ class EncoderLayer(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        self.num_heads = num_heads
-        self.intermediate_size = intermediate_size
-        self.activation = activation
-        self.dropout = dropout
-        self.attention_dropout = attention_dropout
-        self.layer_norm_eps = layer_norm_eps
         self.initializer_range = initializer_range
+        self.layer_norm_eps = layer_norm_eps
         self.pre_norm = pre_norm
-
         dtype = self.dtype_policy
-        self.attention = self.new_attention()
+        self.attention = self.attention_class(
+            num_heads, attention_dropout, initializer_range, dtype=dtype, name="attention"
+        )
         self.attention_drop = Dropout(dropout, dtype=dtype, name="attention_dropout")
         self.attention_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="attention_norm")
         self.feed_forward = FeedForward(
@@ -69,81 +68,92 @@ class EncoderLayer(keras.layers.Layer):
         self.feed_forward_drop = Dropout(dropout, dtype=dtype, name="feed_forward_dropout")
         self.output_norm = LayerNormalization(layer_norm_eps, dtype=dtype, name="output_norm")
 
-    def new_attention(self):
-        """The part `attention`."""
-        return MultiHeadAttention(
-            self.num_heads, self.attention_dropout, self.initializer_range, dtype=self.dtype_policy, name="attention"
-        )
-
     def build(self, input_shape):
         for layer in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
             layer.build(input_shape)
-        for dropout in (self.attention_drop, self.feed_forward_drop):
-            dropout.build(input_shape)
 
     def call(self, x, attention_mask=None, training=False, return_weights=False, positions=None):
-        memory = queries = self.attention_norm(x) if self.pre_norm else x  # (B, T, H)
+        memory = queries = self.before(x, self.attention_norm)  # (B, T, H)
         if positions is not None:
             x, queries = gather_positions(x, positions), gather_positions(memory, positions)  # (B, P, H)
             attention_mask = rows_at(attention_mask, positions)
-        attended = self.attention(
-            queries,
-            memory=memory,
-            attention_mask=attention_mask,
-            training=training,
-            return_weights=return_weights,
-        )
-        if return_weights:
-            attended, weights = attended
-        x = self._after_attention(x, attended, training)
-        return (x, weights) if return_weights else x
+        options = dict(training=training, return_weights=return_weights)
+        attended = self.attention(queries, memory=memory, attention_mask=attention_mask, **options)
+        attended, *weights = attended if return_weights else (attended,)
+        x = self.after(x, self.attention_drop(attended, training=training), self.attention_norm)
+        x = self.transformed(x, training)
+        return (x, *weights) if return_weights else x
 
     def extend(self, x, cache, start, attention_mask=None):
         """The next tokens of rows whose keys and values are kept: (x, cache); see `MultiHeadAttention.extend`."""
-        attended, *cache = self.attention.extend(
-            self.attention_norm(x) if self.pre_norm else x, *cache, start, attention_mask
-        )
-        return self._after_attention(x, attended, False), tuple(cache)
+        queries = self.before(x, self.attention_norm)
+        attended, *cache = self.attention.extend(queries, *cache, start, attention_mask)
+        return self.transformed(self.after(x, attended, self.attention_norm)), tuple(cache)
 
-    def _after_attention(self, x, attended, training):
-        x = x + self.attention_drop(attended, training=training)  # (B, T, H)
-        return self._feed_forward(x if self.pre_norm else self.attention_norm(x), training)
+    def before(self, x, norm):
+        """The input of a sub-layer."""
+        return norm(x) if self.pre_norm else x
 
-    def _feed_forward(self, x, training):
-        """The second sub-layer. x (B, T, H) → (B, T, H)."""
-        transformed = self.feed_forward(self.output_norm(x) if self.pre_norm else x)
-        x = x + self.feed_forward_drop(transformed, training=training)  # (B, T, H)
-        return x if self.pre_norm else self.output_norm(x)
+    def after(self, x, y, norm):
+        """x with the output y of a sub-layer."""
+        return x + y if self.pre_norm else norm(x + y)
+
+    def transformed(self, x, training=False):
+        """The second sub-layer: x (B, T, H) → (B, T, H)."""
+        y = self.feed_forward(self.before(x, self.output_norm))
+        return self.after(x, self.feed_forward_drop(y, training=training), self.output_norm)
 
     def attention_scores(self, x):
         """The scores that self-attention computes from the layer's input, before mask and softmax, float32.
 
         x (B, T, H) → (B, A, T, T).
         """
-        return self.attention.scores(self.attention_norm(x) if self.pre_norm else x)
+        return self.attention.scores(self.before(x, self.attention_norm))
 
     def flops(self, tokens: int, queries: int) -> int:
         """Operations of the products for one row, of which only `queries` positions are computed."""
         return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
 
-    def get_config(self):
-        return super().get_config() | {
-            "num_heads": self.num_heads,
-            "intermediate_size": self.intermediate_size,
-            "dropout": self.dropout,
-            "attention_dropout": self.attention_dropout,
-            "activation": self.activation,
-            "layer_norm_eps": self.layer_norm_eps,
-            "initializer_range": self.initializer_range,
-            "pre_norm": self.pre_norm,
-        }
+class Stack(Layer):
+    """Layers one after the other: the list `layers_`, and behind them the LayerNorm `final_norm`, or None."""
+
+    final_norm = None
+
+    def build(self, input_shape):
+        for layer in self.layers_:
+            layer.build(input_shape)
+        if self.final_norm is not None:
+            self.final_norm.build(input_shape)
+
+    def passed(self) -> list:
+        """The layers in the order in which the tokens go through them."""
+        return self.layers_
+
+    def through(self, x, layers, options, return_all: bool):
+        """The result of `call`. options: the keyword arguments of each of the layers.
+
+        With `return_all` a tuple: the output, the hidden states, and for each tensor of weights that a layer returns a
+        list of those of all layers.
+        """
+        hidden_states, all_weights = [x], []
+        for layer, own in zip(layers, options, strict=True):
+            x = layer(x, **own, return_weights=return_all)
+            x, *weights = x if return_all else (x,)
+            hidden_states.append(x)
+            all_weights.append(weights)
+        if self.final_norm is not None:
+            x = hidden_states[-1] = self.final_norm(x)
+        return (x, hidden_states, *map(list, zip(*all_weights, strict=True))) if return_all else x
+
+    def flops(self, tokens: int, num_positions: int) -> int:
+        """Operations of the products for one row, of which the last layer computes only so many positions."""
+        *before, last = self.passed()
+        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, num_positions)
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class Encoder(keras.layers.Layer):
+class Encoder(Stack):
     """L encoder layers, one after the other; in pre-LN with a last LayerNorm, since no layer ends with one.
 
     Args:
@@ -167,42 +177,21 @@ class Encoder(keras.layers.Layer):
 
     def __init__(self, num_layers: int, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
         names = ("attention_dropout", "activation", "layer_norm_eps", "initializer_range", "pre_norm")
-        options = {"dropout": dropout} | {name: kwargs.pop(name) for name in names if name in kwargs}
+        options = {name: kwargs.pop(name) for name in names if name in kwargs}
         super().__init__(**kwargs)
-        self.num_layers = num_layers
+        options |= dict(dropout=dropout, dtype=self.dtype_policy)
         self.layers_ = [  # keras.Model already has an attribute `layers`
-            self.layer_class(num_heads, intermediate_size, **options, dtype=self.dtype_policy, name=f"layer_{i}")
-            for i in range(num_layers)
+            self.layer_class(num_heads, intermediate_size, name=f"layer_{i}", **options) for i in range(num_layers)
         ]
         first = self.layers_[0]
-        self.final_norm = None
         if first.pre_norm:
             self.final_norm = LayerNormalization(first.layer_norm_eps, dtype=self.dtype_policy, name="final_norm")
 
-    def build(self, input_shape):
-        for layer in [*self.layers_, self.final_norm]:
-            if layer is not None:
-                layer.build(input_shape)
-
     def call(self, x, attention_mask=None, training=False, return_all=False, positions=None, depth=None):
-        hidden_states, all_weights = [x], []
         layers = self.passed()[:depth]
-        for number, layer in enumerate(layers, start=1):
-            layer_positions = positions if number == len(layers) else None
-            x = layer(
-                x,
-                attention_mask=attention_mask,
-                training=training,
-                return_weights=return_all,
-                positions=layer_positions,
-            )
-            if return_all:
-                x, weights = x
-                all_weights.append(weights)
-            hidden_states.append(x)
-        if self.final_norm is not None:
-            x = hidden_states[-1] = self.final_norm(x)
-        return (x, hidden_states, all_weights) if return_all else x
+        options = [dict(attention_mask=attention_mask, training=training) for _ in layers]
+        options[-1]["positions"] = positions
+        return self.through(x, layers, options, return_all)
 
     def extend(self, x, caches, start, attention_mask=None):
         """The next tokens of rows whose keys and values are kept, for a left-to-right model: (x, caches).
@@ -214,20 +203,3 @@ class Encoder(keras.layers.Layer):
             x, cache = layer.extend(x, cache, start, attention_mask)
             extended.append(cache)
         return x if self.final_norm is None else self.final_norm(x), extended
-
-    def passed(self) -> list:
-        """The layers in the order in which the tokens go through them."""
-        return self.layers_
-
-    def flops(self, tokens: int, num_positions: int) -> int:
-        """Operations of the products for one row, of which the last layer computes only so many positions."""
-        *before, last = self.passed()
-        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, num_positions)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        layer = self.layers_[0].get_config()
-        options = {name: value for name, value in layer.items() if name not in ("name", "trainable", "dtype")}
-        return super().get_config() | {"num_layers": self.num_layers} | options

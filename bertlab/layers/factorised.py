@@ -43,9 +43,3 @@ class FactorisedEmbeddings(BertEmbeddings):
     def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
         x = super().call(token_ids, token_type_ids, position_ids, training=training)  # (B, T, E)
         return self.projection(x)
-
-    def compute_output_shape(self, input_shape, *others):
-        return (*input_shape, self.output_size)
-
-    def get_config(self):
-        return super().get_config() | {"output_size": self.output_size}

@@ -10,11 +10,12 @@ import keras
 from keras import ops
 
 from bertlab.layers.activations import get_activation
+from bertlab.layers.base import Layer, dense_part
 from bertlab.layers.dropout import Dropout
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class FeedForward(keras.layers.Layer):
+class FeedForward(Layer):
     """act(x W₁ + b₁) W₂ + b₂.
 
     Args:
@@ -42,12 +43,9 @@ class FeedForward(keras.layers.Layer):
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
         options = dict(dtype=self.dtype_policy)
         self.inner = keras.layers.Dense(
-            self.intermediate_size,
-            activation=get_activation(self.activation),
-            kernel_initializer=initializer.clone(),
-            name="inner",
-            **options,
-        )
+            self.intermediate_size, get_activation(self.activation), kernel_initializer=initializer.clone(),
+            name="inner", **options,
+        )  # fmt: skip
         self.outer = keras.layers.Dense(hidden_size, kernel_initializer=initializer.clone(), name="outer", **options)
         self.inner.build(input_shape)
         self.outer.build((*input_shape[:-1], self.intermediate_size))
@@ -58,16 +56,6 @@ class FeedForward(keras.layers.Layer):
     def flops(self, tokens: int) -> int:
         """Operations of the two products for so many tokens."""
         return 2 * tokens * (math.prod(self.inner.kernel.shape) + math.prod(self.outer.kernel.shape))
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | {
-            "intermediate_size": self.intermediate_size,
-            "activation": self.activation,
-            "initializer_range": self.initializer_range,
-        }
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -102,24 +90,12 @@ class GatedFeedForward(FeedForward):
         self.output_range = output_range
 
     def build(self, input_shape):
-        inside = (*input_shape[:-1], self.intermediate_size)
+        inside, usual = (*input_shape[:-1], self.intermediate_size), self.initializer_range
         self.act = get_activation(self.activation)
-        self.inner = self._dense("inner", 2 * self.intermediate_size, input_shape, self.initializer_range)
+        self.inner = dense_part(self, "inner", 2 * self.intermediate_size, input_shape, usual, use_bias=False)
         self.product_dropout = Dropout(self.dropout, dtype=self.dtype_policy, name="dropout")
-        self.product_dropout.build(inside)
-        self.outer = self._dense("outer", input_shape[-1], inside, self.output_range or self.initializer_range)
-
-    def _dense(self, name, units, input_shape, deviation):
-        initializer = keras.initializers.TruncatedNormal(stddev=deviation)
-        dense = keras.layers.Dense(
-            units, use_bias=False, kernel_initializer=initializer, dtype=self.dtype_policy, name=name
-        )
-        dense.build(input_shape)
-        return dense
+        self.outer = dense_part(self, "outer", input_shape[-1], inside, self.output_range or usual, use_bias=False)
 
     def call(self, x, training=False):
         activated, gate = ops.split(self.inner(x), 2, axis=-1)  # (B, T, F) each
         return self.outer(self.product_dropout(self.act(activated) * gate, training=training))
-
-    def get_config(self):
-        return super().get_config() | {"dropout": self.dropout, "output_range": self.output_range}

@@ -17,6 +17,22 @@ def gather_positions(x, positions):
     return ops.take_along_axis(x, ops.cast(positions, "int32")[:, :, None], axis=1)
 
 
+def last_real_vectors(x, attention_mask=None):
+    """The vector of each row's last real token; padding may be on any side.
+
+    x (B, T, H); attention_mask (B, T), 1 for a real token, default all → (B, H).
+
+    Example:
+        >>> x = ops.array([[[1.0], [2.0], [3.0]]])
+        >>> ops.convert_to_numpy(last_real_vectors(x, ops.array([[1, 1, 0]]))).tolist()
+        [[2.0]]
+    """
+    if attention_mask is None:
+        return x[:, -1]
+    indices = ops.arange(ops.shape(x)[1], dtype="int32") * ops.cast(attention_mask, "int32")  # (B, T)
+    return gather_positions(x, ops.max(indices, axis=1, keepdims=True))[:, 0]
+
+
 def put_at_positions(x, positions, values, used):
     """The rows with other values at some positions.
 

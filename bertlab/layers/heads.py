@@ -8,8 +8,9 @@ import keras
 from keras import ops
 
 from bertlab.layers.activations import get_activation
+from bertlab.layers.base import Layer, dense_part
 from bertlab.layers.dropout import Dropout
-from bertlab.layers.gathering import gather_positions
+from bertlab.layers.gathering import last_real_vectors
 from bertlab.layers.normalization import LayerNormalization
 
 
@@ -18,7 +19,7 @@ def _positive_tanh(x):
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class Pooler(keras.layers.Layer):
+class Pooler(Layer):
     """tanh(W x₀ + b): one vector for the whole row, from its first token, [CLS].
 
     Args:
@@ -40,24 +41,13 @@ class Pooler(keras.layers.Layer):
         self.activation = activation
 
     def build(self, hidden_shape):
-        hidden_size = hidden_shape[-1]
-        self.dense = keras.layers.Dense(
-            hidden_size,
-            activation=_positive_tanh if self.activation == "positive_tanh" else self.activation,
-            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
-            dtype=self.dtype_policy,
-            name="dense",
-        )
-        self.dense.build((hidden_shape[0], hidden_size))
+        batch, _, hidden_size = hidden_shape
+        activation = _positive_tanh if self.activation == "positive_tanh" else self.activation
+        shape = (batch, hidden_size)
+        self.dense = dense_part(self, "dense", hidden_size, shape, self.initializer_range, activation=activation)
 
     def call(self, hidden):
         return self.dense(hidden[:, 0])
-
-    def compute_output_shape(self, hidden_shape):
-        return (hidden_shape[0], hidden_shape[-1])
-
-    def get_config(self):
-        return super().get_config() | {"initializer_range": self.initializer_range, "activation": self.activation}
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -77,17 +67,12 @@ class LastTokenPooler(Pooler):
     needs_all = True
 
     def call(self, hidden, attention_mask=None):
-        if attention_mask is None or len(attention_mask.shape) != 2:
-            return self.dense(hidden[:, -1])
-        indices = ops.arange(ops.shape(hidden)[1], dtype="int32") * ops.cast(attention_mask, "int32")  # (B, T)
-        return self.dense(gather_positions(hidden, ops.max(indices, axis=1, keepdims=True))[:, 0])
-
-    def compute_output_shape(self, hidden_shape, *others):
-        return super().compute_output_shape(hidden_shape)
+        known = attention_mask is not None and len(attention_mask.shape) == 2
+        return self.dense(last_real_vectors(hidden, attention_mask if known else None))
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class MaskedLanguageModelHead(keras.layers.Layer):
+class MaskedLanguageModelHead(Layer):
     """Scores every token of the vocabulary: LN(act(x W + b)) E + bias.
 
     Tied, as in BERT, E is the transposed token table, passed at every call; untied (the algorithm's W_u) the head
@@ -137,22 +122,14 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         width = self.width or hidden_shape[-1]
         initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
         if self.transformed:
-            self.dense = keras.layers.Dense(
-                width,
-                activation=get_activation(self.activation),
-                use_bias=self.inner_biases,
-                kernel_initializer=initializer.clone(),
-                dtype=self.dtype_policy,
-                name="dense",
-            )
-            self.dense.build(hidden_shape)
+            options = dict(activation=get_activation(self.activation), use_bias=self.inner_biases)
+            self.dense = dense_part(self, "dense", width, hidden_shape, self.initializer_range, **options)
             self.norm = LayerNormalization(self.layer_norm_eps, self.inner_biases, dtype=self.dtype_policy, name="norm")
             self.norm.build((*hidden_shape[:-1], width))
         self._products = width * ((hidden_shape[-1] if self.transformed else 0) + self.vocab_size)
         if not self.tied:
-            self.unembedding = self.add_weight(
-                shape=(width, self.vocab_size), initializer=initializer.clone(), name="unembedding"
-            )
+            shape = (width, self.vocab_size)
+            self.unembedding = self.add_weight(shape=shape, initializer=initializer.clone(), name="unembedding")
         self.bias = self.add_weight(shape=(self.vocab_size,), initializer="zeros", name="bias")
 
     def call(self, hidden, table=None):
@@ -164,24 +141,9 @@ class MaskedLanguageModelHead(keras.layers.Layer):
         """Operations of the products for so many predictions."""
         return 2 * predictions * self._products
 
-    def compute_output_shape(self, hidden_shape, table_shape=None):
-        return (*hidden_shape[:-1], self.vocab_size)
-
-    def get_config(self):
-        return super().get_config() | {
-            "vocab_size": self.vocab_size,
-            "activation": self.activation,
-            "layer_norm_eps": self.layer_norm_eps,
-            "initializer_range": self.initializer_range,
-            "tied": self.tied,
-            "width": self.width,
-            "transformed": self.transformed,
-            "inner_biases": self.inner_biases,
-        }
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class LanguageModelHead(keras.layers.Layer):
+class LanguageModelHead(Layer):
     """Scores every token of the vocabulary as the next one: x E, and nothing else (Radford et al. 2018), or x E + b.
 
     Args:
@@ -226,16 +188,9 @@ class LanguageModelHead(keras.layers.Layer):
         """Operations of the product for so many predictions."""
         return 2 * predictions * self.width * self.vocab_size
 
-    def compute_output_shape(self, hidden_shape, table_shape=None):
-        return (*hidden_shape[:-1], self.vocab_size)
-
-    def get_config(self):
-        own = {name: getattr(self, name) for name in ("vocab_size", "initializer_range", "tied")}
-        return super().get_config() | own | {"bias": self.has_bias}
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class ClassificationHead(keras.layers.Layer):
+class ClassificationHead(Layer):
     """Dropout and one linear layer on the last axis: every fine-tuning head, and next-sentence prediction.
 
     On the pooled vector (B, H) it gives the classes of a text or pair (C = 1: a regression, or the score of one of
@@ -265,26 +220,8 @@ class ClassificationHead(keras.layers.Layer):
 
     def build(self, input_shape):
         self.input_dropout = Dropout(self.dropout, dtype=self.dtype_policy, name="dropout")
-        self.input_dropout.build(input_shape)
-        self.dense = keras.layers.Dense(
-            self.num_outputs,
-            use_bias=self.has_bias,
-            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
-            dtype=self.dtype_policy,
-            name="dense",
-        )
-        self.dense.build(input_shape)
+        deviation, biases = self.initializer_range, self.has_bias
+        self.dense = dense_part(self, "dense", self.num_outputs, input_shape, deviation, use_bias=biases)
 
     def call(self, x, training=False):
         return self.dense(self.input_dropout(x, training=training))
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], self.num_outputs)
-
-    def get_config(self):
-        return super().get_config() | {
-            "num_outputs": self.num_outputs,
-            "dropout": self.dropout,
-            "initializer_range": self.initializer_range,
-            "bias": self.has_bias,
-        }

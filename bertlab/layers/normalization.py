@@ -7,12 +7,13 @@ import keras
 from keras import ops
 
 from bertlab.common.devices import computed_apart, on_jax_gpu
+from bertlab.layers.base import Layer
 
 PARTIAL_SUMS = 64  # groups of rows that are added up first; other numbers were not measured
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class LayerNormalization(keras.layers.Layer):
+class LayerNormalization(Layer):
     """γ · (x − mean) / √(variance + ε) + β, over the last axis.
 
     The mean and variance of float16 and bfloat16 inputs are taken in float32: ε = 1e-12 is 0 in float16.
@@ -49,12 +50,6 @@ class LayerNormalization(keras.layers.Layer):
         if on_jax_gpu():
             return _with_sums_in_two_steps(self.epsilon, self.compute_dtype)(ops.convert_to_tensor(x), gamma, beta)
         return ops.cast(normalised(x, self.epsilon)[0] * gamma + beta, self.compute_dtype)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | {"epsilon": self.epsilon, "bias": self.bias}
 
 
 def normalised(x, epsilon: float) -> tuple:

@@ -9,9 +9,11 @@ Letters: B batch, T tokens, D dimensions in, U units of the cell, P dimensions o
 import keras
 from keras import ops
 
+from bertlab.layers.base import Layer
+
 
 @keras.saving.register_keras_serializable("bertlab")
-class ProjectedLSTM(keras.layers.Layer):
+class ProjectedLSTM(Layer):
     """One direction of a recurrent network with a cell c of U numbers and an output h of P.
 
         i, f, g, o = x W + h′ R + b              h′, c′: output and cell of the token before, zero at first
@@ -47,7 +49,6 @@ class ProjectedLSTM(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         self.units, self.projection_size = units, projection_size
-        self.cell_clip, self.projection_clip = cell_clip, projection_clip
         self.go_backwards = go_backwards
         self.cell = _Cell(units, projection_size, cell_clip, projection_clip, dtype=self.dtype_policy, name="cell")
         self.recurrence = keras.layers.RNN(
@@ -79,13 +80,6 @@ class ProjectedLSTM(keras.layers.Layer):
         """Operations of the products for one row."""
         recurrent = self.width * 4 * self.units + (self.units * self.width if self.projection_size else 0)
         return 2 * tokens * (self.input_size * 4 * self.units + recurrent)
-
-    def compute_output_shape(self, input_shape):
-        return (*input_shape[:-1], self.width)
-
-    def get_config(self):
-        names = ("units", "projection_size", "cell_clip", "projection_clip", "go_backwards")
-        return super().get_config() | {name: getattr(self, name) for name in names}
 
 
 class _Cell(keras.layers.Layer):

@@ -22,7 +22,8 @@ import numpy as np
 from keras import ops
 
 from bertlab.common.errors import ConfigError
-from bertlab.layers.attention import MASKED_SCORE
+from bertlab.layers.attention import MASKED_SCORE, size_of_heads
+from bertlab.layers.base import Layer
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.encoder import Encoder, EncoderLayer
 from bertlab.layers.gathering import gather_positions
@@ -80,7 +81,7 @@ def next_memory(hidden_states, memory=None, length: int | None = None, reused: i
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class RelativeAttention(keras.layers.Layer):
+class RelativeAttention(Layer):
     """Multi-head attention whose scores are ((q + u)·k + (q + v)·r + (q + w)·s) / √d.
 
     k is the key's content, r a projected vector of the distance between query and key, s one of two vectors: same
@@ -112,12 +113,7 @@ class RelativeAttention(keras.layers.Layer):
 
     def build(self, x_shape):
         hidden_size = x_shape[-1]
-        if hidden_size % self.num_heads:
-            raise ConfigError(
-                f"hidden size {hidden_size} cannot be divided among {self.num_heads} heads: "
-                "choose a number of heads that divides it"
-            )
-        head = (self.num_heads, hidden_size // self.num_heads)
+        head = (self.num_heads, size_of_heads(hidden_size, self.num_heads))
         self.query, self.key, self.value = (
             self._dense(name, "bth,had->btad", (None, *head), (None, None, hidden_size))
             for name in ("query", "key", "value")
@@ -129,7 +125,6 @@ class RelativeAttention(keras.layers.Layer):
         )
         self.segment = self._vectors("segment", (2, *head))
         self.weight_dropout = Dropout(self.dropout, dtype="float32", name="weight_dropout")
-        self.weight_dropout.build((None, self.num_heads, None, None))
 
     def _initializer(self):
         return keras.initializers.TruncatedNormal(stddev=self.initializer_range)
@@ -190,16 +185,6 @@ class RelativeAttention(keras.layers.Layer):
         read = 4 * keys * kernel if reads else 0
         return 4 * queries * kernel + read + 2 * queries * hidden_size * (keys + 2 * keys + keys)
 
-    def compute_output_shape(self, x_shape, *others):
-        return x_shape
-
-    def get_config(self):
-        return super().get_config() | {
-            "num_heads": self.num_heads,
-            "dropout": self.dropout,
-            "initializer_range": self.initializer_range,
-        }
-
 
 @keras.saving.register_keras_serializable("bertlab")
 class RelativeEncoderLayer(EncoderLayer):
@@ -216,48 +201,26 @@ class RelativeEncoderLayer(EncoderLayer):
         (2, 5, 8)
     """
 
+    attention_class = RelativeAttention
+
     def __init__(self, num_heads: int, intermediate_size: int, dropout: float = 0.1, **kwargs):
         super().__init__(num_heads, intermediate_size, dropout, **kwargs)
         if self.pre_norm:
             raise ConfigError("an encoder with relative attention has no pre-LN form: leave out pre_norm")
         self.inner_drop = Dropout(dropout, dtype=self.dtype_policy, name="inner_dropout")
 
-    def new_attention(self):
-        return RelativeAttention(
-            self.num_heads, self.attention_dropout, self.initializer_range, dtype=self.dtype_policy, name="attention"
-        )
-
-    def build(self, x_shape):
-        super().build(x_shape)
-        self.inner_drop.build((*x_shape[:-1], self.intermediate_size))
-
-    def call(
-        self,
-        x,
-        distances,
-        attention_mask=None,
-        other_segment=None,
-        source=None,
-        positions=None,
-        training=False,
-        return_weights=False,
-    ):
-        options = dict(source=source, positions=positions, training=training, return_weights=return_weights)
-        attended = self.attention(x, distances, attention_mask, other_segment, **options)
-        if return_weights:
-            attended, weights = attended
+    def call(self, x, distances, training=False, return_weights=False, **options):
+        attended = self.attention(x, distances, training=training, return_weights=return_weights, **options)
+        attended, *weights = attended if return_weights else (attended,)
         x = self.attention_norm(x + self.attention_drop(attended, training=training))  # (B, T, H)
         inner = self.inner_drop(self.feed_forward.inner(x), training=training)  # (B, T, F)
         transformed = self.feed_forward_drop(self.feed_forward.outer(inner), training=training)
         x = self.output_norm(x + transformed)
-        return (x, weights) if return_weights else x
+        return (x, *weights) if return_weights else x
 
     def flops(self, tokens: int, queries: int, reads: bool = True) -> int:
         """Operations of the products for one row; reads: as in `RelativeAttention.flops`."""
         return self.attention.flops(queries, tokens, reads) + self.feed_forward.flops(queries)
-
-    def compute_output_shape(self, x_shape, *others):
-        return x_shape
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -294,9 +257,6 @@ class TwoStreamEncoder(Encoder):
     def build(self, input_shape):
         super().build(input_shape)
         hidden_size = input_shape[-1]
-        self.distance_drop.build((None, hidden_size))
-        self.query_drop.build(input_shape)
-        self.last_drop.build(input_shape)
         initializer = keras.initializers.TruncatedNormal(stddev=self.layers_[0].initializer_range)
         self.prediction = self.add_weight(shape=(1, 1, hidden_size), initializer=initializer, name="prediction")
 
@@ -352,9 +312,6 @@ class TwoStreamEncoder(Encoder):
         *before, last = self.passed()
         both = sum(layer.flops(tokens, tokens) + layer.flops(tokens, num_positions, reads=False) for layer in before)
         return both + last.flops(tokens, num_positions)
-
-    def compute_output_shape(self, x_shape, positions_shape=None):
-        return x_shape if positions_shape is None else (*positions_shape, x_shape[-1])
 
 
 def _at_once(positions, tokens):

@@ -75,6 +75,3 @@ class RotaryAttention(MultiHeadAttention):
         key = rotate(self.split_heads(self.key(memory)), angles)  # (B, S, A, d)
         value = self.split_heads(self.value(memory))  # (B, S, A, d)
         return self.attend(query, key, value, attention_mask, training, return_weights)
-
-    def get_config(self):
-        return super().get_config() | {"theta": self.theta}

@@ -10,7 +10,9 @@ import math
 import keras
 from keras import ops
 
+from bertlab.layers.base import Layer
 from bertlab.layers.dropout import Dropout
+from bertlab.layers.encoder import Stack
 from bertlab.layers.feed_forward import GatedFeedForward
 from bertlab.layers.gathering import gather_positions
 from bertlab.layers.masks import combine, rows_at, window_mask
@@ -19,7 +21,7 @@ from bertlab.layers.rotary import RotaryAttention
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class RotaryEncoderLayer(keras.layers.Layer):
+class RotaryEncoderLayer(Layer):
     """x = x + Dropout(Attention(LN(x))), then x = x + FeedForward(LN(x)): pre-LN, without biases.
 
     Args:
@@ -56,11 +58,6 @@ class RotaryEncoderLayer(keras.layers.Layer):
     ):
         super().__init__(**kwargs)
         dtype = self.dtype_policy
-        self._options = dict(
-            num_heads=num_heads, intermediate_size=intermediate_size, dropout=dropout,
-            attention_dropout=attention_dropout, activation=activation, theta=theta, layer_norm_eps=layer_norm_eps,
-            initializer_range=initializer_range, output_range=output_range, attention_norm=attention_norm,
-        )  # fmt: skip
         ranges = dict(initializer_range=initializer_range, output_range=output_range)
         self.attention = RotaryAttention(
             num_heads, attention_dropout, theta, **ranges, biases=False, dtype=dtype, name="attention"
@@ -75,7 +72,7 @@ class RotaryEncoderLayer(keras.layers.Layer):
         self.output_norm = LayerNormalization(layer_norm_eps, bias=False, dtype=dtype, name="output_norm")
 
     def build(self, input_shape):
-        for layer in (self.attention, self.attention_drop, self.attention_norm, self.feed_forward, self.output_norm):
+        for layer in (self.attention, self.attention_norm, self.feed_forward, self.output_norm):
             if layer is not None:
                 layer.build(input_shape)
 
@@ -86,25 +83,18 @@ class RotaryEncoderLayer(keras.layers.Layer):
             attention_mask = rows_at(attention_mask, positions)
         options = dict(memory=memory, positions=positions, training=training, return_weights=return_weights)
         attended = self.attention(queries, position_ids, attention_mask=attention_mask, **options)
-        if return_weights:
-            attended, weights = attended
+        attended, *weights = attended if return_weights else (attended,)
         x = x + self.attention_drop(attended, training=training)  # (B, T, H)
         x = x + self.feed_forward(self.output_norm(x), training=training)
-        return (x, weights) if return_weights else x
+        return (x, *weights) if return_weights else x
 
     def flops(self, tokens: int, queries: int) -> int:
         """Operations of the products for one row, of which only `queries` positions are computed."""
         return self.attention.flops(queries, tokens) + self.feed_forward.flops(queries)
 
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | self._options
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class RotaryEncoder(keras.layers.Layer):
+class RotaryEncoder(Stack):
     """L rotary layers and a last LayerNorm. The first and every `global_every`-th layer after it sees the whole row.
 
     Args:
@@ -144,16 +134,12 @@ class RotaryEncoder(keras.layers.Layer):
         **kwargs,
     ):
         super().__init__(**kwargs)
+        self.global_every, self.reach = global_every, reach
         options = dict(
             dropout=dropout, attention_dropout=attention_dropout, activation=activation,
             layer_norm_eps=layer_norm_eps, initializer_range=initializer_range,
+            output_range=initializer_range / math.sqrt(2 * num_layers), dtype=self.dtype_policy,
         )  # fmt: skip
-        self._options = options | dict(
-            num_layers=num_layers, num_heads=num_heads, intermediate_size=intermediate_size,
-            global_every=global_every, reach=reach, global_theta=global_theta, local_theta=local_theta,
-        )  # fmt: skip
-        self.global_every, self.reach = global_every, reach
-        options |= dict(output_range=initializer_range / math.sqrt(2 * num_layers), dtype=self.dtype_policy)
         self.layers_ = [
             RotaryEncoderLayer(
                 num_heads,
@@ -167,10 +153,6 @@ class RotaryEncoder(keras.layers.Layer):
         ]
         self.final_norm = LayerNormalization(layer_norm_eps, bias=False, dtype=self.dtype_policy, name="final_norm")
 
-    def build(self, input_shape):
-        for layer in [*self.layers_, self.final_norm]:
-            layer.build(input_shape)
-
     def call(
         self, x, attention_mask=None, position_ids=None, training=False, return_all=False, positions=None, depth=None
     ):
@@ -178,26 +160,7 @@ class RotaryEncoder(keras.layers.Layer):
         num_tokens = ops.shape(x)[1]
         position_ids = ops.arange(num_tokens)[None] if position_ids is None else position_ids
         near = combine(attention_mask, window_mask(num_tokens, self.reach))
-        hidden_states, all_weights = [x], []
-        for number, layer in enumerate(layers):
-            mask = near if number % self.global_every else attention_mask
-            layer_positions = positions if number == len(layers) - 1 else None
-            options = dict(training=training, return_weights=return_all, positions=layer_positions)
-            x = layer(x, position_ids, attention_mask=mask, **options)
-            if return_all:
-                x, weights = x
-                all_weights.append(weights)
-            hidden_states.append(x)
-        x = hidden_states[-1] = self.final_norm(x)
-        return (x, hidden_states, all_weights) if return_all else x
-
-    def flops(self, tokens: int, num_positions: int) -> int:
-        """Operations of the products for one row, of which the last layer computes only so many positions."""
-        *before, last = self.layers_
-        return sum(layer.flops(tokens, tokens) for layer in before) + last.flops(tokens, num_positions)
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | self._options
+        masks = [near if number % self.global_every else attention_mask for number in range(len(layers))]
+        options = [dict(position_ids=position_ids, attention_mask=mask, training=training) for mask in masks]
+        options[-1]["positions"] = positions
+        return self.through(x, layers, options, return_all)

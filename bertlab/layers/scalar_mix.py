@@ -9,9 +9,11 @@ Letters: K layers, H hidden size.
 import keras
 from keras import ops
 
+from bertlab.layers.base import Layer
+
 
 @keras.saving.register_keras_serializable("bertlab")
-class ScalarMix(keras.layers.Layer):
+class ScalarMix(Layer):
     """γ Σ_k softmax(w)_k x_k: one number for each layer, the same for all tokens.
 
     Args:
@@ -38,6 +40,3 @@ class ScalarMix(keras.layers.Layer):
         shares = ops.softmax(ops.cast(self.weights_of_layers, "float32"))  # (K,)
         factors = ops.cast(self.gamma * shares, x.dtype)
         return ops.sum(x * factors[:, None], axis=-2)
-
-    def get_config(self):
-        return super().get_config() | {"num_layers": self.num_layers}

@@ -38,7 +38,6 @@ class SharedEncoder(Encoder):
         layers_per_group: int = 1,
         **kwargs,
     ):
-        kwargs.pop("num_layers", None)  # in a saved configuration
         super().__init__(num_groups * layers_per_group, num_heads, intermediate_size, **kwargs)
         self.num_steps = num_steps
         self.num_groups = num_groups
@@ -50,7 +49,3 @@ class SharedEncoder(Encoder):
             first = step * self.num_groups // self.num_steps * self.layers_per_group
             order += self.layers_[first : first + self.layers_per_group]
         return order
-
-    def get_config(self):
-        own = {name: getattr(self, name) for name in ("num_steps", "num_groups", "layers_per_group")}
-        return super().get_config() | own

@@ -8,14 +8,15 @@ from keras import ops
 
 from bertlab.common.errors import ConfigError
 from bertlab.layers.activations import get_activation
-from bertlab.layers.gathering import gather_positions
+from bertlab.layers.base import Layer, dense_part
+from bertlab.layers.gathering import last_real_vectors
 from bertlab.layers.normalization import LayerNormalization
 
 POOLINGS = ("cls", "mean")
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class HeadTransform(keras.layers.Layer):
+class HeadTransform(Layer):
     """LN(act(x W)), without biases.
 
     Args:
@@ -39,30 +40,13 @@ class HeadTransform(keras.layers.Layer):
         self.initializer_range = initializer_range
 
     def build(self, input_shape):
-        self.dense = keras.layers.Dense(
-            input_shape[-1],
-            activation=get_activation(self.activation),
-            use_bias=False,
-            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
-            dtype=self.dtype_policy,
-            name="dense",
-        )
-        self.dense.build(input_shape)
+        options = dict(activation=get_activation(self.activation), use_bias=False)
+        self.dense = dense_part(self, "dense", input_shape[-1], input_shape, self.initializer_range, **options)
         self.norm = LayerNormalization(self.layer_norm_eps, bias=False, dtype=self.dtype_policy, name="norm")
         self.norm.build(input_shape)
 
     def call(self, x):
         return self.norm(self.dense(x))
-
-    def compute_output_shape(self, input_shape):
-        return input_shape
-
-    def get_config(self):
-        return super().get_config() | {
-            "activation": self.activation,
-            "layer_norm_eps": self.layer_norm_eps,
-            "initializer_range": self.initializer_range,
-        }
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -93,15 +77,9 @@ class TransformPooler(HeadTransform):
     def call(self, hidden, attention_mask=None):
         return super().call(hidden[:, 0] if self.pooling == "cls" else _mean(hidden, attention_mask))
 
-    def compute_output_shape(self, hidden_shape):
-        return (hidden_shape[0], hidden_shape[-1])
-
-    def get_config(self):
-        return super().get_config() | {"pooling": self.pooling}
-
 
 @keras.saving.register_keras_serializable("bertlab")
-class LastTokenVector(keras.layers.Layer):
+class LastTokenVector(Layer):
     """The vector of a row's last real token, the only one that has seen the whole row in a left-to-right model.
 
     Call: hidden (B, T, H); attention_mask (B, T) int, 1 for a real token, default all → (B, H).
@@ -117,19 +95,12 @@ class LastTokenVector(keras.layers.Layer):
     needs_all = True
 
     def call(self, hidden, attention_mask=None):
-        if attention_mask is None:
-            return hidden[:, -1]
         _check_rows(attention_mask)
-        columns = ops.arange(ops.shape(hidden)[1])  # (T,)
-        last = ops.max(ops.where(ops.cast(attention_mask, "bool"), columns, 0), axis=1)  # (B,)
-        return gather_positions(hidden, last[:, None])[:, 0]
-
-    def compute_output_shape(self, hidden_shape):
-        return (hidden_shape[0], hidden_shape[-1])
+        return last_real_vectors(hidden, attention_mask)
 
 
 def _check_rows(attention_mask) -> None:
-    if len(attention_mask.shape) != 2:
+    if attention_mask is not None and len(attention_mask.shape) != 2:
         raise ConfigError(
             f"attention_mask has {len(attention_mask.shape)} axes; a vector of the real tokens needs (batch, tokens)"
         )
@@ -137,9 +108,9 @@ def _check_rows(attention_mask) -> None:
 
 def _mean(hidden, attention_mask):
     """The mean over the real tokens, in float32: (B, T, H) → (B, H)."""
+    _check_rows(attention_mask)
     if attention_mask is None:
         return ops.mean(hidden, axis=1)
-    _check_rows(attention_mask)
     weights = ops.cast(attention_mask, "float32")  # (B, T)
     total = ops.einsum("bth,bt->bh", ops.cast(hidden, "float32"), weights)
     return ops.cast(total / ops.sum(weights, axis=1, keepdims=True), hidden.dtype)

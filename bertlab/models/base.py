@@ -10,7 +10,15 @@ from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
 from bertlab.families import family, family_of
 from bertlab.families.names import BACKBONE
-from bertlab.layers import arbitrary_mask, causal_mask, combine, gather_positions, packed_mask, padding_mask
+from bertlab.layers import (
+    ClassificationHead,
+    arbitrary_mask,
+    causal_mask,
+    combine,
+    gather_positions,
+    packed_mask,
+    padding_mask,
+)
 
 INPUT_NAMES = (
     "input_ids", "token_type_ids", "attention_mask", "position_ids", "sequence_ids", "order_ids", "masked_lm_positions"
@@ -194,10 +202,12 @@ class ModelWithHead(FromPreset, keras.Model):
         """The backbone's outputs that the head reads."""
         return self.backbone(inputs, training=training, depth=self.depth)
 
-    @property
-    def bert(self) -> Backbone:
-        """The backbone, under its older name."""
-        return self.backbone
+    def linear_head(self, num_outputs: int, dropout: float = 0.0, name: str = "head", **options) -> ClassificationHead:
+        """A new linear layer on vectors of the backbone, with its weights."""
+        deviation = self.config.initializer_range
+        head = ClassificationHead(num_outputs, dropout, deviation, dtype=self.dtype_policy, name=name, **options)
+        head.build((None, self.config.hidden_size))
+        return head
 
     def get_config(self):
         return _model_config(self)

@@ -8,7 +8,6 @@ from keras import ops
 
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.layers import ClassificationHead
 from bertlab.models.base import INPUT_NAMES, ModelWithHead
 
 
@@ -26,10 +25,7 @@ class MultipleChoiceClassifier(ModelWithHead):
 
     def __init__(self, config: ModelConfig, **kwargs):
         super().__init__(config, pooler=True, **kwargs)
-        self.head = ClassificationHead(
-            1, config.classifier_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
-        )
-        self.head.build((None, self.config.hidden_size))
+        self.head = self.linear_head(1, config.classifier_dropout)
 
     def call(self, inputs, training=False):
         if not isinstance(inputs, dict) or "input_ids" not in inputs or len(inputs["input_ids"].shape) != 3:

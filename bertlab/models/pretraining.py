@@ -9,7 +9,7 @@ from keras import ops
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
 from bertlab.families import family_of
-from bertlab.layers import ClassificationHead, gather_positions
+from bertlab.layers import gather_positions
 from bertlab.models.base import ModelWithHead
 
 
@@ -39,26 +39,19 @@ class PreTrainingModel(ModelWithHead):
     """
 
     def __init__(self, config: ModelConfig, next_sentence: bool | None = None, tied: bool = True, **kwargs):
+        its_family = family_of(config)
         if next_sentence is None:
-            next_sentence = family_of(config).next_sentence
-        two_streams = family_of(config).two_streams
-        if two_streams and next_sentence:
+            next_sentence = its_family.next_sentence
+        if its_family.two_streams and next_sentence:
             raise ConfigError(
                 f"next_sentence is True, but a model of {config.model_type} predicts tokens only: leave it out"
             )
         super().__init__(config, pooler=next_sentence, **kwargs)
-        self.two_streams = two_streams
-        self.masked_lm_head = family_of(config).masked_lm_head(
-            config, tied=tied, dtype=self.dtype_policy, name="masked_lm_head"
-        )
-        self.next_sentence_head = None
-        if next_sentence:
-            self.next_sentence_head = ClassificationHead(
-                2, initializer_range=config.initializer_range, dtype=self.dtype_policy, name="next_sentence_head"
-            )
+        self.two_streams = its_family.two_streams
+        options = dict(dtype=self.dtype_policy, name="masked_lm_head")
+        self.masked_lm_head = its_family.masked_lm_head(config, tied=tied, **options)
         self.masked_lm_head.build((None, None, self.config.hidden_size))
-        if self.next_sentence_head is not None:
-            self.next_sentence_head.build((None, self.config.hidden_size))
+        self.next_sentence_head = self.linear_head(2, name="next_sentence_head") if next_sentence else None
 
     def call(self, inputs, training=False, return_all=False):
         predicted = inputs.get("masked_lm_positions")

@@ -6,7 +6,6 @@ Letters: B batch, T tokens.
 import keras
 
 from bertlab.config import ModelConfig
-from bertlab.layers import ClassificationHead
 from bertlab.models.base import TokenModel
 
 
@@ -25,10 +24,7 @@ class QuestionAnswerer(TokenModel):
 
     def __init__(self, config: ModelConfig, **kwargs):
         super().__init__(config, **kwargs)
-        self.head = ClassificationHead(
-            2, initializer_range=config.initializer_range, dtype=self.dtype_policy, name="head"
-        )
-        self.head.build((None, None, self.config.hidden_size))
+        self.head = self.linear_head(2)
 
     def call(self, inputs, training=False):
         x = self.token_vectors(inputs, training)  # (B, T, H)

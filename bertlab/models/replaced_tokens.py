@@ -91,9 +91,11 @@ class GeneratorAndDiscriminator(keras.Model):
     def call(self, inputs, training=False):
         read = {name: inputs[name] for name in INPUT_NAMES if name in inputs}
         logits = self.generator(read, training=training)["masked_lm_logits"]  # (B, P, V)
-        guesses = sample_tokens(logits, self._row_keys(inputs["input_ids"], training))  # (B, P)
+        ids = inputs["input_ids"]
+        keys = drawn_row_keys(ops.shape(ids)[0], next_key(self.seed_generator)) if training else row_keys_of(ids)
+        guesses = sample_tokens(logits, keys)  # (B, P)
         positions, used = read.pop("masked_lm_positions"), inputs["masked_lm_weights"]
-        original = put_at_positions(inputs["input_ids"], positions, inputs["masked_lm_ids"], used)  # (B, T)
+        original = put_at_positions(ids, positions, inputs["masked_lm_ids"], used)  # (B, T)
         corrupted = put_at_positions(original, positions, guesses, used)  # (B, T)
         return {
             "masked_lm_logits": logits,
@@ -101,11 +103,6 @@ class GeneratorAndDiscriminator(keras.Model):
             "corrupted_ids": corrupted,
             "is_replaced": ops.not_equal(corrupted, original),
         }
-
-    def _row_keys(self, ids, training):
-        if not training:
-            return row_keys_of(ids)
-        return drawn_row_keys(ops.shape(ids)[0], next_key(self.seed_generator))
 
 
 def generator_config_of(config: ModelConfig, width: float | None = None) -> ModelConfig:

@@ -7,7 +7,6 @@ import keras
 
 from bertlab.config import ModelConfig
 from bertlab.families import family_of
-from bertlab.layers import ClassificationHead
 from bertlab.models.base import ModelWithHead
 
 
@@ -30,15 +29,8 @@ class SequenceClassifier(ModelWithHead):
     def __init__(self, config: ModelConfig, num_labels: int = 2, **kwargs):
         super().__init__(config, pooler=True, **kwargs)
         self.num_labels = num_labels
-        self.head = ClassificationHead(
-            num_labels,
-            config.classifier_dropout,
-            config.initializer_range,
-            bias=family_of(config).text_classifier_bias,
-            dtype=self.dtype_policy,
-            name="head",
-        )
-        self.head.build((None, self.config.hidden_size))
+        bias = family_of(config).text_classifier_bias
+        self.head = self.linear_head(num_labels, config.classifier_dropout, bias=bias)
 
     def call(self, inputs, training=False):
         pooled = self.encoded(inputs, training)["pooled_output"]  # (B, H)

@@ -6,7 +6,6 @@ Letters: B batch, T tokens, C tags.
 import keras
 
 from bertlab.config import ModelConfig
-from bertlab.layers import ClassificationHead
 from bertlab.models.base import TokenModel
 
 
@@ -29,10 +28,7 @@ class TokenClassifier(TokenModel):
     def __init__(self, config: ModelConfig, num_labels: int = 2, **kwargs):
         super().__init__(config, **kwargs)
         self.num_labels = num_labels
-        self.head = ClassificationHead(
-            num_labels, config.tagger_dropout, config.initializer_range, dtype=self.dtype_policy, name="head"
-        )
-        self.head.build((None, None, self.config.hidden_size))
+        self.head = self.linear_head(num_labels, config.tagger_dropout)
 
     def call(self, inputs, training=False):
         x = self.token_vectors(inputs, training)  # (B, T, H)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import DataError, asked
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
 from bertlab.data.tasks.rows import PairRow, Row, TaskData
 from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
@@ -50,7 +50,7 @@ def evaluate(
     info = info_for(predictor.info, rows)
     require_answers(info.name, rows)
     if out is not None:
-        WorkFolder(out, EVALUATION, {}, error=DataError).check_unused(REPORT, PREDICTIONS, *PICTURES)
+        Job(out, EVALUATION, {}, error=DataError).check_unused(REPORT, PREDICTIONS, *PICTURES)
     decoded = decoded_predictions(info, rows, predictor.predict_rows(rows, advance))
     judgement = judge(info, rows, decoded)
     if out is not None:

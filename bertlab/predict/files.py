@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, read_json, read_table
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import TABLE_SUFFIXES, read_json, read_table
 from bertlab.data.tasks.formats_conll import conll_records
 from bertlab.data.tasks.formats_records import ANSWER_ROLES, ROLES, guess_shape, with_usual_columns
 from bertlab.data.tasks.formats_squad import is_squad, read_squad

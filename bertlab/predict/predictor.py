@@ -111,21 +111,17 @@ class Predictor:
         outputs = self._mean_outputs(encode_rows(rows, self.tokenizer, _WHOLE), self.model.predict_on_batch, advance)
         if not self.info.labels:
             return [NumberPrediction(float(output[0])) for output in outputs]
-        if self.info.multi_label:
-            return [self._labels(probabilities) for probabilities in sigmoid(np.stack(outputs))]
-        return [self._label(probabilities) for probabilities in softmax(np.stack(outputs))]
+        chances = (sigmoid if self.info.multi_label else softmax)(np.stack(outputs))  # (N, C)
+        return [self._label(probabilities) for probabilities in chances]
 
     # === Shapes ===
 
-    def _label(self, probabilities: np.ndarray) -> LabelPrediction:
+    def _label(self, probabilities: np.ndarray) -> LabelPrediction | LabelsPrediction:
         order = np.argsort(-probabilities, kind="stable")
         named = {self.info.labels[i]: float(probabilities[i]) for i in order}
-        return LabelPrediction(self.info.labels[order[0]], float(probabilities[order[0]]), named)
-
-    def _labels(self, probabilities: np.ndarray) -> LabelsPrediction:
-        order = np.argsort(-probabilities, kind="stable")
-        named = {self.info.labels[i]: float(probabilities[i]) for i in order}
-        return LabelsPrediction([label for label, chance in named.items() if chance > 0.5], named)
+        if self.info.multi_label:
+            return LabelsPrediction([label for label, chance in named.items() if chance > 0.5], named)
+        return LabelPrediction(*next(iter(named.items())), named)
 
     def _choices(self, rows: Sequence[MultipleChoiceRow], advance) -> list[ChoicePrediction]:
         """Each choice is scored on its own, so rows may have different numbers of them."""

@@ -1,1 +1,1 @@
-"""Tokenizers: the protocol that all follow, WordPiece, byte-level BPE, SentencePiece, whole words."""
+"""Tokenizers: WordPiece with the base class of all, byte-level BPE, SentencePiece, whole words."""

@@ -1,6 +1,6 @@
 """The kinds of tokenizer that this library has, and opening one from files without knowing its kind.
 
-To add a kind: a subclass of `bertlab.tokenizers.wordpiece.base.BaseTokenizer` with what is its own, a line in
+To add a kind: a subclass of `bertlab.tokenizers.wordpiece.base.Tokenizer` with what is its own, a line in
 `_CLASSES`, and the files by which `kind_in` recognizes it.
 """
 
@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 WORDPIECE, BYTE_PAIRS, WORD_PAIRS, SENTENCE_PIECES = "WordPiece", "byte-level BPE", "word BPE", "SentencePiece"
 TRANSLATION_PIECES = "SentencePiece for translation"
@@ -17,7 +17,7 @@ WHOLE_WORDS = "whole words"
 _CLASSES = {
     WORDPIECE: ("bertlab.tokenizers.wordpiece.tokenizer", "WordPieceTokenizer"),
     BYTE_PAIRS: ("bertlab.tokenizers.bpe.tokenizer", "BytePairTokenizer"),
-    WORD_PAIRS: ("bertlab.tokenizers.bpe.words", "WordPairTokenizer"),
+    WORD_PAIRS: ("bertlab.tokenizers.bpe.tokenizer", "WordPairTokenizer"),
     SENTENCE_PIECES: ("bertlab.tokenizers.sentence_pieces", "SentencePieceTokenizer"),
     WHOLE_WORDS: ("bertlab.tokenizers.whole_words", "WordTokenizer"),
     TRANSLATION_PIECES: ("bertlab.tokenizers.translation_pieces", "TranslationTokenizer"),

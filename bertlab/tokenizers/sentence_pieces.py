@@ -19,7 +19,7 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.common.files import write_bytes, write_text
-from bertlab.tokenizers.protocol import TokenTable
+from bertlab.tokenizers.token_table import TokenTable
 from bertlab.tokenizers.unigram import from_tokenizer_json
 from bertlab.tokenizers.wordpiece.added import (
     TOKENIZER_JSON,
@@ -30,7 +30,7 @@ from bertlab.tokenizers.wordpiece.added import (
     remove_other_files,
     with_added,
 )
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer, read_config
+from bertlab.tokenizers.wordpiece.base import Tokenizer, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
 MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
@@ -91,27 +91,16 @@ class SentencePieceVocabulary(TokenTable):
         missing = [token for token in self.special if token not in self._index]
         if missing:
             raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(self.special)}")
-        self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id = map(self.index, self.special)
+        self._set_special_ids(self.special)
+        self.special_ids += tuple(self._index[token] for token in _FURTHER if self.cls_last and token in self._index)
         self.added = tuple(added_tokens(self._entries, (*self.special, *_FURTHER), where))
 
     def __reduce__(self):
         return SentencePieceVocabulary, (self.model, MODEL_FILE, self._entries)
 
-    def __eq__(self, other) -> bool:
-        return isinstance(other, SentencePieceVocabulary) and (self.model, self.added) == (other.model, other.added)
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
-
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
         return not piece.startswith(WORD_BEGIN) and piece not in self.special
-
-    @property
-    def special_ids(self) -> tuple[int, ...]:
-        """Ids of the special tokens; padding, unknown, [CLS], [SEP] and [MASK] are the first five, in this order."""
-        further = _FURTHER if self.cls_last else ()
-        return tuple(self._index[token] for token in (*self.special, *further) if token in self._index)
 
     @cached_property
     def sha256(self) -> str:
@@ -173,7 +162,7 @@ def lowered(characters: list[str], origins: list[int]) -> tuple[str, list[int]]:
     ]
 
 
-class SentencePieceTokenizer(BaseTokenizer):
+class SentencePieceTokenizer(Tokenizer):
     """ALBERT's and XLNet's tokenizer: prepares the text and lets SentencePiece cut it.
 
     vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.

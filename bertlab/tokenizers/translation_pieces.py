@@ -21,10 +21,10 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import VocabularyError
-from bertlab.common.files import write_bytes, write_text
-from bertlab.tokenizers.protocol import TokenTable, pieces_in_order
+from bertlab.common.files import read_json, write_bytes, write_text
 from bertlab.tokenizers.sentence_pieces import WORD_BEGIN, processor_of
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer, ragged, read_config
+from bertlab.tokenizers.token_table import TokenTable, pieces_in_order
+from bertlab.tokenizers.wordpiece.base import COPY_IT, Tokenizer, ragged, read_config
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged
 
 SOURCE_FILE, TARGET_FILE, CONFIG_FILE = "source.spm", "target.spm", "tokenizer_config.json"
@@ -51,22 +51,16 @@ class PieceTable(TokenTable):
         missing = [token for token in (PAD, UNKNOWN, END) if token not in self._index]
         if missing:
             raise VocabularyError(f"{where}: {', '.join(missing)} is missing")
-        self.pad_id, self.unk_id, self.sep_id = map(self.index, (PAD, UNKNOWN, END))
-        self.cls_id, self.mask_id = self.pad_id, self.unk_id
-
-    @property
-    def numbers(self) -> dict[str, int]:
-        """Token → id."""
-        return self._index
+        self._set_special_ids((PAD, UNKNOWN, PAD, END, UNKNOWN))
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
         return not piece.startswith(WORD_BEGIN) and piece not in (PAD, UNKNOWN, END)
 
-    @property
-    def special_ids(self) -> tuple[int, ...]:
-        """Ids of padding, <unk>, the tokens that begin and end a row, and the mask, in this order."""
-        return self.pad_id, self.unk_id, self.cls_id, self.sep_id, self.mask_id
+    @cached_property
+    def sha256(self) -> str:
+        """Fingerprint of the table."""
+        return hashlib.sha256(json.dumps(self.pieces).encode()).hexdigest()
 
 
 class TranslationVocabulary(PieceTable):
@@ -97,14 +91,8 @@ class TranslationVocabulary(PieceTable):
         return self if self.own_targets is None else self.own_targets
 
     def __reduce__(self):
-        target_numbers = None if self.own_targets is None else self.own_targets.numbers
-        return TranslationVocabulary, (self.numbers, self.source, self.target, "", target_numbers)
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, TranslationVocabulary) and self.sha256 == other.sha256
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
+        target_numbers = None if self.own_targets is None else self.own_targets.ids
+        return TranslationVocabulary, (self.ids, self.source, self.target, "", target_numbers)
 
     @cached_property
     def sha256(self) -> str:
@@ -117,7 +105,7 @@ class TranslationVocabulary(PieceTable):
         return digest.hexdigest()
 
 
-class TranslationTokenizer(BaseTokenizer):
+class TranslationTokenizer(Tokenizer):
     """Cuts sources, and writes the text of targets. "[MASK]" in a text is text: there is no mask.
 
     vocabulary: the tables and both models. Where sources and targets have a table each, `decode` reads ids of targets.
@@ -186,20 +174,9 @@ class TranslationTokenizer(BaseTokenizer):
         folder = Path(folder)
         separate = read_config(folder / CONFIG_FILE).get(_SEPARATE)
         source, target = _read(folder / SOURCE_FILE), _read(folder / TARGET_FILE)
-        numbers = _numbers(folder / TABLE_FILE)
-        target_numbers = _numbers(folder / TARGET_TABLE_FILE) if separate else None
-        return cls(TranslationVocabulary(numbers, source, target, folder, target_numbers))
-
-
-def _numbers(path: Path) -> dict[str, int]:
-    """The table in a file, token → id."""
-    try:
-        numbers = json.loads(_read(path).decode("utf-8"))
-    except ValueError as error:
-        raise VocabularyError(f"{path}: cannot be read as JSON ({error})") from None
-    if not isinstance(numbers, dict):
-        raise VocabularyError(f"{path}: expected an object from tokens to ids")
-    return numbers
+        names = (TABLE_FILE, TARGET_TABLE_FILE) if separate else (TABLE_FILE,)
+        numbers, *targets = (read_json(folder / name, VocabularyError, COPY_IT, dict) for name in names)
+        return cls(TranslationVocabulary(numbers, source, target, folder, *targets))
 
 
 def _ids(table: PieceTable, processor, text: str) -> list[int]:

@@ -14,8 +14,8 @@ import numpy as np
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_text
-from bertlab.tokenizers.protocol import TokenTable
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer
+from bertlab.tokenizers.token_table import TokenTable
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
 WORDS_FILE = "words.txt"
@@ -49,6 +49,7 @@ class WordList(TokenTable):
                     f"{where}: expected each word once, got {word!r} twice; restore the file of a trained model "
                     "(without a line, all later words would have other ids); for a new model delete one of them"
                 )
+        self._set_special_ids(SPECIAL)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "WordList":
@@ -64,18 +65,9 @@ class WordList(TokenTable):
             raise VocabularyError(f"{path}: expected UTF-8 ({error.reason} at byte {error.start})") from None
         return cls([line for line in text.split("\n") if line], str(path))
 
-    def __eq__(self, other) -> bool:
-        return isinstance(other, WordList) and self.pieces == other.pieces
-
-    def __hash__(self) -> int:
-        return hash(self.pieces)
-
     def continues(self, token: str) -> bool:
         """Whether a token continues a word: none does."""
         return False
-
-    pad_id, unk_id, cls_id, sep_id, mask_id = range(len(SPECIAL))
-    special_ids = tuple(range(len(SPECIAL)))
 
     @cached_property
     def sha256(self) -> str:
@@ -83,7 +75,7 @@ class WordList(TokenTable):
         return hashlib.sha256("\n".join(self.pieces).encode("utf-8")).hexdigest()
 
 
-class WordTokenizer(BaseTokenizer):
+class WordTokenizer(Tokenizer):
     """Cuts a text at its spaces. A word that is not in the list is <UNK>.
 
     vocabulary: a `WordList`.

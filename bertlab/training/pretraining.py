@@ -15,14 +15,16 @@ The run's folder then holds
 """
 
 import hashlib
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from itertools import accumulate
 from pathlib import Path
 
 import keras
 import tensorflow as tf
 
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
@@ -46,7 +48,8 @@ from bertlab.training.objectives import Objective, collators_of, objectives_for
 from bertlab.training.recipes.optimizer import optimizer_of
 from bertlab.training.recipes.presets import PretrainingSettings
 from bertlab.training.recipes.schedule import schedule_of
-from bertlab.training.runs.callbacks import Alarm, History, RunFiles, saved_states
+from bertlab.training.runs.callbacks import Alarm, saved_states
+from bertlab.training.runs.curves import RunFiles
 from bertlab.training.runs.evaluation import check_pairs, check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
 from bertlab.training.runs.pretrainer import PreTrainer
@@ -61,7 +64,7 @@ from bertlab.training.runs.start import (
     with_direction,
 )
 from bertlab.training.runs.state import load_mean
-from bertlab.training.runs.vocabularies import check_same_tokenizer, tokenizer_of
+from bertlab.training.runs.vocabularies import check_same_tokenizer
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
 _WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may change when a run resumes
@@ -112,8 +115,9 @@ class PretrainingRun:
             raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
         self.examples = [ExampleFiles(folder) for folder in data]
         self.validation = None if validation is None else ExampleFiles(validation)
-        self.tokenizer = tokenizer_of(self.examples[0])
-        for files in [*self.examples[1:], *([self.validation] if self.validation else [])]:
+        self.tokenizer = self.examples[0].tokenizer
+        held_out = [] if self.validation is None else [self.validation]
+        for files in [*self.examples[1:], *held_out]:
             check_same_tokenizer(files, self.tokenizer, self.examples[0].folder)
         self.weights = trained_weights(model)
         if self.weights is not None:
@@ -137,8 +141,8 @@ class PretrainingRun:
             )
         for files in self.examples:
             check_pairs(files, self.config)
-        if self.validation is not None:
-            check_readable(self.validation, self.config)
+        for files in held_out:
+            check_readable(files, self.config)
         check_optimizer(self.config, settings)
         self.generator = self._generator()
         self.objectives = self._objectives()
@@ -147,8 +151,11 @@ class PretrainingRun:
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
         self._check_states()
-        self.work = WorkFolder(out, RUN, self.identity(), defaults=_defaults())
-        self._check_same_run()
+        older = {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}
+        self.job = Job(out, RUN, self.identity(), defaults=older)  # for folders from before a setting existed
+        # A run that ended before it saved a state does not count: its settings may have been the reason.
+        if saved_states(self.folder / STATES) or (self.folder / CHECKPOINT).exists():
+            self.job.check()
 
     def _generator(self) -> ModelConfig | None:
         return generator_for(self.config, self.settings, self.weights)
@@ -191,25 +198,13 @@ class PretrainingRun:
         recipe = {name: value for name, value in self.settings.to_dict().items() if name not in _WITHOUT_EFFECT}
         machines = {"machines": self.machine.count} if self.machine.count > 1 else {}
         start = {} if self.weights is None else {"start": {"sha256": self.weights.sha256()}}
-        return (
-            machines
-            | start
-            | {
-                "model": self.config.to_dict(),
-                "settings": recipe | {"precision": self.precision},
-                "data": {str(number): _fingerprint(files) for number, files in enumerate(self.examples, 1)},
-                "validation": None if self.validation is None else _fingerprint(self.validation),
-                "backend": keras.backend.backend(),
-            }
-        )
-
-    def _check_same_run(self) -> None:
-        """Raises ConfigError if the folder holds a run with other settings, naming the difference.
-
-        A run that ended before it saved a state does not count: its settings may have been the reason.
-        """
-        if saved_states(self.folder / STATES) or (self.folder / CHECKPOINT).exists():
-            self.work.check()
+        return machines | start | {
+            "model": self.config.to_dict(),
+            "settings": recipe | {"precision": self.precision},
+            "data": {str(number): _fingerprint(files) for number, files in enumerate(self.examples, 1)},
+            "validation": None if self.validation is None else _fingerprint(self.validation),
+            "backend": keras.backend.backend(),
+        }  # fmt: skip
 
     # --- the parts ---
 
@@ -248,8 +243,7 @@ class PretrainingRun:
         size = min(self.settings.batch_size // self.settings.accumulation, len(self.validation))
         size -= size % self.devices
         number = min(_VALIDATION_ROWS, len(self.validation))
-        if self.devices > 1:  # they share full batches only
-            number -= number % size
+        number -= number % size if self.devices > 1 else 0  # they share full batches only
         return fixed_batches(self.validation, size, number, self.objectives).cache()
 
     def trainer(self, say: Callable[[str], object] = print):
@@ -304,7 +298,7 @@ class PretrainingRun:
         if memory_check:
             self.check_memory()
         if self.machine.is_chief:
-            self.work.begin()
+            self.job.begin()
         with backend_errors(), data_parallel(self.settings.devices):
             trainer = self.trainer(say)
             validation = self.validation_batches()
@@ -314,44 +308,36 @@ class PretrainingRun:
                 Phase(steps, lambda step, phase=phase: on_this_machine(self.batches(phase, step)), validation)
                 for phase, steps in enumerate(self.phase_steps)
             ]
-            throughput = self._throughput()
             history = run_training(
                 trainer,
                 phases,
                 interval=self.settings.interval,
                 folder=self.folder / STATES,
-                checks=lambda history: (throughput, self._alarm(history)),
-                callbacks=lambda history: (*self._files(history), *callbacks),
+                checks=lambda loop: (self._throughput(), self._alarm(loop)),
+                callbacks=callbacks,
+                files=RunFiles(self.folder),
                 keep=max(self.settings.keep, self.settings.average_states),
                 say=say,
                 writes=self.machine.is_chief,
             )
         if self.machine.is_chief:
-            RunFiles(self.folder, History(self.settings.interval, history)).write()  # a kill may have left them behind
             if self.settings.average_states > 1:
-                load_mean(self._last_states(self.settings.average_states), trainer)
+                load_mean(self._last_states(), trainer)
             self._save_checkpoint(trainer.bert)
         return history
 
     def _alarm(self, history):
         """The callback that stops a run that diverges."""
-        begins = [sum(self.phase_steps[:phase]) for phase in range(len(self.phase_steps))]
+        begins = accumulate(self.phase_steps, initial=0)
         phases = [(begin, str(files.folder)) for begin, files in zip(begins, self.examples)]
         return Alarm(history, self.objectives[0].name, self.config.vocab_size, phases, self.settings.divergence_check)
 
-    def _files(self, history) -> tuple:
-        """The callback that writes metrics.csv, the curve and TensorBoard's logs."""
-        return (RunFiles(self.folder, history),) if self.machine.is_chief else ()
-
     def _throughput(self):
         """The callback that measures speed; it counts the operations of the phase that a step belongs to."""
-        flops, end = [], 0
-        for phase, steps in enumerate(self.phase_steps):
-            end += steps
-            flops.append((end, self.update_flops(phase)))
+        ends, flops = list(accumulate(self.phase_steps)), list(map(self.update_flops, range(len(self.examples))))
 
         def flops_at(step: int) -> int:
-            return next(count for end, count in flops if step < end)
+            return flops[bisect_right(ends, step)]
 
         return Throughput(flops_at, self.settings.interval, known_peak(self.precision), self.devices)
 
@@ -360,7 +346,8 @@ class PretrainingRun:
         tokens = self.examples[phase].settings.sequence_length
         return training_flops(self.config, self.rows(phase), tokens, self.predictions(phase), self.generator)
 
-    def _last_states(self, number: int) -> list[Path]:
+    def _last_states(self) -> list[Path]:
+        number = self.settings.average_states
         states = saved_states(self.folder / STATES)[-number:]
         if len(states) < number:
             raise CheckpointError(
@@ -398,8 +385,3 @@ def _fingerprint(files: ExampleFiles) -> dict:
     manifest = (files.folder / MANIFEST).read_bytes()
     return {"rows": len(files), "sequence_length": files.settings.sequence_length,
             "manifest_sha256": hashlib.sha256(manifest).hexdigest()}  # fmt: skip
-
-
-def _defaults() -> dict:
-    """The identity of a run with default settings, for folders that are older than a setting."""
-    return {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}

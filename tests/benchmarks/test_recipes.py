@@ -17,7 +17,7 @@ from benchmarks.training.recipe_table import CANDIDATES, MIXES, Candidate, shape
 from bertlab.analysis.minimal_pairs import read_pairs
 from bertlab.common.errors import ConfigError
 from bertlab.common.files import read_json, write_json
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
 from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 from scripts.text_kinds import KINDS
 
@@ -115,7 +115,7 @@ def assert_operations(job, steps, operations):
 def test_candidates_get_the_same_operations(prepared, tmp_path):
     from bertlab.config import BertConfig
 
-    job = recipe_worker.Job(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
+    job = recipe_worker.RecipeJob(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
     plans = []
     for candidate in TWO:
         config = BertConfig(vocab_size=700, max_position_embeddings=64, **candidate.model)
@@ -126,7 +126,7 @@ def test_candidates_get_the_same_operations(prepared, tmp_path):
 
 
 def test_each_row_may_hold_one_sentence(prepared, tmp_path):
-    job = recipe_worker.Job(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
+    job = recipe_worker.RecipeJob(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
     alone = recipe_worker.single_sentences(recipe_worker.chosen_text("standard", job))
     assert alone == recipe_worker.single_sentences(recipe_worker.chosen_text("standard", job))
     documents = [json.loads(line) for path in alone.glob("*.jsonl") for line in path.open()]
@@ -141,9 +141,9 @@ def test_each_row_may_hold_one_sentence(prepared, tmp_path):
 
 
 def test_a_result_of_another_recipe_or_text_is_refused(tmp_path):
-    job = recipe_worker.Job("data", str(tmp_path), 1e9, 20_000, 4, ("sst2",), text="one")
+    job = recipe_worker.RecipeJob("data", str(tmp_path), 1e9, 20_000, 4, ("sst2",), text="one")
     folder = tmp_path / "runs" / "tiny"
-    WorkFolder(folder, "candidate.json", recipe_worker.identity(TWO[0], job)).begin()
+    Job(folder, "candidate.json", recipe_worker.identity(TWO[0], job)).begin()
     write_json(folder / "result.json", {"name": "tiny"})
     assert recipe_worker.run_candidate(TWO[0], job) == {"name": "tiny"}
     with pytest.raises(ConfigError, match=r"candidate\.masked was 0\.3, is 0\.15"):
@@ -157,7 +157,7 @@ def test_a_result_of_another_recipe_or_text_is_refused(tmp_path):
 
 @pytest.mark.exhaustive
 def test_two_tiny_recipes_end_with_a_table_and_are_not_run_twice(prepared, tmp_path):
-    job = recipe_worker.Job(str(prepared), str(tmp_path), 6e7, 20_000, 4, (), xla=False, made_pairs=1)
+    job = recipe_worker.RecipeJob(str(prepared), str(tmp_path), 6e7, 20_000, 4, (), xla=False, made_pairs=1)
     results = [recipe_worker.run_candidate(candidate, job) for candidate in TWO]
     for result in results:
         assert_operations(job, result["steps"], result["operations"])

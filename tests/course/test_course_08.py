@@ -119,7 +119,7 @@ def test_fine_tuning_starts_from_a_published_folder_read_by_the_students_own_cod
     row = {"input_ids": ids, "token_type_ids": 0 * ids, "attention_mask": 0 * ids + 1}
     hidden = _hidden_after_filling(published(folder), ids)
     assert np.asarray(hidden).dtype == "float32"
-    assert np.allclose(hidden, model.bert(row)["sequence_output"], atol=tolerance)
+    assert np.allclose(hidden, model.backbone(row)["sequence_output"], atol=tolerance)
 
 
 @pytest.mark.parametrize(("pieces", "lowercase"), [((), True), (("Paris",), False)])

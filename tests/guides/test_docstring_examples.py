@@ -14,7 +14,7 @@ import keras
 import numpy as np
 import pytest
 
-import bertlab.tokenizers.protocol
+import bertlab.tokenizers.wordpiece.base
 from bertlab import analysis, checkpoints, export, families, generation, layers, minimal, models, predict
 from bertlab.models import outline
 from bertlab.tokenizers import bpe, wordpiece
@@ -45,7 +45,7 @@ MODULES = [
     minimal,
     objectives,
     outline,
-    bertlab.tokenizers.protocol,
+    bertlab.tokenizers.wordpiece.base,
 ]
 TESTS = [
     test

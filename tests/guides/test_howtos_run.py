@@ -22,12 +22,9 @@ from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTo
 DOCS = Path(__file__).parents[2] / "docs"
 SHORTER = {
     "pretrain": ["--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla", "--no-divergence-check"],
-    "finetune": ["--epochs", "1"],
-    "distill": ["--no-memory-check"],
-}
-SHORTER_STUDENTS = {  # by the stage; the tiny MODEL's student is smaller still
-    "general": ["--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla"],
-    "task": ["--epochs", "1"],
+    **dict.fromkeys(("finetune", "finetune-tasks", "train-features", "train-baseline"), ["--epochs", "1"]),
+    "distill": ["--no-memory-check", "--steps", "4", "--batch-size", "8", "--interval", "2", "--no-xla"],
+    "distill-task": ["--no-memory-check", "--epochs", "1"],
 }
 SENTENCES = "The bank of the river.\nA good one.\nThe river is on the bank of a river.\n"
 
@@ -79,9 +76,8 @@ def type_in(command: str, folder: Path) -> None:
     words = words[: words.index("<")] if source else words
     text = source.read_text(encoding="utf-8") if source else None
     more = SHORTER.get(words[1], [])
-    if words[1] == "distill":
-        more = more + SHORTER_STUDENTS["task" if "--stage" in words else "general"]
-        more += ["--to", "2x8"] if "2x128" in words else []
+    if "2x128" in words:
+        more = [*more, "--to", "2x8"]  # the tiny MODEL's student is smaller still
     if "taught-rows" in words and words[1] == "data":
         more = ["--sequence-length", "16"]  # MODEL's positions
     done = run_module(*words, *more, cwd=folder, text=text)

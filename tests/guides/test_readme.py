@@ -116,7 +116,7 @@ def test_the_instructors_commands_take_a_class_from_release_to_export(tmp_path):
                 handed_out = tmp_path / "my-course" / "release" / "ps1" / "03_attention.ipynb"
                 download.write(handed_out, "doejane_1234_56789_03_attention.ipynb")
         result = subprocess.run(
-            [sys.executable, "-m", "autograde.cli", *arguments], cwd=tmp_path, capture_output=True, text=True,
+            [sys.executable, "-m", "autograde", *arguments], cwd=tmp_path, capture_output=True, text=True,
             timeout=600,
         )  # fmt: skip
         assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"

@@ -62,7 +62,7 @@ def test_a_sharded_bfloat16_folder_written_by_transformers_loads(tmp_path):
     assert len(list(tmp_path.glob("model-*.safetensors"))) > 1
     ours = load(tmp_path)
     target = theirs.bert.encoder.layer[2].output.dense.weight.float().detach().numpy().T
-    np.testing.assert_array_equal(ours.bert.encoder.layers_[2].feed_forward.outer.kernel.numpy(), target)
+    np.testing.assert_array_equal(ours.backbone.encoder.layers_[2].feed_forward.outer.kernel.numpy(), target)
 
 
 # === Models of ours ===

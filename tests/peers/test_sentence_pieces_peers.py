@@ -15,8 +15,8 @@ from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.data.tasks.windows import make_windows
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.sentence_pieces import SentencePieceTokenizer, learn
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 pytest.importorskip("sentencepiece")
 pytestmark = pytest.mark.peers
@@ -149,13 +149,13 @@ def test_xlnet_is_trained_fine_tuned_and_answers_with_its_own_rows(cls_last, tmp
     context = "The tests run. They take a minute each, and the notebooks take longer than that."
     rows = [QuestionRow("1", "what?", context, ("tests",), (4,)), QuestionRow("2", "why?", context)]
     windows = make_windows(rows, cls_last, max_length=24, stride=8, max_question_length=8)
-    inputs, targets = next(iter(windows.dataset(len(windows))))
-    ids = inputs["input_ids"].numpy()
+    inputs, targets = windows.features.arrays()
+    ids = inputs["input_ids"]
     for window, row in enumerate(ids):
         assert row[windows.no_answer_column[window]] == vocabulary.cls_id
         begin, count = windows.context_column[window], windows.num_tokens[window]
         assert row[begin - 1] == row[begin + count] == vocabulary.sep_id
-    start, end = targets["start_positions"].numpy(), targets["end_positions"].numpy()
+    start, end = targets["start_positions"], targets["end_positions"]
     assert cls_last.decode(ids[0, start[0] : end[0] + 1]) == "tests"
     assert start[-1] == end[-1] == windows.no_answer_column[-1]
 

@@ -16,7 +16,7 @@ from peer_outputs import ours_of, theirs_of
 from bertlab import checkpoints, models
 from bertlab.families import family as family_of
 from bertlab.models.outline import outline
-from bertlab.tokenizers.bpe.chunks import byte_characters
+from bertlab.tokenizers.bpe.vocabulary import byte_characters
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

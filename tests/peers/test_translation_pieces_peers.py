@@ -15,8 +15,8 @@ from bertlab.common.errors import VocabularyError
 from bertlab.data.pretraining.pairs import pair_rows, pair_settings
 from bertlab.families import MarianConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.translation_pieces import TranslationTokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 sentencepiece = pytest.importorskip("sentencepiece")
 pytestmark = pytest.mark.peers

@@ -8,12 +8,16 @@ import pytest
 
 from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
+from autograde.exercises.catalogue import of_notebook
 from autograde.exercises.cells import answer_cell, stub_cell
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.grade import Assignment, open_assignment, without_time
 from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.notebook_grading import grade_notebook
 from autograde.grader.grading.results import Result, load_results
+from autograde.grader.grading.submission import LIMITS
+from autograde.grader.reading.template import Template
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 
@@ -75,13 +79,25 @@ def solved(edits: dict[str, str] | None = None, after: dict[str, str] | None = N
     return json.dumps(content | {"cells": cells})
 
 
+def released_template(notebook: str = NOTEBOOK) -> Template:
+    return Template.read(editions.make(notebook).student.encode(), notebook)
+
+
+def grade_alone(source, launcher, template: Template, exercises=None, limits=LIMITS, student="jane", sha256=""):
+    """The record of one notebook, a path or text, and its verdicts by exercise."""
+    source = source.encode() if isinstance(source, str) else source
+    blank, exercises = Result(NAME, student, template.name, sha256=sha256), exercises or of_notebook(template.name)
+    result = grade_notebook(source, template, exercises, launcher, blank, b"s" * 32, limits).result
+    return result, {verdict.exercise: verdict for verdict in result.verdicts}
+
+
 def answer(exercise: str) -> str:
     """The solution's own cell."""
     return answer_cell(catalogue.find(exercise))
 
 
-def hand_in(course: Path, student: str, text: str | bytes) -> Path:
-    path = course / "submitted" / student / NAME / f"{NOTEBOOK}.ipynb"
+def hand_in(course: Path, student: str, text: str | bytes, name: str = NAME, notebook: str = NOTEBOOK) -> Path:
+    path = course / "submitted" / student / name / f"{notebook}.ipynb"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path

@@ -2,6 +2,14 @@
 
 import json
 
+from click.testing import CliRunner
+
+from autograde.cli import cli
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.grading.results import Result
+from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
+
 ANSWERS = {
     "scores": "def attention_scores(q, k):\n    return q @ k.T / k.shape[-1] ** 0.5",
     "weights": "def attention_weights(s):\n    e = np.exp(s - s.max(-1))\n    return e / e.sum(-1, keepdims=True)",
@@ -55,18 +63,46 @@ def released() -> bytes:
 
 NB = "03_attention.ipynb"
 WORK = as_bytes(notebook(ANSWERS))  # a hand-in
+RULE = """c = get_config()
+c.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"
+c.PerDay.percent = 10
+"""
+TEMPLATE = Template.read(released(), "03_attention")
+TEMPLATES = {"03_attention": TEMPLATE}
+
+
+def run(course, *arguments, code=0) -> str:
+    """What a command of `autograde` prints for a course."""
+    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
+    if outcome.exception and not isinstance(outcome.exception, SystemExit):
+        raise outcome.exception
+    assert outcome.exit_code == code, outcome.output
+    return outcome.output
+
+
+def grade_as(course, student, points=3.0, assignment="ps3", label="3.1 scores", handed_in="") -> None:
+    """Records one exercise with these points, of 3, as grading does."""
+    status = "passed" if points == 3 else "partly" if points else "wrong"
+    verdict = Verdict("scores", label, status, points, 3, advice=("Divide by the square root of d.",))
+    result = Result(assignment, student, "03_attention", (verdict,), handed_in=handed_in)
+    result.save(course)
+    with Gradebook(course) as book:
+        book.write(assignment, student, [result], TEMPLATES)
+
+
+def release(course) -> None:
+    """The released notebook of ps3."""
+    (course / "release/ps3").mkdir(parents=True)
+    (course / "release/ps3" / NB).write_bytes(released())
 
 
 def make_gradebook(folder) -> None:
     """gradebook.db as `nbgrader generate_assignment` leaves it: the cells of the release, no submissions."""
-    from autograde.grader.book.gradebook import Gradebook
-    from autograde.grader.reading.template import Template
-
     with Gradebook(folder) as course:
         book = course.book
         book.add_assignment("ps3", duedate="2026-02-01 12:00:00 UTC")
         book.add_notebook("03_attention", "ps3")
-        for cell in Template.read(released(), "03_attention").cells:
+        for cell in TEMPLATE.cells:
             where = cell.grade_id, "03_attention", "ps3"
             if cell.cell.graded:
                 book.add_grade_cell(*where, max_score=cell.cell.points, cell_type=cell.cell.kind)

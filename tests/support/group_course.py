@@ -4,13 +4,9 @@ import shutil
 from concurrent.futures import Future
 
 import pytest
-from click.testing import CliRunner
-from grader_course import NB, make_gradebook, released
-from lms_files import (
-    make_zip,
-)
+from grader_course import NB, TEMPLATE, TEMPLATES, WORK, make_gradebook, release, run
+from lms_files import canvas_zip, make_zip
 
-from autograde.cli import cli
 from autograde.grader.book.course import SECRET
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.parts import parts_of
@@ -18,21 +14,9 @@ from autograde.grader.grading.grade import Assignment, anything_new, digest, gra
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 
-TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
-
-
-RULE = """c = get_config()
-c.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"
-c.PerDay.percent = 10
-"""
-
-
 OWN = "group,student\nGroup 1,ann\nGroup 1,ben\nGroup 2,cleo\nGroup 2,dora\nGroup 2,eli\n"
-
-
 CANVAS = (  # the export of a group set, as spec/apis/v1/group_categories_api_spec.rb has it
     "name,canvas_user_id,user_id,login_id,sections,group_name,canvas_group_id,group_id\n"
     "Ann Lee,11,,alee,S,Team_7_a,70,\nBen Roe,12,,broe,S,Team_7_a,70,\nCleo Fox,13,,cfox,S,,,\n"
@@ -51,20 +35,11 @@ def gradebook(tmp_path_factory):
 
 @pytest.fixture
 def course(gradebook, tmp_path):
-    (tmp_path / "release/ps3").mkdir(parents=True)
-    (tmp_path / "release/ps3" / NB).write_bytes(released())
+    release(tmp_path)
     (tmp_path / "groups.csv").write_text(OWN)
     (tmp_path / SECRET).parent.mkdir()
     shutil.copy(gradebook, tmp_path)
     return tmp_path
-
-
-def run(course, *arguments, code=0) -> str:
-    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
-    if outcome.exception and not isinstance(outcome.exception, SystemExit):
-        raise outcome.exception
-    assert outcome.exit_code == code, outcome.output
-    return outcome.output
 
 
 def grade(course, points=3.0, students=()) -> list[str]:
@@ -77,7 +52,7 @@ def grade(course, points=3.0, students=()) -> list[str]:
                     Verdict("why", "3.4 why", "passed", 0, 2))  # fmt: skip
         path, future = item.files[0], Future()
         result = Result("ps3", item.student, "03_attention", verdicts, handed_in=item.handed_in, sha256=digest(path))
-        future.set_result([Graded(result, read_submission(path, TEMPLATES["03_attention"]))])
+        future.set_result([Graded(result, read_submission(path, TEMPLATE))])
         return future
 
     assignment = Assignment(course, "ps3", TEMPLATES, b"x" * 32)
@@ -109,9 +84,22 @@ def give_in_formgrader(course, student, points, comment):
 
 
 def collect_own(course, files: dict[str, bytes], name="a.zip", date=(2026, 1, 30, 12, 0, 0)) -> str:
-    return run(
-        course, "collect", "ps3", make_zip(course / name, {f"{who}/{NB}": it for who, it in files.items()}, date)
-    )
+    zipped = make_zip(course / name, {f"{who}/{NB}": it for who, it in files.items()}, date)
+    return run(course, "collect", "ps3", zipped)
+
+
+def graded_groups(course, who="ben") -> None:
+    """The groups of OWN with the hand-in of one member, graded."""
+    run(course, "groups", "ps3", course / "groups.csv")
+    collect_own(course, {who: WORK})
+    grade(course)
+
+
+def canvas_groups(course, group_set: str, entries) -> str:
+    """A group set of Canvas and a download; what collecting prints."""
+    (course / "c.csv").write_text(group_set)
+    run(course, "groups", "ps3", course / "c.csv")
+    return run(course, "collect", "ps3", canvas_zip(course / "a.zip", entries))
 
 
 def set_groups(course, **groups: str) -> str:

@@ -20,7 +20,7 @@ from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
 from autograde.exercises.planning import chained_calls
 from autograde.exercises.planning.trial_claims import PlannedTrial, expected_of
 from autograde.exercises.spec import Exercise, Reference, Trial
-from autograde.judging import random_claims
+from autograde.judging.claims import random_claims
 from autograde.judging.match_mistake import outcome_of
 
 
@@ -46,10 +46,8 @@ def generator(exercise: Exercise, seed: str) -> np.random.Generator:
 
 
 def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool = True) -> dict:
-    """The plan of one exercise for one seed (default: the visible one).
-
-    misconceptions: also run the known mistakes on the same inputs, so that the judge can name them (loads TensorFlow).
-    """
+    """The plan of one exercise for one seed (default: the visible one). misconceptions: also run the known mistakes on
+    the same inputs, so that the judge can name them (loads TensorFlow)."""
     seed = visible_seed(exercise) if seed is None else seed
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
@@ -112,10 +110,8 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
 
 
 def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[dict]] | None = None) -> dict:
-    """The same plan with the answers of the known mistakes. Only needed after a failed check.
-
-    answers: of each misconception by its id, if its code has already answered the plan's questions.
-    """
+    """The same plan with the answers of the known mistakes, which only a failed check needs. answers: those that are
+    there already, by the id of the misconception."""
     first_case = exercise.parts[0].trials(generator(exercise, visible_seed(exercise)))[0].cases[0]
     facts, misconceptions = exercise.facts(first_case), []  # hints have visible numbers: they reveal no hidden ones
     for misconception in exercise.misconceptions:
@@ -143,28 +139,21 @@ def _reader_facts(exercise):
     }  # fmt: skip
 
 
-def reader_facts(exercise: Exercise) -> dict:
-    """The facts about an exercise that everybody may read."""
-    return {key: value for key, value in _reader_facts(exercise).items() if key != "hints"}
-
-
 def index() -> list[dict]:
     """The facts of every exercise of the course, in order."""
     return index_of(catalogue.EXERCISES)
 
 
 def index_of(exercises) -> list[dict]:
-    """The facts of some exercises, with the titles of their notebooks."""
-    return [
-        reader_facts(exercise) | {"notebook_title": notebooks.title_of(exercise.notebook)} | _variants_of(exercise)
-        for exercise in exercises
-    ]
-
-
-def _variants_of(exercise: Exercise) -> dict:
-    """The number of variants that its question has, if any."""
-    count = len(catalogue.variants_of(exercise.notebook))
-    return {"variants": count} if count else {}
+    """The facts of some exercises, which everybody may read, with the titles of their notebooks."""
+    found = []
+    for exercise in exercises:
+        facts = _reader_facts(exercise) | {"notebook_title": notebooks.title_of(exercise.notebook)}
+        del facts["hints"]
+        if variants := catalogue.variants_of(exercise.notebook):  # of its question
+            facts["variants"] = len(variants)
+        found.append(facts)
+    return found
 
 
 def runs_of(exercises) -> list[dict]:

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from autograde.boundary.calls import with_results
+from autograde.boundary.plain_values import nested
 from autograde.exercises.draws import turned
 from autograde.exercises.planning import chained_calls
 from autograde.exercises.spec import Case, Exercise, Trial
@@ -68,10 +69,8 @@ def as_question(exercise: Exercise, case: Case) -> dict:
 
 
 def expected_of(exercise: Exercise, case: Case):
-    """The reference's result, computed in float64; arrays take the dtype that the exercise asks for.
-
-    Of a composition the results of all calls, as a list.
-    """
+    """The reference's result, in float64, then in the dtype of the exercise; of a composition the list of all
+    results."""
     if not case.calls:
         return _as_returned(exercise, _reference(exercise, case.arguments, case.keywords, case.weights, case.config))
     called, results = list(chained_calls.calls_of(exercise, case)), []
@@ -100,10 +99,7 @@ def _reference(exercise: Exercise, arguments, keywords, weights, config):
 
 
 def _as_float64(value):
-    if isinstance(value, np.ndarray):
-        return value.astype("float64") if value.dtype.kind == "f" else value
-    if isinstance(value, (list, tuple)):
-        return type(value)(_as_float64(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _as_float64(item) for key, item in value.items()}
-    return value
+    def convert(leaf):
+        return leaf.astype("float64") if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f" else leaf
+
+    return nested(value, convert)

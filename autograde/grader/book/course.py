@@ -4,6 +4,8 @@ nbgrader_config.py      makes `nbgrader autograde` and formgrader's button grade
 .autograde/secret       every student's hidden inputs are drawn from it; readable only by its owner
 """
 
+import hashlib
+import hmac
 import os
 import secrets
 from datetime import UTC, datetime, tzinfo
@@ -149,11 +151,13 @@ def read_secret(folder: str | Path) -> bytes:
     return secret
 
 
-def zone_of(folder: str | Path, name: str | None = None) -> ZoneInfo:
-    """The time zone of the course, in which its times are read and shown; UTC where none was set. name: another one.
+def hidden_number(secret: bytes, size: int, *words: str) -> int:
+    """A number of `size` bytes that cannot be computed without the course's secret; always the same for these words."""
+    return int.from_bytes(hmac.new(secret, "\0".join(words).encode(), hashlib.sha256).digest()[:size], "big")
 
-    Raises CourseFolderError for a name that is no time zone.
-    """
+
+def zone_of(folder: str | Path, name: str | None = None) -> ZoneInfo:
+    """The time zone of the course, UTC where none was set; or the one of this name. Raises CourseFolderError."""
     path = Path(folder, ZONE)
     name = name or (path.read_text(encoding="utf-8").strip() if path.is_file() else "UTC")
     try:
@@ -200,10 +204,7 @@ def local_time(text: str, zone: ZoneInfo) -> str:
 
 
 def to_utc(text: str, zone: ZoneInfo) -> datetime:
-    """A time that an instructor writes, in the course's zone or with an offset: "2026-11-30 23:59".
-
-    Raises CourseFolderError.
-    """
+    """An instructor's time, in the course's zone or with an offset: "2026-11-30 23:59". Raises CourseFolderError."""
     try:
         time = _utc(text, zone)
     except (ValueError, OverflowError):

@@ -1,11 +1,12 @@
 """nbgrader's `gradebook.db`, opened: one writer at a time, and another program's lock is waited for."""
 
-import fcntl
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Self
+
+from filelock import FileLock, Timeout
 
 from autograde.common.errors import AutogradeError
 
@@ -17,10 +18,7 @@ class GradebookError(AutogradeError):
 
 
 class Database:
-    """The database of a course's folder: `with Database("course") as opened: opened.book`, nbgrader's `Gradebook`.
-
-    patience: seconds that another program may hold it.
-    """
+    """The database of a course's folder: `with Database("course") as opened: opened.book`, nbgrader's `Gradebook`."""
 
     def __init__(self, folder: str | Path, patience: float = PATIENCE):
         self.folder, self.patience = Path(folder), patience
@@ -55,25 +53,10 @@ class Database:
                 after()
             return done
 
-    @contextmanager
-    def only_writer(self) -> Iterator[None]:
-        """One writer at a time among autograders; the lock goes with its process, however that ends.
-
-        The database need not be open. Raises GradebookError after `patience`.
-        """
-        with open(self.path.with_name(".gradebook.lock"), "w") as file:
-            end = time.monotonic() + self.patience
-            while True:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    break
-                except BlockingIOError:
-                    if time.monotonic() > end:
-                        raise GradebookError(
-                            f"{self.path}: another autograder has been writing for {self.patience:g} s; wait or stop it"
-                        ) from None
-                    time.sleep(0.05)
-            yield
+    def only_writer(self) -> AbstractContextManager[None]:
+        """One writer at a time among autograders; the database need not be open. Raises GradebookError."""
+        sentence = f"{self.path}: another autograder has been writing for {self.patience:g} s; wait or stop it"
+        return only_process(self.path.with_name(".gradebook.lock"), self.patience, GradebookError(sentence))
 
     def _retry_while_locked(self, work: Callable):
         """Calls `work`, and retries while another program has locked the database."""
@@ -98,6 +81,17 @@ class Database:
                 if hasattr(self, "book"):
                     self.book.db.rollback()
                 raise
+
+
+@contextmanager
+def only_process(path: Path, patience: float, refused: AutogradeError) -> Iterator[None]:
+    """Holds a lock, which goes with its process, however that ends. Raises `refused` after `patience` seconds."""
+    try:
+        held = FileLock(path).acquire(patience)
+    except Timeout:
+        raise refused from None
+    with held:
+        yield
 
 
 def _create_tables(url) -> None:

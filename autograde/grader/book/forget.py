@@ -20,7 +20,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 from autograde.grader.book import store
 from autograde.grader.book.all_tables import TABLES
 from autograde.grader.book.gradebook import Gradebook
@@ -37,15 +37,8 @@ _OF_ONE_ASSIGNMENT = ("submitted/{}/ASSIGNMENT", "autograded/{}/ASSIGNMENT", "fe
 _IMPOSSIBLE = set("*?/\\")
 
 
-class ForgetError(AutogradeError, ValueError):
-    """No student of this name is in the course."""
-
-
 def kept_about(course: str | Path, student: str, assignment: str | None = None) -> list[Path]:
-    """The folders and files of a student, and the pages that name them; of all assignments, or of one.
-
-    Raises ForgetError for an impossible name.
-    """
+    """A student's folders and files, and the pages that name them; of one assignment, or of all. Raises InputError."""
     course = Path(course)
     _check_name(student, "a student")
     patterns, who = _FOLDERS, glob.escape(student)
@@ -56,25 +49,21 @@ def kept_about(course: str | Path, student: str, assignment: str | None = None) 
     own = [path for pattern in patterns for path in sorted(course.glob(pattern.replace("{}", who)))]
     assignments = {path.parent.name for path in own if path.parent.parent.name == "results"}
     assignments |= {path.name for path in course.glob(f"submitted/{who}/{assignment or '*'}")}
-    pages = [page for name in sorted(assignments) for page in _pages(course, name)]
-    pages += sorted(course.glob("reports/term*.*")) if own else []
+    about_all = ("reports/{}*.html", "feedback/{}-*.zip", "sheets/{}-*.csv")  # they name each student
+    patterns = [each.format(name) for name in sorted(assignments) for each in about_all]
+    patterns += ["reports/term*.*"] if own else []
+    pages = [page for pattern in patterns for page in sorted(course.glob(pattern))]
     return [*own, *dict.fromkeys(pages)]
 
 
 def _check_name(name: str, of: str) -> None:
     if name in ("", ".", "..") or _IMPOSSIBLE & set(name):
-        raise ForgetError(f"{name!r} cannot be the name of {of}; `autograde export` lists students and assignments")
+        raise InputError(f"{name!r} cannot be the name of {of}; `autograde export` lists students and assignments")
 
 
-def _pages(course: Path, assignment: str) -> list[Path]:
-    """Pages and archives about a whole assignment, which name each student."""
-    patterns = f"reports/{assignment}*.html", f"feedback/{assignment}-*.zip", f"sheets/{assignment}-*.csv"
-    return [path for pattern in patterns for path in sorted(course.glob(pattern))]
-
-
-def unknown(course: str | Path, student: str) -> ForgetError:
+def unknown(course: str | Path, student: str) -> InputError:
     """The error about a student of whom nothing is stored."""
-    return ForgetError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+    return InputError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
 
 
 def is_known(course: str | Path, student: str) -> bool:
@@ -95,10 +84,7 @@ def is_known(course: str | Path, student: str) -> bool:
 
 
 def forget(course: str | Path, student: str) -> list[Path]:
-    """Deletes all of it, also from the gradebook and the manifests; returns the paths that are gone.
-
-    Raises ForgetError where nothing is known about the student.
-    """
+    """Deletes all of it, also in gradebook and manifests; returns the paths. Raises InputError if nothing is known."""
     course = Path(course)
     paths = kept_about(course, student)
     in_store = store.forget(course, TABLES, student)
@@ -116,14 +102,11 @@ def forget(course: str | Path, student: str) -> list[Path]:
 
 
 def forget_assignment(course: str | Path, student: str, assignment: str) -> list[Path]:
-    """Deletes a student's hand-in, results and grade of one assignment; returns the paths that are gone.
-
-    Raises ForgetError where there is nothing of the student in this assignment.
-    """
+    """Deletes hand-in, results and grade of one assignment; returns the paths. Raises InputError if there is none."""
     course = Path(course)
     paths = kept_about(course, student, assignment)
     if not paths:
-        raise ForgetError(f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both")
+        raise InputError(f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both")
     _release_copies(course, student, assignment)
     remove_grade(course, assignment, student)
     for path in paths:
@@ -149,8 +132,7 @@ def _names(student: str, text: str) -> bool:
 
 
 def _strike_out(manifest: Path, student: str) -> bool:
-    """Takes a student's rows, and notes that name the student, out of the list of a download; returns whether there
-    were any."""
+    """Takes a student's rows and notes out of the list of a download; returns whether there were any."""
     content = json.loads(manifest.read_text(encoding="utf-8"))
     rows = [row for row in content["rows"] if row["student"] != student]
     notes = [note for note in content.get("notes", ()) if not _names(student, note)]

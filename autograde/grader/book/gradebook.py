@@ -22,7 +22,7 @@ from autograde.grader.book.late import (
     set_time,
 )
 from autograde.grader.book.manual_points.parts import share_in_groups
-from autograde.grader.book.people import PEOPLE, Known, People, two_names
+from autograde.grader.book.people import Known, People, two_names
 from autograde.grader.book.policy import POLICY
 from autograde.grader.book.store import StoreError
 from autograde.grader.grading.results import Result, graded_file
@@ -111,7 +111,7 @@ class Gradebook(Database):
         from nbgrader import api
 
         person = self.book.db.get(api.Student, student) or api.Student(id=student)
-        facts = People(self.folder, PEOPLE.load_or_empty(self.folder))[student]
+        facts = People(self.folder)[student]
         if facts.name and not (person.first_name or person.last_name):
             person.last_name, person.first_name = two_names(facts.name)
         person.email = person.email or facts.email or None
@@ -173,30 +173,26 @@ class Gradebook(Database):
 
     def assignments(self) -> list[dict]:
         """One row per assignment: name, due date, points, submissions, how many wait for a human."""
-        rows = []
-        for assignment in self.book.assignments:
-            waiting = sum(submission.needs_manual_grade for submission in assignment.submissions)
-            rows.append(
-                {
-                    "assignment": assignment.name,
-                    "due": _iso(assignment.duedate),
-                    "max_score": assignment.max_score,
-                    "graded": len(assignment.submissions),
-                    "needs_manual_grade": waiting,
-                    "notebooks": [notebook.name for notebook in assignment.notebooks],
-                }
-            )
-        return rows
+        return [
+            {
+                "assignment": assignment.name,
+                "due": _iso(assignment.duedate),
+                "max_score": assignment.max_score,
+                "graded": len(assignment.submissions),
+                "needs_manual_grade": sum(submission.needs_manual_grade for submission in assignment.submissions),
+                "notebooks": [notebook.name for notebook in assignment.notebooks],
+            }
+            for assignment in self.book.assignments
+        ]
 
     def by_hand(self, assignment: str, templates: Mapping[str, Template]) -> dict[tuple[str, str], dict[str, ByHand]]:
         """Points and comments given by people: by (student, notebook), then by exercise."""
-        given_of: dict[tuple[str, str], dict[str, ByHand]] = {}
-        for submission in self.book.assignment_submissions(assignment):
-            for notebook in submission.notebooks:
-                if notebook.name in templates:
-                    given = _given_by_hand(notebook, templates[notebook.name])
-                    given_of[submission.student_id, notebook.name] = given
-        return given_of
+        return {
+            (submission.student_id, notebook.name): _given_by_hand(notebook, templates[notebook.name])
+            for submission in self.book.assignment_submissions(assignment)
+            for notebook in submission.notebooks
+            if notebook.name in templates
+        }
 
     def comments_by_hand(self) -> list[tuple[str, str, str, str]]:
         """(assignment, student, cell, text) of all comments by people."""

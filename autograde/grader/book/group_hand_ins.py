@@ -8,7 +8,6 @@ by hand. A hand-in is run once: the copies take over its verdicts, since hidden 
 Groups can change later. A group's hand-in stays with its members; a student who left has their own work again, or none.
 """
 
-import contextlib
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,8 +17,7 @@ from autograde.grader.book import variants
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.people import known_students
-from autograde.grader.book.store import StoreError
-from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.results import Result, readable_results
 from autograde.grader.hand_ins.hand_in import HAND_INS, Arrived, Folder, HandIn
 from autograde.grader.reading.repair import read_submission
@@ -39,18 +37,13 @@ def spread(course: Path, assignment: str) -> list[str]:
     unknown = {student for _, student in strangers(course, assignment)}
     varied = variants.released_to(course, assignment)
     for group, newest, others in _groups(course, assignment):
-        _note_variants(newest, varied)
+        numbers = variants.recognised(course, assignment, newest.student, varied)
+        if newest.before and newest.before.variants != numbers:  # noted, so that it stays so when members leave
+            newest.before = replace(newest.before, variants=numbers)
+            newest.save(newest.before)
         wanted = [other for other in others if other.student not in unknown]
         sentences += [line for other in wanted if (line := _copy(newest, other, group))]
     return sentences
-
-
-def _note_variants(folder: Folder, templates: Mapping[str, Template]) -> None:
-    """Notes which member's variants a group's hand-in is, so that it stays so when members leave."""
-    numbers = variants.recognised(folder.course, folder.assignment, folder.student, templates)
-    if folder.before and folder.before.variants != numbers:
-        folder.before = replace(folder.before, variants=numbers)
-        folder.save(folder.before)
 
 
 def strangers(course: Path, assignment: str) -> list[tuple[str, str]]:
@@ -109,12 +102,8 @@ def _hand_over(course: Path, assignment: str, folder: Folder, groups: Groups) ->
     group = groups.named(folder.before.group)
     if folder.is_copy or group is None:
         return []
-    members = [Folder(course, assignment, student) for student in groups.members[group] if student != folder.student]
-    having = [
-        member
-        for member in members
-        if member.before and member.before.by == folder.student and _has_all(member, folder)
-    ]
+    members = (Folder(course, assignment, student) for student in groups.members[group] if student != folder.student)
+    having = [one for one in members if one.before and one.before.by == folder.student and _has_all(one, folder)]
     for index, member in enumerate(having):
         member.save(replace(folder.before, by=having[0].student if index else "", replaced=member.before.replaced))
     return [f"{having[0].student} keeps the hand-in of {group}, which {folder.student} has left"] if having else []
@@ -142,10 +131,7 @@ def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[F
     """(group, the member whose hand-in is the newest, all others) of each group that has handed in."""
     groups = GROUPS.load(course, assignment)
     for group, members in groups.members.items():
-        folders = []
-        for student in members:
-            with contextlib.suppress(StoreError):  # a member with a damaged record neither gives nor gets a copy
-                folders.append(Folder(course, assignment, student))
+        folders = [Folder(course, assignment, student) for student in members]
         own_folders = [
             folder for folder in folders if _is_own(folder) and _is_theirs(folder.student, folder.before, groups)
         ]
@@ -155,13 +141,11 @@ def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[F
 
 
 def _is_own(folder: Folder) -> bool:
-    """Whether the student has a hand-in that is not a copy of another member's."""
     return not folder.is_empty and not folder.is_copy
 
 
 def _rank(folder: Folder) -> tuple:
-    """The key by which the hand-in that counts is recognised: one with a notebook, then the newer one, by the time if
-    it is known, else by the upload's number."""
+    """The rank of a hand-in: one with a notebook counts more, then the newer one by time, if known, else by number."""
     orders = list(folder.before.order.values()) if folder.before else []
     times = [time for _, time in folder.old.values()]
     time = folder.before.time if folder.before else max(times)
@@ -176,10 +160,7 @@ def _copy(of: Folder, to: Folder, group: str) -> str:
         return ""
     if to.old.keys() - of.old.keys():
         remove_grade(of.course, of.assignment, to.student)  # of files that do not count any longer
-    newest = {
-        name: Arrived(name, of.target / name, sha, before.entries.get(name, name), [0, ""], about.time)
-        for name, (sha, _) in of.old.items()
-    }
+    newest = {name: Arrived(name, of.target / name, sha, [0, ""], about.time) for name, (sha, _) in of.old.items()}
     to.write(newest, about, whole=True)
     return f"{to.student} has the hand-in of {of.student} ({group})"
 
@@ -189,7 +170,6 @@ def _content(folder: Folder) -> dict[str, str]:
 
 
 def _has_all(folder: Folder, of: Folder) -> bool:
-    """Whether all files of another hand-in are in a folder."""
     return _content(of).items() <= _content(folder).items()
 
 
@@ -224,19 +204,10 @@ def follow(
             if name in templates and (folder / f"{name}.ipynb").is_file()
         ]
         if wanted and {one.notebook: one for one in wanted} != records.get(student, {}):
-            _record(course, wanted, templates, book, penalty)
+            handed_in = [
+                read_submission(folder / f"{one.notebook}.ipynb", templates[one.notebook].edition(one.variant))
+                for one in wanted
+            ]
+            record_results(book, list(zip(wanted, handed_in)), templates, penalty)
             changed.append(student)
     return changed
-
-
-def _record(course: Path, results: list[Result], templates: Mapping[str, Template], book: Gradebook, penalty) -> None:
-    """As `grade.record` does: gradebook, notebooks for formgrader, then the records."""
-    assignment, student = results[0].assignment, results[0].student
-    book.write(assignment, student, results, templates, penalty)
-    for result in results:
-        template = templates[result.notebook].edition(result.variant)
-        path = course / "submitted" / student / assignment / f"{result.notebook}.ipynb"
-        handed_in = read_submission(path, template)
-        write_autograded(course, assignment, student, template, handed_in, result.verdicts, result.handed_in)
-    for result in results:
-        result.save(course)

@@ -14,8 +14,8 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograde.common.delimited import TableError, column_of, read_table, value_of
-from autograde.common.errors import AutogradeError
+from autograde.common.delimited import column_of, read_table, value_of
+from autograde.common.errors import InputError
 from autograde.grader.book.people import People, known_students, two_names
 from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.filenames import composed, safe_name
@@ -26,10 +26,6 @@ _STUDENT = ("student", "student_id")
 _NAME = ("name", "full name", "vollständiger name")
 _EMAIL, _LOGIN, _CANVAS = ("email", "email address", "e-mail-adresse"), ("login", "login_id"), ("canvas_user_id",)
 _NO_GROUP = ("", "-", "default group", "standardgruppe")  # Moodle's worksheet of students without a group
-
-
-class GroupsError(AutogradeError, ValueError):
-    """Groups that cannot be read."""
 
 
 @dataclass(frozen=True)
@@ -67,15 +63,15 @@ GROUPS = Table(
 
 
 def groups_of(path: Path, people: People) -> Groups:
-    """Reads a file of groups; `people` learns names, logins and addresses in it. Raises GroupsError."""
+    """Reads a file of groups; `people` learns names, logins and addresses in it. Raises InputError."""
     try:
         lines, _ = read_table(path.read_text(encoding="utf-8-sig"))
-    except (OSError, UnicodeDecodeError, TableError) as reason:
-        raise GroupsError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
+    except (OSError, ValueError) as reason:
+        raise InputError(f"{path}: expected a CSV file in UTF-8 ({reason})") from None
     header = [title.strip().lower() for title in lines[0]] if lines else []
     group, student = column_of(header, _GROUP), column_of(header, _STUDENT)
     if group is None or (student is None and column_of(header, _NAME) is None):
-        raise GroupsError(
+        raise InputError(
             f"{path}: expected the columns group and student, Canvas's list of a group set, or Moodle's grading "
             f"worksheet of an assignment with group submission; got {', '.join(header) or 'nothing'}"
         )
@@ -88,7 +84,7 @@ def groups_of(path: Path, people: People) -> Groups:
         if name.casefold() in _NO_GROUP or not who:
             continue
         if safe_name(who) != who:
-            raise GroupsError(f"{path}: {who!r} cannot be the name of a student in a gradebook; correct it")
+            raise InputError(f"{path}: {who!r} cannot be the name of a student in a gradebook; correct it")
         members.setdefault(name, set()).add(who)
         if student is not None and who not in students:
             continue  # one's own list makes no student: the name may be misspelt
@@ -101,12 +97,12 @@ def _checked(path: Path, groups: Groups) -> Groups:
     every = [student for those in groups.members.values() for student in those]
     twice = sorted({student for student in every if every.count(student) > 1})
     if twice:
-        raise GroupsError(f"{path}: {twice[0]} is in two groups; correct it")
+        raise InputError(f"{path}: {twice[0]} is in two groups; correct it")
     if not every:
-        raise GroupsError(f"{path}: expected students in groups, got none")
+        raise InputError(f"{path}: expected students in groups, got none")
     alike = [name for name in groups.members if groups.named(name) is None]
     if alike:
-        raise GroupsError(
+        raise InputError(
             f"{path}: the group {alike[0]!r} cannot be told from another by its letters and digits, which is all "
             "that a download keeps of a name; rename it"
         )

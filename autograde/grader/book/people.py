@@ -13,7 +13,6 @@ from pathlib import Path
 from autograde.common.texts import controls
 from autograde.grader.book.database import Database
 from autograde.grader.book.store import Table
-from autograde.grader.hand_ins.roster import Roster
 
 _SUFFIXES = {"jr", "jr.", "sr", "sr.", "junior", "senior", "ii", "iii", "iv", "phd", "md", "esq", "esq."}
 
@@ -38,26 +37,19 @@ def _parsed(text: str) -> dict[str, Known]:
     return known
 
 
-def _without(known: dict[str, Known], student: str) -> dict[str, Known]:
-    return {name: facts for name, facts in known.items() if name != student}
-
-
 PEOPLE = Table(
     "collected/people.json", "the students in whole characters",
     "correct it there, or delete it: collecting and importing write it again", parse=_parsed, empty=dict,
     text=lambda known: json.dumps({name: asdict(one) for name, one in sorted(known.items())}, indent=1) + "\n",
-    without=_without,
+    without=lambda known, student: {name: facts for name, facts in known.items() if name != student},
 )  # fmt: skip
 
 
 class People:
-    """The students of a course; `save` writes what `learn` has changed. Of a damaged file nobody is known.
+    """The students of a course; `save` writes what `learn` has changed. Of a damaged file nobody is known."""
 
-    known: by student, by default those of the course's file.
-    """
-
-    def __init__(self, course: str | Path, known: dict[str, Known] | None = None):
-        self.course, self.known = Path(course), PEOPLE.load_or_empty(course) if known is None else known
+    def __init__(self, course: str | Path):
+        self.course, self.known = Path(course), PEOPLE.load_or_empty(course)
 
     def __getitem__(self, student: str) -> Known:
         return self.known.get(student, Known())
@@ -79,11 +71,6 @@ class People:
             ids=old.ids | {system: number for system, number in ids.items() if number},
         )
 
-    def learn_roster(self, roster: Roster, students: set[str]) -> None:
-        for person in roster.people.values():
-            if person.student in students:
-                self.learn(person.student, person.name, person.email, person.login)
-
     def save(self) -> None:
         if self.known or PEOPLE.path(self.course).exists():
             PEOPLE.save(self.known, self.course)
@@ -91,8 +78,7 @@ class People:
 
 def namer(course: str | Path) -> Callable[[str], str]:
     """student → "Jane Doe (doejane)" where the name is known, else the id."""
-    people = People(course, PEOPLE.load_or_empty(course))  # a page without names is better than none
-    in_book = _names_in_the_gradebook(Path(course))
+    people, in_book = People(course), _names_in_the_gradebook(Path(course))
 
     def name(student: str) -> str:
         full = in_book.get(student) or people[student].name

@@ -8,14 +8,10 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 from autograde.grader.book.store import Table
 
 MAX_DAYS = 3650  # of an extension
-
-
-class PolicyError(AutogradeError, ValueError):
-    """A policy that cannot be applied."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +65,8 @@ class Total:
 
 
 def totals(rows: Sequence[dict], policy: Policy) -> list[Total]:
-    """Course grades, by student, from the rows of `Gradebook.grades`; an assignment that a student did not hand in
-    counts 0. Assignments without points do not count.
-
-    Raises PolicyError where nothing would be left to count.
-    """
+    """Course grades, by student, from the rows of `Gradebook.grades`; what was not handed in counts 0, an assignment
+    without points not at all. Raises InputError where nothing would be left to count."""
     students: dict[str, dict[str, float]] = {}
     for row in rows:
         if row["max_score"] > 0:
@@ -84,17 +77,11 @@ def totals(rows: Sequence[dict], policy: Policy) -> list[Total]:
 def _total(student: str, shares: dict[str, float], policy: Policy) -> Total:
     counting = {name: share for name, share in shares.items() if policy.weights.get(name, 1.0) > 0}
     if policy.drop_lowest >= len(counting):
-        raise PolicyError(
+        raise InputError(
             f"{policy.drop_lowest} assignments are dropped and {len(counting)} count; drop fewer, or wait for more"
         )
-    dropped = _dropped(counting, policy)
-    kept = {name: share for name, share in counting.items() if name not in dropped}
-    weights = {name: policy.weights.get(name, 1.0) for name in kept}
-    percent = 100 * sum(weights[name] * share for name, share in kept.items()) / sum(weights.values())
-    return Total(student, shares, dropped, percent)
-
-
-def _dropped(shares: dict[str, float], policy: Policy) -> tuple[str, ...]:
-    """The assignments with the lowest shares; of equal shares the one with the smaller weight is dropped first."""
-    order = sorted(shares, key=lambda name: (shares[name], policy.weights.get(name, 1.0), name))
-    return tuple(order[: policy.drop_lowest])
+    weights = {name: policy.weights.get(name, 1.0) for name in counting}
+    order = sorted(counting, key=lambda name: (counting[name], weights[name], name))  # the lowest shares first
+    kept = [name for name in counting if name not in order[: policy.drop_lowest]]
+    percent = 100 * sum(weights[name] * counting[name] for name in kept) / sum(weights[name] for name in kept)
+    return Total(student, shares, tuple(order[: policy.drop_lowest]), percent)

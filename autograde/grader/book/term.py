@@ -9,17 +9,13 @@ import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 from autograde.grader.exports.tables import table
 from autograde.grader.grading.results import Result
 from autograde.grader.pages import Drawing, render
 from bertlab import plots
 
 _Z = 1.959964  # of the normal distribution, for 95 %
-
-
-class TermError(AutogradeError, ValueError):
-    """A course in which nothing is graded yet."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +63,13 @@ def student_rows(grades: Iterable[dict], assignments: Sequence[str]) -> list[Stu
         of_student = found.setdefault(row["student"], {})
         if row["submitted"] and row["max_score"] > 0:
             of_student[row["assignment"]] = row["score"] / row["max_score"]
-    return [_student(student, [shares.get(name) for name in assignments]) for student, shares in sorted(found.items())]
-
-
-def _student(student: str, shares: list[float | None]) -> StudentRow:
-    given = [share for share in shares if share is not None]
-    change = given[-1] - given[0] if len(given) > 1 else None
-    return StudentRow(student, tuple(shares), statistics.fmean(given) if given else None, change)
+    rows = []
+    for student, of_student in sorted(found.items()):
+        given = [of_student[name] for name in assignments if name in of_student]
+        change = given[-1] - given[0] if len(given) > 1 else None
+        mean = statistics.fmean(given) if given else None
+        rows.append(StudentRow(student, tuple(map(of_student.get, assignments)), mean, change))
+    return rows
 
 
 def exercise_rows(results: Mapping[str, Iterable[Result]]) -> list[ExerciseRow]:
@@ -116,9 +112,9 @@ def term_page(
     students: Sequence[StudentRow], exercises: Sequence[ExerciseRow], assignments: Sequence[str],
     name: Callable[[str], str],
 ) -> str:  # fmt: skip
-    """The page as HTML. Raises TermError if nothing is graded."""
+    """The page as HTML. Raises InputError if nothing is graded."""
     if not exercises or not assignments:
-        raise TermError("nothing is graded yet; run `autograde grade` first")
+        raise InputError("nothing is graded yet; run `autograde grade` first")
     return render(
         "term",
         assignments=assignments,

@@ -10,18 +10,16 @@ of the members' variants, the one whose texts are in it. No other variant can be
 """
 
 import csv
-import hashlib
-import hmac
 import io
 import shutil
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 from autograde.exercises import variants
-from autograde.grader.book.course import read_secret
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.course import hidden_number, read_secret
+from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.hand_ins.hand_in import HAND_INS
@@ -30,14 +28,6 @@ from autograde.grader.reading.template import Template
 from bertlab.common.files import write_text
 
 FOLDER = "variants"
-
-
-class VariantsError(AutogradeError):
-    """Variants that were handed out and would change, or a student's name that cannot be a folder's."""
-
-
-def _parsed(text: str) -> dict[tuple[str, str], int]:
-    return {(row["student"], row["notebook"]): int(row["variant"]) for row in csv.DictReader(io.StringIO(text))}
 
 
 def _text(noted: Mapping[tuple[str, str], int]) -> str:
@@ -50,7 +40,10 @@ def _text(noted: Mapping[tuple[str, str], int]) -> str:
 # (student, notebook) → number, of those who have their notebooks.
 HANDED_OUT = Table(
     "variants/{}/handed_out.csv", "the columns student, notebook and variant", "put a copy of it back",
-    parse=_parsed, empty=dict, text=_text,
+    parse=lambda text: {
+        (row["student"], row["notebook"]): int(row["variant"]) for row in csv.DictReader(io.StringIO(text))
+    },
+    empty=dict, text=_text,
     without=lambda noted, student: {key: number for key, number in noted.items() if key[0] != student},
 )  # fmt: skip
 
@@ -63,10 +56,7 @@ def editions(course: str | Path, assignment: str, notebook: str) -> dict[int, Te
 
 
 def released_to(course: str | Path, assignment: str) -> dict[str, Template]:
-    """The released notebooks of an assignment that has variants, by name; none if it has no variants.
-
-    Raises TemplateError.
-    """
+    """The released notebooks of an assignment that has variants, by name; else none. Raises TemplateError."""
     if not Path(course, FOLDER, assignment).is_dir():
         return {}
     paths = sorted(Path(course, "release", assignment).glob("*.ipynb"))
@@ -95,7 +85,7 @@ def write_editions(course: Path, assignment: str, notebook: str, texts: list[str
 def check_values(course: Path, assignment: str, notebook: str, texts: list[str]) -> tuple[dict, dict]:
     """The values of each variant in the course, and those of the new ones, JSON texts; writes nothing.
 
-    Raises VariantsError if they differ and students have variants already, or have handed in the notebook.
+    Raises InputError if they differ and students have variants already, or have handed in the notebook.
     """
     before = {number: template.values for number, template in editions(course, assignment, notebook).items()}
     now = {number: Template.read(text.encode(), notebook).values for number, text in enumerate(texts, start=1)}
@@ -103,12 +93,12 @@ def check_values(course: Path, assignment: str, notebook: str, texts: list[str])
     if before == now:
         return before, now
     if before and any(name == notebook for _, name in HANDED_OUT.load(course, assignment)):
-        raise VariantsError(
+        raise InputError(
             f"{home}: students have variants of {notebook} with other values; keep `draw`, VARIANTS and SEED as they "
             f"were, or delete {home} to hand out new ones"
         )
     if any(course.glob(f"submitted/*/{assignment}/{notebook}.ipynb")):
-        raise VariantsError(
+        raise InputError(
             f"{course / 'submitted'}: students have handed in {notebook} with other values; keep `draw`, VARIANTS and "
             "SEED as they were, or release it as another assignment"
         )
@@ -121,16 +111,12 @@ def numbers_of(course: str | Path, assignment: str, student: str, templates: Map
     if not varied:
         return {}
     noted, secret, groups = HANDED_OUT.load(course, assignment), read_secret(course), GROUPS.load(course, assignment)
-    who = groups.of(student) or student
-    return {
-        name: _noted(noted, student, name, groups) or _drawn(secret, who, name, count) for name, count in varied.items()
-    }
-
-
-def _noted(noted: Mapping[tuple[str, str], int], student: str, notebook: str, groups: Groups) -> int | None:
-    """The number that a student was handed out; one who has none yet gets that of the first member who has one."""
-    having = (member for member in (student, *groups.others(student)) if (member, notebook) in noted)
-    return noted.get((next(having, student), notebook))
+    numbers = {}
+    for name, count in varied.items():  # handed out to the student, else to the first member who has one, else drawn
+        having = [noted[who, name] for who in (student, *groups.others(student)) if (who, name) in noted]
+        drawn = 1 + hidden_number(secret, 8, "variant", groups.of(student) or student, name) % count
+        numbers[name] = next(iter(having), 0) or drawn
+    return numbers
 
 
 def of_hand_in(course: str | Path, assignment: str, student: str, templates: Mapping[str, Template]) -> dict[str, int]:
@@ -166,8 +152,7 @@ def recognised(course: str | Path, assignment: str, student: str, templates: Map
 
 
 def _closest(path: Path, template: Template, possible: set[int], own_number: int) -> int:
-    """The one of these variants of which a notebook has the most cells that not all of them have; the own one if
-    several do."""
+    """The variant of which a notebook has the most cells that not all variants have; the own one if several do."""
     given = {
         number: {cell.cell.source.strip() for cell in template.edition(number).cells if cell.role != "answer"}
         for number in possible
@@ -193,11 +178,6 @@ def of_several(course: str | Path, assignment: str) -> list[str]:
     return sentences
 
 
-def _drawn(secret: bytes, who: str, notebook: str, count: int) -> int:
-    digest = hmac.new(secret, "\0".join(("variant", who, notebook)).encode(), hashlib.sha256).digest()
-    return 1 + int.from_bytes(digest[:8], "big") % count
-
-
 def hand_out(
     course: Path, assignment: str, students: Iterable[str], templates: Mapping[str, Template], folder: Path
 ) -> list[Path]:
@@ -205,7 +185,7 @@ def hand_out(
     students, noted, paths = list(students), HANDED_OUT.load(course, assignment), []
     for student in students:  # before anything is written
         if safe_name(student) != student:
-            raise VariantsError(f"{student!r} cannot be the name of a student in a gradebook; correct it")
+            raise InputError(f"{student!r} cannot be the name of a student in a gradebook; correct it")
     for student in students:
         for notebook, number in numbers_of(course, assignment, student, templates).items():
             noted[student, notebook] = number

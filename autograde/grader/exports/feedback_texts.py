@@ -22,20 +22,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from autograde.common.errors import AutogradeError
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.common.errors import InputError
+from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading.results import Result, load_results
-from autograde.grader.hand_ins.hand_in import HAND_INS, HandIn
-from autograde.grader.pages.feedback import ExerciseView, exercise_views, feedback_page, total_points
+from autograde.grader.hand_ins.hand_in import HAND_INS
+from autograde.grader.pages.feedback import ExerciseView, exercise_views, feedback_page, points_text
 from autograde.grader.reading.template import Template
 
 _MOODLE_FOLDER = re.compile(r"[^/_]+_\d+_assignsubmission_[a-z0-9]+")
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same feedback gives the same bytes
-
-
-class FeedbackError(AutogradeError, ValueError):
-    """Feedback that a system cannot take back."""
 
 
 @dataclass
@@ -48,10 +44,7 @@ class Packed:
 
 
 def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[str, Template]) -> Packed:
-    """The feedback of all students of an assignment, in the names that the system's download had.
-
-    Raises FeedbackError if there is none.
-    """
+    """The feedback of all students, in the names that the system's download had. Raises InputError if there is none."""
     records, given = HAND_INS.load_all(course, assignment), given_by_people(course, assignment, templates)
     results: dict[str, list[Result]] = {}
     for result in load_results(course, assignment):
@@ -64,7 +57,9 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
             came = f"from {record.platform}" if record else "another way"
             left_out.append((student, f"the hand-in came {came}, not from {system}"))
             continue
-        group = _group_of_entry(student, records, groups)
+        original = records.get(record.by, record)
+        has_one_entry = original.name and original.name == groups.of(student)  # for the whole group
+        group = original.name if has_one_entry else None
         if record.by and not group:
             left_out.append((student, f"it is the hand-in of {record.by}, who gets the answer to it"))
             continue
@@ -77,14 +72,8 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
     files = _one_for_each(answers, left_out)
     if not files:
         reason = "; ".join(f"{student}: {reason}" for student, reason in left_out[:5]) or "no results"
-        raise FeedbackError(f"{course}: no feedback for {system} ({reason}); collect its download and grade first")
+        raise InputError(f"{course}: no feedback for {system} ({reason}); collect its download and grade first")
     return Packed(_zipped(files), len(results.keys() - {student for student, _ in left_out}), left_out)
-
-
-def _group_of_entry(student: str, records: Mapping[str, HandIn], groups: Groups) -> str | None:
-    """The student's group, if the system keeps one entry for the whole group."""
-    original = records.get(records[student].by, records[student])
-    return original.name if original.name and original.name == groups.of(student) else None
 
 
 def _for_group(given: Callable, group: str) -> Callable:
@@ -164,7 +153,7 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
     given, texts = given_by_people(course, assignment, templates), {}
     for result in load_results(course, assignment):
         more = given(result)
-        points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
+        points = points_text(result, **more)
         lines = [f"<p><b>{html.escape(more.get('title') or result.notebook)}</b>: {points}</p>"]
         lines += [f"<p>{html.escape(result.problem)}</p>"] if result.problem else []
         lost = [
@@ -177,19 +166,18 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
     return texts
 
 
-def _texts(result: Result, more: dict, written: Callable[[str], str] | None = None) -> list[str]:
-    """Title, what could not be read, and a line for each exercise. written: how a text is written; as Markdown."""
-    written = written or _plain
-    points = f"{total_points(result, **_scores(more)):g} of {result.max_points:g} points"
+def _plain(text: str) -> str:
+    """Text in which Markdown and HTML mark nothing."""
+    return re.sub(r"([\\`*_{}\[\]()#+!|$~-])", r"\\\1", html.escape(text, quote=False))
+
+
+def _texts(result: Result, more: dict, written: Callable[[str], str] = _plain) -> list[str]:
+    """Title, what could not be read, and a line for each exercise. written: how a text is written."""
     late = f" (late: {more['late_penalty']:g} points are deducted)" if more.get("late_penalty") else ""
-    head = f"# {written(more.get('title') or result.notebook)}: {points}{late}"
+    head = f"# {written(more.get('title') or result.notebook)}: {points_text(result, **more)}{late}"
     lines = [written(_line(view, result.problem)) for view in exercise_views(result, more.get("by_hand"))]
     problem = [written(result.problem)] if result.problem else []
     return [head, *problem, *(f"- {line}" for line in lines)]
-
-
-def _scores(more: dict) -> dict:
-    return {name: more[name] for name in ("by_hand", "late_penalty") if name in more}
 
 
 def _lost(view: ExerciseView) -> bool:
@@ -201,8 +189,3 @@ def _line(view: ExerciseView, known: str | None = None) -> str:
     verdict = view.verdict
     reason = view.comment or next((one for one in verdict.advice if one != known), "") if _lost(view) else ""
     return f"{verdict.label}: {view.points:g} of {verdict.max_points:g}, {view.words}. {reason}".strip()
-
-
-def _plain(text: str) -> str:
-    """Text in which Markdown and HTML mark nothing."""
-    return re.sub(r"([\\`*_{}\[\]()#+!|$~-])", r"\\\1", html.escape(text, quote=False))

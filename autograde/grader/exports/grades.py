@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from datetime import tzinfo
 from pathlib import Path
 
+from autograde.common.errors import InputError
 from autograde.grader.book.course import in_utc
-from autograde.grader.exports.canvas import canvas, fill_canvas
-from autograde.grader.exports.moodle import fill_worksheet, moodle
-from autograde.grader.exports.tables import ExportError, Filled, table
+from autograde.grader.exports.lms import canvas, fill_canvas, fill_worksheet, moodle
+from autograde.grader.exports.tables import Filled, table
 
 FORMATS = ("csv", "canvas", "moodle", "json")
 _COLUMNS = (
@@ -31,7 +31,7 @@ def export(
 
     theirs: the text of Canvas's gradebook export or of Moodle's grading worksheet: then its rows and ids are kept, and
     only grades (for Moodle also feedback) are filled in. columns: assignment → its column in Canvas.
-    Raises ExportError.
+    Raises InputError.
     """
     if form == "json":
         return Filled(json.dumps(rows, indent=1, ensure_ascii=False) + "\n")
@@ -41,18 +41,18 @@ def export(
         return fill_worksheet(rows, theirs, feedback or {}) if theirs is not None else moodle(rows)
     if form == "csv":
         return Filled(table([_COLUMNS, *([row[column] for column in _COLUMNS] for row in rows)]))
-    raise ExportError(f"expected a format of {', '.join(FORMATS)}, got {form!r}")
+    raise InputError(f"expected a format of {', '.join(FORMATS)}, got {form!r}")
 
 
 def must_be_graded(rows: Sequence[dict], named: Sequence[str]) -> list[dict]:
     """The rows of graded assignments: for files that a system imports.
 
-    named: assignments that were asked for. Raises ExportError if one of them, or all, have no grade at all.
+    named: assignments that were asked for. Raises InputError if one of them, or all, have no grade at all.
     """
     graded = _graded(rows)
     for name in named or ([] if graded else ["the course"]):
         if name not in graded:
-            raise ExportError(f"{name}: nothing is graded yet; run `autograde grade` first")
+            raise InputError(f"{name}: nothing is graded yet; run `autograde grade` first")
     return [row for row in rows if row["assignment"] in graded]
 
 

@@ -6,7 +6,6 @@ run at a time: it holds `.autograde/mailed/.lock`.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import re
@@ -20,12 +19,12 @@ from email.utils import formatdate, make_msgid
 from pathlib import Path
 
 from autograde.common.errors import AutogradeError
-from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.database import Database, only_process
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.book.people import People
 from autograde.grader.book.store import StoreError, Table
 from autograde.grader.grading.results import load_results
-from autograde.grader.pages.feedback import feedback_page, total_points
+from autograde.grader.pages.feedback import feedback_page, points_text
 from autograde.grader.reading.template import Template
 from bertlab.common.files import write_bytes
 
@@ -67,36 +66,25 @@ class Report:
 
 def letters(course: Path, assignment: str, templates: Mapping[str, Template]) -> list[Letter]:
     """The feedback of all students of an assignment who have a record, by student."""
-    given, addresses = given_by_people(course, assignment, templates), _addresses(course)
+    given = given_by_people(course, assignment, templates)
+    addresses = {student: one.email for student, one in People(course).known.items()}
+    if (course / "gradebook.db").is_file():
+        with Database(course) as opened:
+            addresses |= {one.id: one.email or addresses.get(one.id, "") for one in opened.book.students}
     lines: dict[str, list[str]] = {}
     pages: dict[str, dict[str, str]] = {}
     for result in load_results(course, assignment):
         more = given(result)
-        counted = {name: more[name] for name in ("by_hand", "late_penalty")}
         title = more["title"] or result.notebook
-        points = f"{total_points(result, **counted):g} of {result.max_points:g} points"
-        lines.setdefault(result.student, []).append(f"{title}: {points}")
+        lines.setdefault(result.student, []).append(f"{title}: {points_text(result, **more)}")
         pages.setdefault(result.student, {})[f"{result.notebook}_feedback.html"] = feedback_page(result, **more)
     return [
         Letter(student, addresses.get(student, ""), tuple(lines[student]), pages[student]) for student in sorted(lines)
     ]
 
 
-def _addresses(course: Path) -> dict[str, str]:
-    """student → address, from the gradebook, else from what was collected."""
-    found = {student: one.email for student, one in People(course).known.items()}
-    if (course / "gradebook.db").is_file():
-        with Gradebook(course) as book:
-            for one in book.book.students:
-                found[one.id] = one.email or found.get(one.id, "")
-    return found
-
-
 def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
-    """The e-mail: points as text, each page as an attachment. No name of the student is in its headers.
-
-    Raises MailError for an address that cannot be one.
-    """
+    """The e-mail: points as text, pages attached. No name of the student is in its headers. Raises MailError."""
     made = EmailMessage()
     made["From"], made["To"] = _address(sender), _address(letter.email)
     made["Subject"] = f"Feedback: {assignment}"
@@ -146,54 +134,31 @@ def send_letters(
 ) -> Report:  # fmt: skip
     """Sends each e-mail once, over one connection. again: students who get theirs although one was sent.
 
-    Raises MailError if the server cannot be reached or ends the connection, or if another run is sending; those sent
-    before are recorded.
+    Raises MailError if the connection fails or another run is sending; those sent before are recorded.
     """
-    with _only_run(course):
-        return _send_letters(course, found, assignment, sender, connect, again)
-
-
-@contextlib.contextmanager
-def _only_run(course: Path) -> Iterator[None]:
-    """Holds the lock; it goes with its process, however that ends. Raises MailError if another run holds it."""
     folder = course / FOLDER
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with open(folder / ".lock", "w") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise MailError(f"{course}: another `autograde mail` is sending; wait until it has ended") from None
-        yield
-
-
-def _send_letters(course, found, assignment, sender, connect, again) -> Report:
+    busy = MailError(f"{course}: another `autograde mail` is sending; wait until it has ended")
     report, todo = Report(), []
-    for letter in found:
-        state, reason = _state(course, assignment, letter)
-        if state is None or letter.student in again:
-            todo.append(letter)
-        elif reason:
-            report.left_out.append((letter.student, reason))
-        else:
-            report.before.append(letter.student)
-    waiting = list(_messages(todo, assignment, sender, report))
-    if not waiting:
-        return report
-    with _closing(connect()) as server:
-        for letter, mail in waiting:
-            _send(server, course, assignment, letter, mail, report)
+    with only_process(folder / ".lock", 0, busy):
+        for letter in found:
+            state, reason = _state(course, assignment, letter)
+            if state is None or letter.student in again:
+                todo.append(letter)
+            elif reason:
+                report.left_out.append((letter.student, reason))
+            else:
+                report.before.append(letter.student)
+        if waiting := list(_messages(todo, assignment, sender, report)):
+            server = connect()
+            try:
+                for letter, mail in waiting:
+                    _send(server, course, assignment, letter, mail, report)
+            finally:  # an error at the end concerns no message: each has its answer before
+                with contextlib.suppress(OSError, smtplib.SMTPException):
+                    server.quit()
+                server.close()
     return report
-
-
-@contextlib.contextmanager
-def _closing(server: smtplib.SMTP) -> Iterator[smtplib.SMTP]:
-    """Ends the connection. An error at the end concerns no message: each has its answer before."""
-    try:
-        yield server
-    finally:
-        with contextlib.suppress(OSError, smtplib.SMTPException):
-            server.quit()
-        server.close()
 
 
 def _send(server: smtplib.SMTP, course: Path, assignment: str, letter: Letter, mail: EmailMessage, report: Report):
@@ -262,8 +227,7 @@ def _record(course: Path, assignment: str, letter: Letter, state: str) -> None:
 
 
 def _state(course: Path, assignment: str, letter: Letter) -> tuple[str | None, str]:
-    """The recorded state, and the reason to leave out a message that has changed or may not have arrived, or whose
-    record is damaged."""
+    """The recorded state, and why to leave the message out: it has changed, may have arrived, has a damaged record."""
     try:
         content = MAILED.load(course, assignment, letter.student)
     except StoreError as reason:
@@ -277,13 +241,9 @@ def _state(course: Path, assignment: str, letter: Letter) -> tuple[str | None, s
     return content["state"], "" if same else f"it has changed since it was sent; {once_more} as it is now"
 
 
-def _parsed(text: str) -> dict[str, str]:
-    content = json.loads(text)
-    return content | {"state": content["state"], "digest": content["digest"]}
-
-
 # The record of a message: its state, its address, the digest of its content, its time.
 MAILED = Table(
-    ".autograde/mailed/{}/{}.json", "a record of a message", "delete it to send the message", parse=_parsed,
+    ".autograde/mailed/{}/{}.json", "a record of a message", "delete it to send the message",
+    parse=lambda text: (content := json.loads(text)) | {name: content[name] for name in ("state", "digest")},
     empty=lambda: None, text=lambda content: json.dumps(content) + "\n",
 )  # fmt: skip

@@ -8,22 +8,17 @@ cell would be taken apart, and in a new line, which would then be a new row.
 import csv
 import io
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from autograde.common.errors import AutogradeError
 from autograde.grader.book.people import two_names
-from autograde.grader.hand_ins.roster import spellings
+from autograde.grader.hand_ins.roster import Keys, spellings
 
 _FORMULA = re.compile(r'"*[=+@\t\r-]')  # in quotes, too: a spreadsheet may take the quotes as its own
 _BEHIND_A_SEPARATOR = re.compile(r'([;\t\n\r] *)(?="*[=+@-])')
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]")
 _ESCAPED = re.compile(r"""([;\t\n\r] *)'(?="*[=+@-])""")
-
-
-class ExportError(AutogradeError, ValueError):
-    """Grades that cannot be written in the requested format."""
 
 
 @dataclass
@@ -50,14 +45,11 @@ class Filled:
 
 
 def written(rows: Iterable[Sequence[object]], separator: str = ",") -> str:
+    """A CSV without characters that steer a terminal, which names in another system's table can have."""
+    plain_rows = ([_CONTROLS.sub("", value) if isinstance(value, str) else value for value in row] for row in rows)
     buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n", delimiter=separator).writerows(map(_without_controls, rows))
+    csv.writer(buffer, lineterminator="\n", delimiter=separator).writerows(plain_rows)
     return buffer.getvalue()
-
-
-def _without_controls(row: Sequence[object]) -> list[object]:
-    """The cells without characters that steer a terminal, which names in another system's table can have."""
-    return [_CONTROLS.sub("", value) if isinstance(value, str) else value for value in row]
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:
@@ -103,7 +95,7 @@ def has_grades(graded: dict[str, dict]) -> bool:
 
 
 @dataclass(frozen=True)
-class Keys:
+class RowKeys:
     """The cells of a row by which a student can be found."""
 
     number: str
@@ -111,46 +103,29 @@ class Keys:
     name: str
 
 
-class Matcher:
-    """Finds the student of a row: by the first kind of key that both have, and only if one student has this value.
+def students_of(rows: Sequence[RowKeys], students: dict[str, dict[str, dict]], number: str) -> list[str | None]:
+    """The student of each row: by the first kind of key that both have, and only if one student has this value.
 
-    A student whose number is known is found by the number alone: a namesake's row must not get the grade.
+    number: the name of the number's fact. A student whose number is known is found by it alone: a namesake's row must
+    not get the grade. Of two rows that fit one student by login or name alone, neither counts.
     """
-
-    def __init__(self, students: dict[str, dict[str, dict]], number: str):
-        self.number, self.found = number, defaultdict(set)
-        for student, graded in students.items():
-            one = person(graded)
-            if one[number]:
-                self.found["number", one[number].strip()].add(student)
-                continue
-            for login in (one["login"], one["email"], student):
-                self.found["login", login.strip().casefold()].add(student)
-            for name in {*spellings(one["name"]), *spellings(student)}:
-                self.found["name", name].add(student)
-
-    def students(self, rows: Sequence[Keys]) -> list[str | None]:
-        """The student of each row. Of two rows that fit one student by login or name alone, neither counts."""
-        found = [self._student(row) for row in rows]
-        times = Counter(found)
-        by_number = {self._one("number", row.number.strip()) for row in rows}
-        return [
-            student
-            if times[student] == 1 or (student in by_number and self._one("number", row.number) == student)
-            else None
-            for student, row in zip(found, rows)
-        ]
-
-    def _student(self, row: Keys) -> str | None:
-        number, logins, name = row.number, row.logins, row.name
-        keys = [("number", number.strip())]
-        keys += [("login", login.strip().casefold()) for login in logins]
-        keys += [("name", one) for one in spellings(name)]
-        return next((student for key in keys if (student := self._one(*key))), None)
-
-    def _one(self, kind: str, key: str) -> str | None:
-        found = self.found.get((kind, key), set()) if key else set()
-        return next(iter(found)) if len(found) == 1 else None
+    keys = Keys()
+    for student, graded in students.items():
+        one = person(graded)
+        if one[number]:
+            keys.add(student, one[number])
+        else:
+            keys.add(student, "", (one["login"], one["email"], student), (one["name"], student))
+    found = []
+    for row in rows:
+        ways = [("number", row.number), *(("login", login.casefold()) for login in row.logins)]
+        ways += [("name", spelling) for spelling in spellings(row.name)]
+        found.append(next((student for way in ways if (student := keys.one(*way))), None))
+    times = Counter(found)
+    return [
+        student if times[student] == 1 or keys.one("number", row.number) == student else None
+        for student, row in zip(found, rows)
+    ]
 
 
 def settle(filled: Filled, students: dict[str, dict[str, dict]], rows: Sequence[tuple[str, str, str | None]]) -> None:

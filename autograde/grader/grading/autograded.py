@@ -5,20 +5,22 @@ expected values. Outputs of the student's program are not in it. Formgrader rend
 in the instructor's own browser, so active content in students' answers is converted to plain text.
 """
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from autograde.boundary.mybert_importer import PACKAGE
+from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.late import LatePenalty
+from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.hand_ins.hand_in import copy_for_feedback
 from autograde.grader.reading.repair import ReadSubmission
 from autograde.grader.reading.template import Template
 from autograde.judging.rendering import as_text
 from autograde.judging.verdict import Verdict
-from bertlab.common.files import write_text
+from bertlab.common.files import write_json, write_text
 
 # Commands of MathJax that can link, load, style or redefine; the others only draw
 _ACTIVE_FORMULA = re.compile(
@@ -29,23 +31,35 @@ _LARGEST_MODULE = 50_000  # characters that are shown: formgrader colours the co
 _ENTITY = re.compile(r"&(?=#|\w+;)")  # a browser reads \href in "&#92;href", too
 
 
-def write_autograded(
-    course: str | Path, assignment: str, student: str, template: Template, submission: ReadSubmission,
-    verdicts: Sequence[Verdict], handed_in: str,
-) -> Path:  # fmt: skip
+def record_results(
+    book: Gradebook, graded: Sequence[tuple[Result, ReadSubmission]], templates: Mapping[str, Template],
+    penalty: LatePenalty | None = None, others: Iterable[Result] = (),
+) -> None:  # fmt: skip
+    """Writes one submission's grades: gradebook, then the notebooks for formgrader, then the records. Idempotent.
+
+    others: records of the student's other notebooks, if not all were graded now.
+    """
+    results = [result for result, _ in graded]
+    book.write(results[0].assignment, results[0].student, [*results, *others], templates, penalty)
+    for result, submission in graded:
+        write_autograded(book.folder, templates[result.notebook].edition(result.variant), result, submission)
+    for result in results:
+        result.save(book.folder)
+
+
+def write_autograded(course: str | Path, template: Template, result: Result, submission: ReadSubmission) -> Path:
     """Writes `autograded/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb` and its timestamp; returns the notebook's path.
 
     Also copies what the exchange needs to give feedback back: `nbgrader generate_feedback` takes it from here.
     """
-    folder = Path(course, "autograded", student, assignment)
+    folder = Path(course, "autograded", result.student, result.assignment)
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{template.name}.ipynb"
-    modules = submitted_modules(Path(course, "submitted", student, assignment))[0]
-    content = autograded(template, submission, verdicts, modules)
-    write_text(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    copy_for_feedback(course, assignment, student, folder)
-    if handed_in:
-        write_text(folder / "timestamp.txt", handed_in)
+    modules = submitted_modules(Path(course, "submitted", result.student, result.assignment))[0]
+    write_json(path, autograded(template, submission, result.verdicts, modules))
+    copy_for_feedback(course, result.assignment, result.student, folder)
+    if result.handed_in:
+        write_text(folder / "timestamp.txt", result.handed_in)
     return path
 
 

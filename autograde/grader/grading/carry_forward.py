@@ -70,8 +70,7 @@ def _candidates(task: Task, outcome: Outcome) -> list[Exercise]:
 
 
 def _steps_on_right_answers(task: Task, candidates: list[Exercise]) -> list[Step]:
-    """The student's cells, and the course's solution after the last cell of each exercise; before it the exercise is
-    tested, if it is a candidate."""
+    """The student's cells; after the last one of each exercise its test, if it is a candidate, and its solution."""
     steps: list[Step] = []
     done = 0  # of the student's steps
     solved: list[Exercise] = []

@@ -14,23 +14,26 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
-from autograde.exercises import catalogue
+from autograde.common.errors import AutogradeError, InputError
 from autograde.exercises.spec import Exercise
-from autograde.grader.grading.grade import Assignment, Report, Submission, grade_by, grade_submission, upstream_sources
+from autograde.grader.grading.grade import (
+    Assignment,
+    Report,
+    Submission,
+    grade_by,
+    grade_submission,
+    grade_within,
+    upstream_sources,
+)
 from autograde.grader.grading.launcher import SharedLauncher
-from autograde.grader.grading.notebook_grading import Graded, grade_notebook
+from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import file_behind
 from autograde.grader.grading.results import Result
-from autograde.grader.grading.upstream import EarlierNotebook, UpstreamSources
+from autograde.grader.grading.upstream import UpstreamSources
 from autograde.grader.hand_ins.digests import beside
 from autograde.grader.reading.repair import read_submission
 
 _PATIENCE = 20.0  # seconds for the scheduler to answer
-
-
-class ClusterError(AutogradeError):
-    """No cluster at that address, or no workers in it."""
 
 
 @contextmanager
@@ -39,17 +42,15 @@ def cluster(address: str) -> Iterator[tuple[Executor, int]]:
     try:
         from distributed import Client
     except ImportError:
-        raise ClusterError("--scheduler needs Dask: pip install 'bertlab[cluster]'") from None
+        raise InputError("--scheduler needs Dask: pip install 'bertlab[cluster]'") from None
     try:
         client = Client(address, timeout=_PATIENCE)
     except (OSError, ValueError) as reason:
-        raise ClusterError(
-            f"{address}: no Dask scheduler answers ({reason}); start one with `dask scheduler`"
-        ) from None
+        raise InputError(f"{address}: no Dask scheduler answers ({reason}); start one with `dask scheduler`") from None
     with client:
         slots = sum(client.nthreads().values())
         if not slots:
-            raise ClusterError(f"{address}: the scheduler has no workers; start one with `dask worker {address}`")
+            raise InputError(f"{address}: the scheduler has no workers; start one with `dask worker {address}`")
         yield client.get_executor(pure=False), slots
 
 
@@ -61,7 +62,8 @@ def grade(pool: Executor, slots: int, assignment: Assignment, students, again: b
         weights = [file for path in item.files for file in beside(path) if file.exists()]
         files = dict(_content(path) for path in (*item.files, *weights))
         sources = upstream_sources(assignment, item)
-        sources = replace(sources, earlier=tuple(map(_portable, sources.earlier)))
+        portable = (replace(one, source=_content(one.source)[1] or b"") for one in sources.earlier)
+        sources = replace(sources, earlier=tuple(portable))
         return pool.submit(_graded_here, bare, replace(item, files=()), files, sources)
 
     def receive(item: Submission, texts: list[str]) -> list[Graded]:
@@ -99,11 +101,6 @@ def _content(path: Path) -> tuple[str, bytes | None]:
         return path.name, None
 
 
-def _portable(earlier: EarlierNotebook) -> EarlierNotebook:
-    """With the file's bytes where it is still to be read."""
-    return replace(earlier, source=_content(earlier.source)[1] or b"")
-
-
 def _graded_here(
     assignment: Assignment, item: Submission, files: dict[str, bytes | None], sources: UpstreamSources
 ) -> list[str]:
@@ -120,11 +117,7 @@ def _graded_here(
 def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, content: bytes) -> str:
     """On a worker: grades some exercises of a notebook, by the worker's own catalogue."""
     template = assignment.templates[blank.notebook].edition(blank.variant)
-    exercises = catalogue.of_notebook(blank.notebook, template.values)
-    wanted = tuple(exercise for exercise in exercises if exercise.id in names)
-    return grade_notebook(
-        content, template, wanted, _shared_launcher(), blank, assignment.secret, assignment.limits
-    ).result.to_json()
+    return grade_within(assignment, content, template, _shared_launcher(), blank, names).result.to_json()
 
 
 @functools.cache

@@ -95,8 +95,7 @@ def _steps_to_ask(task: Task, outcome: Outcome, exercise: Exercise) -> list[Step
 
 
 def _by_statements(outcome: Outcome, step: Step) -> list[Step]:
-    """A cell as a step for each top-level statement: one that uses what is forbidden stops no other. Statements that
-    share a line stay together."""
+    """A cell as a step for each top-level statement, so that one stops no other; those of one line stay together."""
     if step.number in outcome.ended | outcome.late:
         return []
     cell = without_commands(step.cell)[0]

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import AutogradeError, InputError
 from autograde.exercises import catalogue
 from autograde.grader.book import variants
 from autograde.grader.book.all_tables import TABLES
@@ -24,7 +24,7 @@ from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies, follow, spread
 from autograde.grader.book.late import hand_in_time, penalty_to_take
 from autograde.grader.book.store import damaged
-from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded, grade_notebook
@@ -45,10 +45,6 @@ from bertlab.common.errors import BertLabError
 from bertlab.common.files import write_text
 
 _NO_TIME = "timestamp.txt has no time such as 2026-01-30 12:00:00 UTC; the hand-in counts as one without a time."
-
-
-class GradeError(AutogradeError):
-    """An assignment that cannot be graded."""
 
 
 @dataclass(frozen=True)
@@ -96,15 +92,15 @@ class Assignment:
 
 
 def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
-    """Reads the release and the secret. Raises GradeError, CourseFolderError, TemplateError."""
+    """Reads the release and the secret. Raises InputError, CourseFolderError, TemplateError."""
     course = Path(course)
     use_exercises_of(course)
     paths = sorted((course / "release" / name).glob("*.ipynb"))
     if not paths:
-        raise GradeError(f"{course / 'release' / name}: expected a notebook; run `autograde release --course {course}`")
+        raise InputError(f"{course / 'release' / name}: expected a notebook; run `autograde release --course {course}`")
     for path in paths:
         if not catalogue.of_notebook(path.stem):
-            raise GradeError(f"{path}: the catalogue has no exercises for this notebook; check its name")
+            raise InputError(f"{path}: the catalogue has no exercises for this notebook; check its name")
     templates = {path.stem: variants.released(course, name, path) for path in paths}
     others = [
         (other, template) for other in assignments(course) if other != name for template in _released(course, other)
@@ -147,7 +143,7 @@ def find_submissions(assignment: Assignment, students: Iterable[str] = ()) -> li
             submissions.append(Submission(assignment.name, student, files, time, numbers, notes))
     missing = chosen - {item.student for item in submissions}
     if missing:
-        raise GradeError(f"{assignment.course / 'submitted'}: no submission of {', '.join(sorted(missing))}")
+        raise InputError(f"{assignment.course / 'submitted'}: no submission of {', '.join(sorted(missing))}")
     return submissions
 
 
@@ -173,8 +169,7 @@ def _current(course: Path, assignment: str, student: str, path: Path) -> Result 
 
 
 def is_up_to_date(assignment: Assignment, item: Submission) -> bool:
-    """Whether this very submission has been graded: each of its files has a record that names it, and in none was a
-    sandbox killed from outside."""
+    """Whether each of its files has a record that names this very file, without a sandbox killed from outside."""
     results = current_results(assignment, item, item.files)
     return bool(item.files) and len(results) == len(item.files) and not any(result.again for result in results)
 
@@ -237,18 +232,8 @@ def grade_file(
     for_earlier = budget.part(0.5)
 
     def grade_earlier(notebook: EarlierNotebook, upstream: dict[str, str]) -> Result:
-        exercises = catalogue.of_notebook(notebook.notebook, notebook.template.values)
         blank = replace(notebook.blank, upstream=upstream)
-        return grade_notebook(
-            notebook.source,
-            notebook.template,
-            exercises,
-            launcher,
-            blank,
-            assignment.secret,
-            assignment.limits,
-            for_earlier,
-        ).result
+        return grade_within(assignment, notebook.source, notebook.template, launcher, blank, budget=for_earlier).result
 
     modules = upstream_modules(path.stem, sources, grade_earlier)
     budget.take(for_earlier)
@@ -257,37 +242,30 @@ def grade_file(
         beside=digest_of(sources.beside), variant=item.variants.get(path.stem, 0),
     )  # fmt: skip
     template = assignment.templates[path.stem].edition(blank.variant)
-    exercises = catalogue.of_notebook(path.stem, template.values)
-    graded = grade_notebook(path, template, exercises, launcher, blank, assignment.secret, assignment.limits, budget)
+    graded = grade_within(assignment, path, template, launcher, blank, budget=budget)
     repairs = (*graded.result.repairs, *item.said, *sources.said)
     doubt = variants.another(path, blank.variant) if blank.variant else ""
     doubts = (*graded.result.doubts, doubt) if doubt else graded.result.doubts
     return replace(graded, result=replace(graded.result, repairs=repairs, doubts=doubts))
 
 
-def record(
-    assignment: Assignment,
-    item: Submission,
-    graded: list[Graded],
-    book: Gradebook,
-    penalty=None,
-    others: Iterable[Result] = (),
-) -> None:
-    """Writes one submission's grades: gradebook, then the notebooks for formgrader, then the records. Idempotent.
+def grade_within(
+    assignment: Assignment, source: Path | bytes, template: Template, launcher: SharedLauncher, blank: Result,
+    names: Iterable[str] = (), budget: Budget | None = None,
+) -> Graded:  # fmt: skip
+    """The record `blank` filled in. names: of the exercises that are graded; by default all of the notebook."""
+    chosen = set(names)
+    exercises = catalogue.of_notebook(template.name, template.values)
+    exercises = tuple(exercise for exercise in exercises if not chosen or exercise.id in chosen)
+    return grade_notebook(source, template, exercises, launcher, blank, assignment.secret, assignment.limits, budget)
 
-    others: records of the student's other notebooks, if not all were graded now.
-    """
-    graded = [replace(one, result=counted(assignment.course, one.result)) for one in graded]
-    results = [one.result for one in graded]
-    book.write(assignment.name, item.student, [*results, *others], assignment.templates, penalty)
-    for one in graded:
-        template = assignment.templates[one.result.notebook].edition(one.result.variant)
-        write_autograded(
-            assignment.course, assignment.name, item.student, template, one.submission, one.result.verdicts,
-            item.handed_in,
-        )  # fmt: skip
-    for result in results:
-        result.save(assignment.course)
+
+def record(
+    assignment: Assignment, graded: list[Graded], book: Gradebook, penalty=None, others: Iterable[Result] = ()
+) -> None:
+    """Writes one submission's grades, as `record_results` does."""
+    counted_ones = [(counted(assignment.course, one.result), one.submission) for one in graded]
+    record_results(book, counted_ones, assignment.templates, penalty, others)
 
 
 def counted(course: Path, result: Result) -> Result:
@@ -316,9 +294,9 @@ def grade(
     again: bool = False,
     progress: Callable[[str, int, int], None] = lambda student, done, total: None,
 ) -> Report:
-    """Grades new and changed submissions (again: all). A failing submission never stops the others.
+    """Grades new and changed submissions (again: all). A failing one never stops the others.
 
-    progress: called after each submission with its student, how many are done and how many there are.
+    progress: called after each with its student, how many are done and how many there are.
     """
     pool = ThreadPoolExecutor(workers)
     try:
@@ -382,7 +360,7 @@ def _as_completed(send, todo: list[Submission], max_running: int) -> Iterator[tu
 def _finish(assignment, item: Submission, result: Callable[[], list[Graded]], book: Gradebook, penalty, report) -> None:
     try:
         graded = result()
-        record(assignment, item, graded, book, penalty)
+        record(assignment, graded, book, penalty)
     except (AutogradeError, BertLabError) as reason:
         report.failures.append((item.student, str(reason)))
     except Exception as fault:  # a bug of the grader in one submission must not stop the others

@@ -9,15 +9,8 @@ from autograde.sandbox.launchers import Launcher, open_launcher
 from autograde.sandbox.limits import Limits
 
 
-class LauncherClosed(AutogradeError):
-    """The grading was stopped."""
-
-
 class SharedLauncher:
-    """Starts sandboxes for several threads: `with SharedLauncher() as launcher: launcher.start(limits)`.
-
-    close() ends all that is open.
-    """
+    """Starts sandboxes for several threads: `with SharedLauncher() as launcher: launcher.start(limits)`."""
 
     def __init__(self, open_one: Callable[[], Launcher] = open_launcher):
         self._open_one, self._lock = open_one, threading.Lock()
@@ -37,7 +30,7 @@ class SharedLauncher:
         """
         with self._lock:
             if self._closed:
-                raise LauncherClosed("the grading was stopped")
+                raise AutogradeError("the grading was stopped")
             self._launcher = self._launcher or self._open_one()
             return self._launcher
 
@@ -47,14 +40,11 @@ class SharedLauncher:
         try:
             return launcher.start(limits, seed)
         except SandboxError:
-            self._lose(launcher)
+            with self._lock:
+                if self._launcher is launcher:
+                    self._launcher = None
+                    launcher.close()
             return self.open().start(limits, seed)
-
-    def _lose(self, launcher: Launcher) -> None:
-        with self._lock:
-            if self._launcher is launcher:
-                self._launcher = None
-                launcher.close()
 
     def close(self) -> None:
         with self._lock:

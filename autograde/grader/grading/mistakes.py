@@ -18,8 +18,8 @@ from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.carry_forward import course_step
 from autograde.grader.grading.run_cells import run_steps
 from autograde.grader.grading.submission import Judged, Outcome, Questions, Step, Task
-from autograde.judging import random_claims
 from autograde.judging.answers import Answer
+from autograde.judging.claims import random_claims
 from autograde.judging.judge import known_mistake
 from autograde.judging.match_mistake import same_outcome
 from autograde.judging.verdict import Verdict
@@ -61,8 +61,10 @@ def _steps(task: Task, outcome: Outcome, unnamed: list[str], named: dict[str, Ve
             judged, possible = outcome.judged[exercise.id], {}
             yield from _try_mistakes(task, exercise, judged, possible)
             mistake = _recognised(task, exercise, judged, possible)
-            if mistake:
-                named[exercise.id] = _named(judged.verdict, mistake)
+            if mistake:  # its hint first; other sentences may explain more: an error, points lost to the clock
+                rest = () if judged.verdict.status == "wrong" else judged.verdict.advice
+                advice = (mistake["hint"], *rest)
+                named[exercise.id] = replace(judged.verdict, misconception=mistake["id"], advice=advice)
         if exercise.id == unnamed[-1]:
             break
         yield course_step(exercise)
@@ -108,13 +110,6 @@ def _recognised(
     with_answers = planner.with_misconceptions(exercise, plan, outcomes)
     mistakes = (known_mistake(with_answers, answers, strict=False) for answers in _answers_of(judged, plan))
     return next(filter(None, mistakes), None)
-
-
-def _named(verdict: Verdict, mistake: dict) -> Verdict:
-    """The verdict with the mistake's hint first. Other sentences stay where they may explain more: an error, a part of
-    the points that was lost to the clock."""
-    rest = () if verdict.status == "wrong" else verdict.advice
-    return replace(verdict, misconception=mistake["id"], advice=(mistake["hint"], *rest))
 
 
 def _outcome(answer: Answer) -> dict:

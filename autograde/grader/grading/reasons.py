@@ -48,7 +48,8 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
     Answers on the course's own earlier answers are preferred: in them only this exercise is wrong. Of these no place is
     told: the program could read the course's solutions there, and spell them by the places that it chooses.
     """
-    if judged.verdict.status not in ("wrong", "partly") or _says_more_than_credit(judged):
+    says_more = any(sentence not in (judged.credited, NOT_REACHED) for sentence in judged.verdict.advice)
+    if judged.verdict.status not in ("wrong", "partly") or says_more:
         return []
     answers = list(judged.on_course or judged.answers)
     alone = chained_calls.without(plan)
@@ -63,17 +64,10 @@ def _difference(plan: dict, judged: Judged) -> list[str]:
                 return [ONLY_TOGETHER]
             if difference:
                 told = not (judged.on_course or judged.credited)
-                where = "" if part is plan["parts"][0] else f"{_sentence_case(title_of_part(part['name']))}: "
+                title = title_of_part(part["name"])
+                where = "" if part is plan["parts"][0] else f"{title[:1].upper()}{title[1:]}: "
                 return [where + _in_words(claim, difference, told)]
     return []
-
-
-def _sentence_case(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
-def _says_more_than_credit(judged: Judged) -> bool:
-    return any(sentence not in (judged.credited, NOT_REACHED) for sentence in judged.verdict.advice)
 
 
 def _in_words(claim: dict, difference: Difference, with_place: bool) -> str:
@@ -83,14 +77,10 @@ def _in_words(claim: dict, difference: Difference, with_place: bool) -> str:
     if difference.kind == "raised":
         return "A call raised an error."
     if difference.kind == "values":
-        if not _is_array(difference):
+        if type(difference.expected) is not np.ndarray or not difference.index:
             return "A value differs from the expected one."
         return f"The shape is right and values differ{f'; {_location(difference)}' if with_place else ''}."
     return _KINDS.get(difference.kind, _OTHERWISE)
-
-
-def _is_array(difference: Difference) -> bool:
-    return type(difference.expected) is np.ndarray and bool(difference.index)
 
 
 def _location(difference: Difference) -> str:

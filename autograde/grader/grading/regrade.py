@@ -9,16 +9,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import AutogradeError, InputError
 from autograde.exercises.catalogue import of_notebook
 from autograde.exercises.spec import Exercise
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies, follow
 from autograde.grader.book.late import penalty_to_take
-from autograde.grader.grading.autograded import write_autograded
-from autograde.grader.grading.grade import Assignment, GradeError
+from autograde.grader.grading.autograded import record_results
+from autograde.grader.grading.grade import Assignment, grade_within
 from autograde.grader.grading.launcher import SharedLauncher
-from autograde.grader.grading.notebook_grading import Graded, grade_notebook
+from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.results import FOLDER, Result, load_results
 from autograde.grader.hand_ins.digests import digest
 
@@ -51,19 +51,19 @@ def regrade(
     workers: int = 1,
     progress: Callable[[str, int, int], None] = lambda student, done, total: None, again: Again | None = None,
 ) -> Regraded:  # fmt: skip
-    """Regrades an exercise. Raises GradeError if it is not in the assignment, or a student has no record of it.
+    """Regrades an exercise. Raises InputError if it is not in the assignment, or a student has no record of it.
 
     again: grades these exercises in the files behind old records, in their order, where that is not done with
     `launcher`.
     """
     if exercise.notebook not in assignment.templates:
-        raise GradeError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
+        raise InputError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
     copied, report = copies(assignment.course, assignment.name), Regraded()
     chosen = {copied.get(student, student) for student in students}
     records = [one for one in load_results(assignment.course, assignment.name) if one.notebook == exercise.notebook]
     missing = chosen - {result.student for result in records}
     if missing:
-        raise GradeError(
+        raise InputError(
             f"{assignment.course / FOLDER / assignment.name}: {exercise.notebook} of {', '.join(sorted(missing))} is "
             f"not graded; check the name, or run `autograde grade {assignment.name}`"
         )
@@ -95,17 +95,13 @@ def file_behind(assignment: Assignment, result: Result) -> Path:
 
 
 def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
-    """Each old record with a new grading of these exercises."""
     released = assignment.templates[wanted[0].notebook]
 
     def grade_one(result: Result):
-        blank = replace(result, verdicts=())
         try:
-            template = released.edition(result.variant)
-            same = of_notebook(template.name, template.values)[: len(wanted)]
-            return grade_notebook(
-                file_behind(assignment, result), template, same, launcher, blank, assignment.secret, assignment.limits
-            )
+            template, names = released.edition(result.variant), [one.id for one in wanted]
+            blank = replace(result, verdicts=())
+            return grade_within(assignment, file_behind(assignment, result), template, launcher, blank, names)
         except AutogradeError as reason:
             return reason
 
@@ -133,11 +129,5 @@ def _take(assignment, exercise, result: Result, graded: Graded, book: Gradebook,
         for other in load_results(assignment.course, assignment.name)
         if other.student == result.student and other.notebook != result.notebook
     ]
-    book.write(assignment.name, result.student, [*others, changed], assignment.templates, penalty)
-    template = assignment.templates[result.notebook].edition(result.variant)
-    write_autograded(
-        assignment.course, assignment.name, result.student, template, graded.submission, changed.verdicts,
-        result.handed_in,
-    )  # fmt: skip
-    changed.save(assignment.course)
+    record_results(book, [(changed, graded.submission)], assignment.templates, penalty, others)
     report.changed.append(Change(result.student, old.points if old else 0.0, new.points, new.status))

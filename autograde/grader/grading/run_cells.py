@@ -168,7 +168,6 @@ def with_errors(task: Task, exercise: Exercise, verdict: Verdict, answers: Seque
 
 
 def _if_better(task: Task, outcome: Outcome, exercise: Exercise, now: Judged) -> Outcome:
-    """Keeps a verdict if it is the first or a better one."""
     before = outcome.judged.get(exercise.id)
     better = before is None or now.verdict.points > before.verdict.points
     return outcome.with_judged(exercise, now) if better else outcome
@@ -189,8 +188,7 @@ def _lacking_a_name(task: Task, outcome: Outcome) -> list[Step]:
 
 
 def _blamed(task: Task, outcome: Outcome, stop: Stop) -> Outcome:
-    """Records what ended a sandbox: that step is skipped from now on, unless it was killed from outside and is tried
-    once more."""
+    """Records what ended a sandbox: that step is skipped from now on; once killed from outside, it is tried again."""
     step = stop.step
     if stop.from_outside and step.key not in outcome.spared:
         return replace(outcome, spared=outcome.spared | {step.key})

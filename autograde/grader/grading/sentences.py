@@ -50,8 +50,7 @@ def _unknown_names(cell: ParsedCell, line: int | None, program: Program) -> list
 
 
 def what_was_raised(answers: list[Answer], cell: ParsedCell, seconds: float, program: Program) -> str:
-    """The first error of an answer, with its line where the answer's own text has such a line, and of a NameError the
-    name."""
+    """The first error of an answer, with its line if it is in the answer's own text, and of a NameError the name."""
     answer = next(answer for answer in answers if answer.status == "raised")
     if answer.late:
         return f"It had given no answer after {seconds:g} seconds."

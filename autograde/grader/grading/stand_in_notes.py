@@ -39,8 +39,11 @@ def add_stand_in_notes(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
             with budget.thinking():
                 names = stand_ins_used(program, set(exercise.names), exercise.notebook, modules)
             if names:
-                notes = (*judged.verdict.notes, _sentence(names))
-                outcome = outcome.with_verdict(exercise, replace(judged.verdict, notes=notes))
+                quoted = [f"`{name}`" for name in names]
+                both = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+                note = f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
+                verdict = replace(judged.verdict, notes=(*judged.verdict.notes, note))
+                outcome = outcome.with_verdict(exercise, verdict)
     return outcome
 
 
@@ -62,12 +65,6 @@ def stand_ins_used(program: Program, names: set[str], notebook: str, modules: di
         else:
             stand_ins.add(f"{PACKAGE}.{module}.{name}")
     return sorted(stand_ins)
-
-
-def _sentence(names: list[str]) -> str:
-    quoted = [f"`{name}`" for name in names]
-    both = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
-    return f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
 
 
 def _imports(program: Program, names: set[str]) -> Iterator[tuple[str, str, str]]:

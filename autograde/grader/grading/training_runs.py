@@ -8,8 +8,6 @@ fit the student's model, the course's own answers are used instead: a mistake co
 """
 
 import functools
-import hashlib
-import hmac
 import math
 import threading
 from collections.abc import Iterable
@@ -22,14 +20,15 @@ from autograde.boundary.roles import model_roles
 from autograde.boundary.weights_file import Weights, WeightsError, read_weights
 from autograde.exercises.runs import TrainingRun, TranslationRun
 from autograde.exercises.spec import layer, named
+from autograde.grader.book.course import hidden_number
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.carry_forward import course_step
 from autograde.grader.grading.run_cells import run_steps
 from autograde.grader.grading.submission import MAX_TRIES, Outcome, Questions, Step, Task
-from autograde.grader.grading.translation_runs import grade_translation
-from autograde.grader.grading.whose_weights import are_packaged
+from autograde.grader.grading.translation_runs import grade_translation, not_accepted, verdict_by_marks
+from autograde.grader.grading.whose_weights import are_packaged, pieces_of
 from autograde.judging.answers import Answer
-from autograde.judging.verdict import PartResult, Verdict
+from autograde.judging.verdict import Verdict
 from autograde.student.training_run import documents_of, vocabulary_of
 from bertlab.checkpoints.packaged import MINI
 
@@ -43,8 +42,7 @@ _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 def add_runs(
     task: Task, outcome: Outcome, runs: Iterable[TrainingRun | TranslationRun], folder: Path, launcher, budget: Budget
 ) -> Outcome:
-    """The verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError where no sandbox can be
-    made."""
+    """The outcome with the verdicts on the runs of a notebook, whose files lie in `folder`. Raises SandboxError."""
     for run in runs:
         if isinstance(run, TranslationRun):
             with budget.thinking():
@@ -75,12 +73,11 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
         weights = read_weights(folder / run.file)
         _check_fit(run, weights)
     except WeightsError as reason:
-        missing = not (folder / run.file).exists()
-        sentence = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
-        return _refused(run, sentence, "missing" if missing else "refused")
+        return GradedRun(not_accepted(run, folder, reason))
     if not run.starts_from and are_packaged(weights):
         sentence = f"{run.file} has the rows of the packaged model {MINI}, not those of a run of your own."
-        return replace(_refused(run, sentence), doubts=(f"{run.label}: {sentence}",))
+        refused = Verdict(run.id, run.label, "refused", 0.0, run.points, advice=(sentence,))
+        return GradedRun(refused, doubts=(f"{run.label}: {sentence}",))
     rows = hidden_rows(run, task.secret, task.student, task.attempt)
     question = _question(run, weights, rows)
     ends: list[str] = []
@@ -91,7 +88,7 @@ def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, laun
         steps = [*_program(task, with_own_model), asked]
         _, stop = run_steps(task, outcome, steps, launcher, budget, task.upstream if with_own_model else {})
         if stop and stop.end is None:
-            return GradedRun(_not_reached(run, budget), tuple(ends))
+            return GradedRun(_technical(run, f"not reached in time: it used up {budget.spent_on}"), tuple(ends))
         if stop:
             if stop.from_outside and not killed:
                 tries.insert(0, with_own_model)  # once more
@@ -122,14 +119,6 @@ def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, .
     )
 
 
-def _refused(run: TrainingRun, sentence: str, status: str = "refused") -> GradedRun:
-    return GradedRun(Verdict(run.id, run.label, status, 0.0, run.points, advice=(sentence,)))
-
-
-def _not_reached(run: TrainingRun, budget: Budget) -> Verdict:
-    return _technical(run, f"not reached in time: it used up {budget.spent_on}")
-
-
 def _technical(run: TrainingRun, reason: str) -> Verdict:
     return Verdict(run.id, run.label, "technical", 0.0, run.points, technical=reason)
 
@@ -137,7 +126,7 @@ def _technical(run: TrainingRun, reason: str) -> Verdict:
 def _check_fit(run: TrainingRun, weights: Weights) -> None:
     if weights.are_untrained:
         raise WeightsError(f"{run.file} has the weights of an untrained model")
-    pieces, found = len(_pieces(vocabulary_of(run.starts_from))), weights.config
+    pieces, found = len(pieces_of(vocabulary_of(run.starts_from))), weights.config
     if found["vocab_size"] != pieces:
         whose = run.starts_from or "the course"
         raise WeightsError(f"{run.file}: expected {whose}'s vocabulary of {pieces} tokens, got {found['vocab_size']}")
@@ -163,9 +152,8 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = ""
     from bertlab.data.pretraining.settings import ExampleSettings
 
     with _GATHERING:
-        vocabulary, tokens = _hidden_tokens(vocabulary_of(run.starts_from))
-    digest = hmac.new(secret, "\0".join((student, run.notebook, run.id, attempt)).encode(), hashlib.sha256).digest()
-    seed = int.from_bytes(digest[:4], "big") >> 1
+        vocabulary, tokens = tokens_of(vocabulary_of(run.starts_from), held_out=True)
+    seed = hidden_number(secret, 4, student, run.notebook, run.id, attempt) >> 1
     settings = ExampleSettings(sequence_length=run.tokens, duplicate_factor=1, seed=seed)
     rows = examples_from_tokens(tokens, vocabulary, settings, unit=0)
     rows = {name: array[: run.rows] for name, array in rows.items()}
@@ -180,23 +168,15 @@ def baseline(run: TrainingRun, rows: dict[str, np.ndarray]) -> float:
     from bertlab.training.runs.baselines import unigram_baseline
 
     with _GATHERING:
-        training = _training_tokens(vocabulary_of(run.starts_from))
-    labels, pieces = rows["masked_lm_ids"][rows["masked_lm_weights"] > 0], len(_pieces(vocabulary_of(run.starts_from)))
+        training = tokens_of(vocabulary_of(run.starts_from), held_out=False)[1].values
+    labels = rows["masked_lm_ids"][rows["masked_lm_weights"] > 0]
+    pieces = len(pieces_of(vocabulary_of(run.starts_from)))
     return min(unigram_baseline(labels, training, pieces)["unigram_loss"], math.log(pieces))
 
 
 @functools.cache
-def _hidden_tokens(vocabulary: Path):
-    """Vocabulary and tokens of the documents that no student's run is trained on."""
-    return _tokens(vocabulary, held_out=True)
-
-
-@functools.cache
-def _training_tokens(vocabulary: Path) -> np.ndarray:
-    return _tokens(vocabulary, held_out=False)[1].values
-
-
-def _tokens(vocabulary: Path, held_out: bool):
+def tokens_of(vocabulary: Path, held_out: bool):
+    """Vocabulary and tokens of the documents that runs are trained on, or of those that none is trained on."""
     from bertlab.data.documents import is_validation
     from bertlab.data.pretraining.examples import tokenize_documents
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
@@ -204,10 +184,6 @@ def _tokens(vocabulary: Path, held_out: bool):
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocabulary))
     chosen = (document for document in documents_of("python") if is_validation(document.id) == held_out)
     return tokenizer.vocabulary, tokenize_documents(chosen, tokenizer)
-
-
-def _pieces(vocabulary: Path) -> list[str]:
-    return vocabulary.read_text(encoding="utf-8").splitlines()
 
 
 # --- the sandbox ---
@@ -231,7 +207,7 @@ def _logits(run: TrainingRun, answer: Answer, rows: dict) -> np.ndarray | None:
     value = answer.value
     if answer.status != "ok" or type(value) not in (tuple, list) or not value:
         return None
-    logits, wanted = value[0], (*rows["masked_lm_positions"].shape, len(_pieces(vocabulary_of(run.starts_from))))
+    logits, wanted = value[0], (*rows["masked_lm_positions"].shape, len(pieces_of(vocabulary_of(run.starts_from))))
     if type(logits) is not np.ndarray or logits.dtype.kind != "f" or logits.shape != wanted:
         return None
     return logits if np.isfinite(logits).all() else None
@@ -260,29 +236,19 @@ def metrics(logits: np.ndarray, rows: dict) -> tuple[float, float, float]:
 def _verdict(
     run: TrainingRun, loss: float, accuracy: float, context: float, baseline_loss: float, with_own_model: bool
 ) -> Verdict:
-    earned = [mark.earned(loss, accuracy, context, baseline_loss) for mark in run.marks]
-    parts = tuple(
-        PartResult(mark.name, mark.points if is_earned else 0.0, mark.points, _wanted(mark, baseline_loss))
-        for mark, is_earned in zip(run.marks, earned)
-    )
-    points = sum(part.points for part in parts)
-    status = "passed" if points == run.points else "partly" if points else "wrong"
-    facts = (("metrics", f"loss {_shown(loss)}, accuracy {accuracy:.0%} at masked positions of hidden text"),)
+    marks = []
+    for mark in run.marks:
+        is_low = mark.loss < baseline_loss
+        needed = f"of at most {mark.loss:g}" if is_low else f"below {baseline_loss:.1f}, that of the token frequencies"
+        share = f" and an accuracy of at least {mark.accuracy:.0%}" if mark.accuracy else ""
+        gain = f" and a gain from the context of at least {mark.context:g}" if np.isfinite(mark.context) else ""
+        earned = mark.earned(loss, accuracy, context, baseline_loss)
+        marks.append((mark, earned, f"needs a loss {needed}{share}{gain}"))
+    said = f"loss {_shown(loss)}, accuracy {accuracy:.0%} at masked positions of hidden text"
     notes = () if with_own_model else (f"Graded with the course's own {run.model}: the weights do not fit yours.",)
-    return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=facts, notes=notes)
+    return verdict_by_marks(run, marks, said, *notes)
 
 
 def _shown(loss: float) -> str:
     """One digit and a highest number: a program chooses its logits, and with them every digit of its loss."""
     return f"{loss:.1f}" if loss <= HIGHEST_LOSS else f"more than {HIGHEST_LOSS:g}"
-
-
-def _wanted(mark, baseline_loss: float) -> str:
-    loss = (
-        f"of at most {mark.loss:g}"
-        if mark.loss < baseline_loss
-        else f"below {baseline_loss:.1f}, that of the token frequencies"
-    )
-    share = f" and an accuracy of at least {mark.accuracy:.0%}" if mark.accuracy else ""
-    gain = f" and a gain from the context of at least {mark.context:g}" if np.isfinite(mark.context) else ""
-    return f"needs a loss {loss}{share}{gain}"

@@ -6,15 +6,15 @@
 The student's own code is not needed: a run starts when its exercises have passed, so that model and reference agree.
 """
 
-import hashlib
-import hmac
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
 from autograde.boundary.weights_file import TRANSLATION, Weights, WeightsError, read_weights
 from autograde.exercises.n13_decoder.transformer import transformer
-from autograde.exercises.runs import TranslationRun
+from autograde.exercises.runs import TrainingRun, TranslationRun
+from autograde.grader.book.course import hidden_number
 from autograde.judging.verdict import PartResult, Verdict
 from autograde.student.translation_run import LONG, PAD, START
 from bertlab.data import small_world
@@ -28,18 +28,28 @@ def grade_translation(run: TranslationRun, folder: Path, secret: bytes, student:
         weights = read_weights(folder / run.file, TRANSLATION)
         _check_fit(run, weights)
     except WeightsError as reason:
-        status = "refused" if (folder / run.file).exists() else "missing"
-        sentence = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
-        return Verdict(run.id, run.label, status, 0.0, run.points, advice=(sentence,))
+        return not_accepted(run, folder, reason)
     share = exactly_right(weights, *hidden_pairs(run, secret, student, attempt))
+    marks = [(mark, share >= mark.share, f"needs {mark.share:.0%}") for mark in run.marks]
+    said = f"{share:.0%} of the translations of {run.sentences} hidden sentences are exactly right"
+    return verdict_by_marks(run, marks, said)
+
+
+def not_accepted(run: TrainingRun | TranslationRun, folder: Path, reason: WeightsError) -> Verdict:
+    """No points, since there is no file of weights, or one that does not fit the run."""
+    status = "refused" if (folder / run.file).exists() else "missing"
+    sentence = f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it."
+    return Verdict(run.id, run.label, status, 0.0, run.points, advice=(sentence,))
+
+
+def verdict_by_marks(run: TrainingRun | TranslationRun, marks: Sequence[tuple], said: str, *notes: str) -> Verdict:
+    """The points of the marks that were earned. marks: (mark, whether it is earned, what it needs)."""
     parts = tuple(
-        PartResult(mark.name, mark.points if share >= mark.share else 0.0, mark.points, f"needs {mark.share:.0%}")
-        for mark in run.marks
+        PartResult(mark.name, mark.points if is_earned else 0.0, mark.points, needs) for mark, is_earned, needs in marks
     )
     points = sum(part.points for part in parts)
     status = "passed" if points == run.points else "partly" if points else "wrong"
-    said = f"{share:.0%} of the translations of {run.sentences} hidden sentences are exactly right"
-    return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=(("metrics", said),))
+    return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=(("metrics", said),), notes=notes)
 
 
 def _check_fit(run: TranslationRun, weights: Weights) -> None:
@@ -55,8 +65,8 @@ def _check_fit(run: TranslationRun, weights: Weights) -> None:
 
 def hidden_pairs(run: TranslationRun, secret: bytes, student: str, attempt: str = "") -> tuple[np.ndarray, np.ndarray]:
     """Sources (N, S) and targets (N, U) of 9 to 16 words, which cannot be known without the secret."""
-    digest = hmac.new(secret, "\0".join((student, run.notebook, run.id, attempt)).encode(), hashlib.sha256).digest()
-    drawn = small_world.sample(int.from_bytes(digest[:4], "big"), 20 * run.sentences)
+    seed = hidden_number(secret, 4, student, run.notebook, run.id, attempt)
+    drawn = small_world.sample(seed, 20 * run.sentences)
     chosen = [sentence for sentence in drawn if LONG[0] <= len(sentence) <= LONG[1]][: run.sentences]
     return small_world.translation_rows(chosen)
 

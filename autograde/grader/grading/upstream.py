@@ -18,9 +18,7 @@ All of it is untrusted text. Here cells are chosen from it (see `dependencies`);
 
 import hashlib
 import json
-import os
 import re
-import stat
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +29,7 @@ from autograde.common.caches import cached
 from autograde.common.dependencies import Program, cells_for
 from autograde.exercises import catalogue, notebooks
 from autograde.grader.grading.results import Result
+from autograde.grader.reading.notebook import open_ordinary
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
 
@@ -181,16 +180,10 @@ def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 def _ordinary_file(path: Path) -> str | None:
     """A file's text; None for links, devices, too large files and text that is not UTF-8."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    with open(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            return None
-        content = file.read(_LARGEST + 1)
-    try:
+        with open_ordinary(path) as file:
+            content = file.read(_LARGEST + 1)
         return content.decode("utf-8") if len(content) <= _LARGEST else None
-    except UnicodeDecodeError:
+    except (OSError, UnicodeDecodeError):
         return None
 
 

@@ -28,7 +28,10 @@ _BECAUSE = "Only runs with one seed, on machines of one kind, come so close to e
 
 def are_packaged(weights: Weights) -> bool:
     """Whether the rows of the token table are those of the packaged model. The file has the course's vocabulary."""
-    return _alike(_angles(weights), _packaged_angles()) > _PACKAGED
+    from bertlab.checkpoints.packaged import MINI
+
+    packaged_rows = _packaged_table(MINI)[[number for _, number in _compared()]]
+    return _alike(_angles(weights), _cosines(packaged_rows)) > _PACKAGED
 
 
 def with_doubts(
@@ -48,8 +51,14 @@ def with_doubts(
                 found |= _read(run, result.student, path)
         for first, second in combinations(sorted(found), 2):
             if found[first].shape == found[second].shape and _alike(found[first], found[second]) > _EQUAL:
-                others = {first: called(second), second: called(first)}
-                results = [_doubted(result, run, others) for result in results]
+                for student, other in ((first, second), (second, first)):
+                    said = f"{run.label}: the weights agree with those of {called(other)}. {_BECAUSE}"
+                    results = [
+                        replace(result, doubts=(*result.doubts, said))
+                        if (result.student, result.notebook) == (student, run.notebook)
+                        else result
+                        for result in results
+                    ]
     return results
 
 
@@ -61,20 +70,13 @@ def _read(run: TrainingRun | TranslationRun, student: str, path: Path) -> dict[s
         return {}
     if isinstance(run, TranslationRun):
         return {student: weights.arrays["token"].ravel()}
-    if weights.config["vocab_size"] != len(_lines(vocabulary_of(run.starts_from))):
+    if weights.config["vocab_size"] != len(pieces_of(vocabulary_of(run.starts_from))):
         return {}
     if not run.starts_from:
         return {student: _angles(weights)}
     first = _packaged_table(run.starts_from)
     table = weights.arrays["embeddings/token"]
     return {student: (table - first).ravel()} if table.shape == first.shape else {}
-
-
-def _doubted(result: Result, run: TrainingRun | TranslationRun, others: dict[str, str]) -> Result:
-    if result.notebook != run.notebook or result.student not in others:
-        return result
-    said = f"{run.label}: the weights agree with those of {others[result.student]}. {_BECAUSE}"
-    return replace(result, doubts=(*result.doubts, said))
 
 
 # --- tables ---
@@ -84,13 +86,6 @@ def _angles(weights: Weights) -> np.ndarray:
     """The cosines between the rows of the compared tokens, (n (n - 1) / 2,)."""
     table = weights.arrays["embeddings/token"]
     return _cosines(table[[number for number, _ in _compared()]])
-
-
-@functools.cache
-def _packaged_angles() -> np.ndarray:
-    from bertlab.checkpoints.packaged import MINI
-
-    return _cosines(_packaged_table(MINI)[[number for _, number in _compared()]])
 
 
 @functools.cache
@@ -107,13 +102,13 @@ def _compared() -> tuple[tuple[int, int], ...]:
     """(row of the course's vocabulary, row of the packaged model's) of tokens that both have."""
     from bertlab.checkpoints.packaged import MINI, packaged
 
-    theirs = {piece: row for row, piece in enumerate(_lines(packaged(MINI) / "vocab.txt"))}
-    both = [(row, theirs[piece]) for row, piece in enumerate(_lines(VOCABULARY)) if piece in theirs]
+    theirs = {piece: row for row, piece in enumerate(pieces_of(packaged(MINI) / "vocab.txt"))}
+    both = [(row, theirs[piece]) for row, piece in enumerate(pieces_of(VOCABULARY)) if piece in theirs]
     return tuple(both[:: len(both) // _COMPARED])
 
 
-def _lines(path: Path) -> list[str]:
-    return path.read_text(encoding="utf-8").splitlines()
+def pieces_of(vocabulary: Path) -> list[str]:
+    return vocabulary.read_text(encoding="utf-8").splitlines()
 
 
 def _cosines(rows: np.ndarray) -> np.ndarray:

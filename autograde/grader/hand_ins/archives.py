@@ -95,8 +95,15 @@ class _Reading:
 
 def outermost(source: Path, limits: DownloadLimits = DownloadLimits(), zone: tzinfo = UTC) -> Iterator[Entry]:
     """The entries of a folder or of a download's own archive; students' archives stay closed. Raises CollectError."""
-    with _found(Path(source), limits, zone) as found:
-        yield from found
+    source = Path(source)
+    if source.is_file() and source.name.lower().endswith(".zip"):
+        with source.open("rb") as file:  # open as long as its entries are read
+            yield from (_named(entry, limits) for entry in _members(file, Entry(source.name), None, zone))
+        return
+    if not source.is_dir() and not source.is_file():
+        raise CollectError(f"{source}: expected a folder, a zip archive or a notebook, found nothing")
+    found = _folder(source) if source.is_dir() else [_file(source, source.name)]
+    yield from (_named(entry, limits) for entry in found if not _is_system_file(entry.path))
 
 
 def entries(
@@ -110,25 +117,8 @@ def entries(
     owner: outermost path → whose budget it is; by default every outermost entry has one. Raises CollectError.
     """
     reading = _Reading(limits, zone, owner)
-    with _found(Path(source), limits, zone) as found:
-        for entry in found:
-            yield from [entry] if entry.refused else _opened(entry, reading, depth=1)
-
-
-@contextlib.contextmanager
-def _found(source: Path, limits: DownloadLimits, zone: tzinfo) -> Iterator[Iterator[Entry]]:
-    """The outermost entries, those of the system left out; the download's archive stays open."""
-    if source.is_dir():
-        found = _folder(source)
-    elif source.is_file() and source.name.lower().endswith(".zip"):
-        with source.open("rb") as file:
-            yield (_named(entry, limits) for entry in _members(file, Entry(source.name), None, limits, zone))
-        return
-    elif source.is_file():
-        found = iter([_file(source, source.name)])
-    else:
-        raise CollectError(f"{source}: expected a folder, a zip archive or a notebook, found nothing")
-    yield (_named(entry, limits) for entry in found if not _is_system_file(entry.path))
+    for entry in outermost(source, limits, zone):
+        yield from [entry] if entry.refused else _opened(entry, reading, depth=1)
 
 
 def _named(entry: Entry, limits: DownloadLimits) -> Entry:
@@ -230,7 +220,7 @@ def _archive(entry: Entry, reading: _Reading, depth: int) -> Iterator[Entry]:
             yield replace(entry, refused=f"it is damaged ({reason})")
             return
         directory = reading.limits.directory
-        for member in _members(copy, entry, entry.path, reading.limits, reading.zone, directory):
+        for member in _members(copy, entry, entry.path, reading.zone, directory):
             member = _named(replace(member, modified=entry.modified, outer=entry.outer), reading.limits)
             yield from _opened(member, reading, depth + 1)
             if reading.spent[reading.owner(entry.outer)].over:
@@ -238,12 +228,7 @@ def _archive(entry: Entry, reading: _Reading, depth: int) -> Iterator[Entry]:
 
 
 def _members(
-    file: BinaryIO,
-    archive: Entry,
-    prefix: str | None,
-    limits: DownloadLimits,
-    zone: tzinfo,
-    directory: int | None = None,
+    file: BinaryIO, archive: Entry, prefix: str | None, zone: tzinfo, directory: int | None = None
 ) -> Iterator[Entry]:
     """The members of an archive, notebooks first; one refused entry if it cannot be read."""
     try:

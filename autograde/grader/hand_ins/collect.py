@@ -13,7 +13,7 @@ of the download with its action and the reason; earlier manifests are kept, the 
 import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, tzinfo
 from pathlib import Path
 
 from autograde.grader.book import variants
@@ -22,8 +22,9 @@ from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.book.people import People
 from autograde.grader.hand_ins import platforms
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, copy_out, entries, outermost
+from autograde.grader.hand_ins.digests import hash_of
 from autograde.grader.hand_ins.filenames import notebook_of, safe_name
-from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Folder, HandIn, hash_of
+from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Folder, HandIn
 from autograde.grader.hand_ins.hand_in_times import Times
 from autograde.grader.hand_ins.identity import (
     ALSO_TAKEN,
@@ -42,6 +43,7 @@ from bertlab.common.files import write_text
 
 _NOTEBOOK_ENDS = (".ipynb", ".ipynb.txt", ".ipynb.json")
 _LONGEST_RECEIPT = 4_096  # bytes of it that are read
+_OF_THE_SYSTEM = ("text.html", "link.html", "receipt.txt", "onlinetext.html")  # text entries, links, receipts
 
 
 def collect(
@@ -56,12 +58,11 @@ def collect(
     platform: str | None = None,
     times: Times | None = None,
 ) -> Manifest:
-    """Collects one download and writes `collected/ASSIGNMENT/manifest.json`.
+    """Collects a folder, a zip archive or a notebook, and writes `collected/ASSIGNMENT/manifest.json`.
 
-    source: a folder, a zip archive or a single notebook. notebooks: names in the release, without .ipynb. zone: of
-    times without one. progress: wraps the loop over files. platform: of `platforms.CHOICES`, None to see it from the
-    names. times: when students handed in, where the download does not tell it. Raises CollectError when nothing can be
-    collected at all.
+    notebooks: names in the release. zone: of times without one. progress: wraps the loop over files. platform: of
+    `platforms.CHOICES`, None to see it from the names. times: where the download does not tell them. Raises
+    CollectError when nothing can be collected at all.
     """
     source, course, roster = Path(source), Path(course), roster or Roster()
     reader = _reader(source, course, notebooks, assignment, roster, zone, limits, platform)
@@ -81,17 +82,14 @@ def collect(
             manifest.notes += take_scripts(folder, files, notebooks, names)
             _settle(folder, files, reader, times or Times(), roster, people)
             _learn(people, student, files, reader)
-        people.learn_roster(roster, {row.student for row in manifest.rows})
+        for student in roster.people.keys() & {row.student for row in manifest.rows}:
+            person = roster.people[student]
+            people.learn(student, person.name, person.email, person.login)
         people.save()
         manifest.notes += spread(course, assignment)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
-        manifest.notes += [
-            *_notes(manifest, reader, course, people),
-            *_namesakes(students),
-            *_other_accents(students, roster),
-            *_like_groups(students, groups),
-        ]
-        manifest.notes += _left_behind(students, course, assignment)
+        manifest.notes += [*_notes(manifest, reader), *_namesakes(students), *_other_accents(students, roster)]
+        manifest.notes += [*_like_groups(students, groups), *_left_behind(students, course, assignment)]
         _note_variants(manifest, course)
         _write_manifest(manifest, home)
     except OSError as reason:
@@ -176,7 +174,7 @@ def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[
             row.action, row.reason = _without_student(lower, reader)
             continue
         proper = lower.endswith(_NOTEBOOK_ENDS)
-        if not proper and (entry.inner and not lower.endswith(ALSO_TAKEN) or _is_the_systems(upload)):
+        if not proper and (entry.inner and not lower.endswith(ALSO_TAKEN) or upload.file in _OF_THE_SYSTEM):
             row.action, row.reason = "ignored", ONLY
             continue
         notebook = notebook_of(name, reader.notebooks)
@@ -196,20 +194,12 @@ def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[
     return taken
 
 
-def _is_the_systems(upload: Upload) -> bool:
-    """Text entries, links and receipts, which the system itself writes."""
-    return upload.file in ("text.html", "link.html", "receipt.txt", "onlinetext.html")
-
-
 def _without_student(name: str, reader: Reader) -> tuple[str, str]:
     if not name.endswith(_NOTEBOOK_ENDS):
         return "ignored", "it is not a notebook, and its name contains no student"
     if reader.platform in platforms.PLATFORMS:
-        return (
-            "refused",
-            f"it is not named as {reader.title} names entries; name the student in a CSV (columns: file,student)",
-        )
-    return "refused", "its name contains no student; name the student in a CSV (columns: file,student)"
+        return "refused", f"it is not named as {reader.title} names entries; {IN_A_CSV}"
+    return "refused", f"its name contains no student; {IN_A_CSV}"
 
 
 # --- what happens to the files ---
@@ -218,8 +208,9 @@ def _without_student(name: str, reader: Reader) -> tuple[str, str]:
 def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times, roster: Roster, people: People) -> None:
     """Moves the newest version of each file to its folder; records the action in each row."""
     for file in files:
-        upload = file.upload
-        time = _time(times, upload, folder.student, reader, roster)
+        upload, alone = file.upload, roster.by_name(file.upload.student) in (None, folder.student)
+        numbered = not (upload.of_group and reader.platform == "moodle")  # there the number is the group's own
+        time = times.of(upload if numbered else replace(upload, number=""), folder.student, alone)
         time = time or upload.time or (file.entry.modified if reader.dated else None)
         file.row.timestamp = time.strftime(TIME) if time else ""
     files = undisputed(folder, files, reader, roster, people)
@@ -228,39 +219,29 @@ def _settle(folder: Folder, files: list[Found], reader: Reader, times: Times, ro
         if folder.has(file.arrived()):
             file.row.action = "unchanged"
         elif folder.is_older(file.arrived()) and not file.by_hand:
-            folder.keep_older(file.arrived())
+            folder.keep(file.arrived(), folder.earlier)
             file.row.action, file.row.reason = "kept aside", "the file collected before is newer"
             del newest[name]
         else:
             file.row.action = "replaced" if name in folder.old else "new"
     if folder.is_copy and folder.notebooks and not any(name.endswith(".ipynb") for name in newest):
         for file in newest.values():
-            folder.keep_older(file.arrived())
+            folder.keep(file.arrived(), folder.earlier)
             file.row.action, file.row.reason = "kept aside", "the hand-in of the student's group has a notebook"
         return
     if not newest:
         return
-    about = _about(folder, newest, reader)
-    if any(file.row.action in ("new", "replaced") for file in newest.values()):
+    about, before = _about(folder, newest, reader), folder.before
+    is_known_now = before and about.time and (about.time, about.late) != (before.time, before.late)
+    if is_known_now or any(file.row.action in ("new", "replaced") for file in newest.values()):
         folder.write({name: file.arrived() for name, file in newest.items()}, about)
-    elif folder.before and (about.time, about.late) != (folder.before.time, folder.before.late) and about.time:
-        folder.write({name: file.arrived() for name, file in newest.items()}, about)  # the time is known now
-
-
-def _time(times: Times, upload: Upload, student: str, reader: Reader, roster: Roster) -> datetime | None:
-    """From the instructor's table. The number in an entry of Moodle is a group's own where the name is a group's."""
-    if upload.of_group and reader.platform == "moodle":
-        upload = replace(upload, number="")
-    return times.of(upload, student, alone=roster.by_name(upload.student) in (None, student))
 
 
 def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
     files = sorted(newest.values(), key=lambda file: file.rank)
     last = files[-1].upload
-    if (
-        files[-1].by_hand and folder.before and not folder.is_copy
-    ):  # the instructor's decision: the student stays the system's
-        old = folder.before
+    old = folder.before if not folder.is_copy else None
+    if old and files[-1].by_hand:  # the instructor's decision: the student stays the system's
         entries, order = (
             {name: value for name, value in kept.items() if name not in newest} for kept in (old.entries, old.order)
         )
@@ -273,17 +254,12 @@ def _about(folder: Folder, newest: dict[str, Found], reader: Reader) -> HandIn:
         name=last.student,
         late=any(marks) if marks else None,
         time=max([*(file.row.timestamp for file in files), *stay]),
-        entries=_beside(folder, "entries") | {name: file.entry.outer for name, file in newest.items()},
-        order=_beside(folder, "order") | {name: file.order for name, file in newest.items()},
+        entries=(old.entries if old else {}) | {name: file.entry.outer for name, file in newest.items()},
+        order=(old.order if old else {}) | {name: file.order for name, file in newest.items()},
         group=last.student if last.of_group else "",
         replaced=folder.replaced() if last.of_group and folder.before else None,
         variants=folder.before.variants if folder.before else {},  # of a member who has left: still possible
     )
-
-
-def _beside(folder: Folder, kind: str) -> dict:
-    """The facts about files of other names that are there."""
-    return getattr(folder.before, kind) if folder.before and not folder.is_copy else {}
 
 
 def _newest(folder: Folder, files: list[Found]) -> dict[str, Found]:
@@ -292,11 +268,9 @@ def _newest(folder: Folder, files: list[Found]) -> dict[str, Found]:
     for file in sorted(files, key=lambda file: file.rank):
         before = newest.get(file.row.file)
         if before and before.row.sha256 != file.row.sha256:
-            folder.keep_older(before.arrived())
-            before.row.action, before.row.reason = (
-                "kept aside",
-                f"another file of this student counts: {file.row.source}",
-            )
+            folder.keep(before.arrived(), folder.earlier)
+            before.row.action = "kept aside"
+            before.row.reason = f"another file of this student counts: {file.row.source}"
         elif before:
             before.row.action, before.row.reason = "unchanged", f"the same as {file.row.source}"
         newest[file.row.file] = file
@@ -317,9 +291,9 @@ def _learn(people: People, student: str, files: list[Found], reader: Reader) -> 
             people.learn(student, name=own, login=login, **ids)
 
 
-def _notes(manifest: Manifest, reader: Reader, course: Path, people: People) -> list[str]:
-    """Sentences for the instructor about the whole download."""
-    unsure = [row.source for row in manifest.rows if row.action == "new" and not _sure(reader, row.source)]
+def _notes(manifest: Manifest, reader: Reader) -> list[str]:
+    new = [row.source for row in manifest.rows if row.action == "new"]
+    unsure = [source for source in new if (upload := reader.read(source)) and not upload.sure]
     late = sorted({row.student for row in manifest.rows if row.late and not row.timestamp and row.student})
     notes = [f"this name can be read as another student's too; check whose it is: {source}" for source in unsure]
     if late:
@@ -403,8 +377,3 @@ def _note_variants(manifest: Manifest, course: Path) -> None:
             path = course / "submitted" / student / manifest.assignment / f"{notebook}.ipynb"
             if path.is_file() and (note := variants.another(path, number)):
                 manifest.notes.append(f"{student}: {note}")
-
-
-def _sure(reader: Reader, source: str) -> bool:
-    upload = reader.read(source)
-    return upload is None or upload.sure

@@ -20,7 +20,9 @@ def beside(path: Path) -> list[Path]:
 
 def _digest(path: Path) -> str:
     """SHA-256 of a file; "" for a link, device or folder."""
-    if path.is_symlink() or not path.is_file():
-        return ""
+    return "" if path.is_symlink() or not path.is_file() else hash_of(path)
+
+
+def hash_of(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()

@@ -6,7 +6,6 @@ feedback use it. Folder and record can be written twice with the same effect; th
 folder is moved in one step.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -15,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from autograde.grader.book.store import Table
+from autograde.grader.hand_ins.digests import hash_of
 from autograde.grader.hand_ins.filenames import composed
 from bertlab.common.files import write_text
 
@@ -74,17 +74,13 @@ HAND_INS = Table(
 
 @dataclass(frozen=True)
 class Arrived:
-    """One file of a download for a student, copied to `staged`. time: of the hand-in, empty if unknown; by_hand: the
-    instructor's table names the student; odd: no notebook by its name."""
+    """One file of a download for a student, copied to `staged`. time: of the hand-in, empty if unknown."""
 
     name: str
     staged: Path
     sha256: str
-    entry: str
     order: list
     time: str
-    by_hand: bool = False
-    odd: bool = False
 
 
 class Folder:
@@ -97,7 +93,9 @@ class Folder:
         self.partial = self.target.with_name(f".{assignment}.partial")
         self.earlier = course / "collected" / assignment / "earlier" / student
         self.disputed = course / "collected" / assignment / "disputed" / student
-        self._finish_interrupted_move()
+        (self.target / _WHOLE).unlink(missing_ok=True)
+        if (self.partial / _WHOLE).is_file() and not self.target.exists():  # a move was interrupted
+            self._put_in_place()
         self.old = self._existing()
 
     @property
@@ -205,27 +203,10 @@ class Folder:
         self.partial.rename(self.target)
         (self.target / _WHOLE).unlink()
 
-    def _finish_interrupted_move(self) -> None:
-        (self.target / _WHOLE).unlink(missing_ok=True)
-        if (self.partial / _WHOLE).is_file() and not self.target.exists():
-            self._put_in_place()
-
-    def keep_older(self, file: Arrived) -> None:
-        """Keeps an older file under its hash, so that doing it twice is doing it once."""
-        self._keep(file, self.earlier)
-
-    def keep_disputed(self, file: Arrived) -> None:
-        """Keeps a file of which nobody knows whose it is."""
-        self._keep(file, self.disputed)
-
-    def _keep(self, file: Arrived, folder: Path) -> None:
+    def keep(self, file: Arrived, folder: Path) -> None:
+        """Keeps a file in `earlier` or `disputed` under its hash, so that doing it twice is doing it once."""
         folder.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file.staged, folder / f"{file.sha256[:12]}-{file.name}")
-
-
-def hash_of(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def copy_for_feedback(course: str | Path, assignment: str, student: str, folder: Path) -> None:

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from autograde.common.delimited import read_records
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 from autograde.grader.hand_ins.platforms import Upload
 
 _MOODLES = "identifier"  # "Participant 90210"
@@ -29,10 +29,6 @@ _GERMAN = {"januar": "January", "februar": "February", "märz": "March", "mai": 
            "oktober": "October", "dezember": "December"}  # fmt: skip
 
 
-class TimesError(AutogradeError, ValueError):
-    """A table of times that cannot be read."""
-
-
 @dataclass
 class Times:
     """Hand-in times by the system's number of a student, and by the student's id or login."""
@@ -41,10 +37,7 @@ class Times:
     by_student: dict[str, datetime] = field(default_factory=dict)
 
     def of(self, upload: Upload, student: str, alone: bool = True) -> datetime | None:
-        """The time by the number, else by the student's id, else by the name in the entry if nobody else has it.
-
-        alone: whether the class list knows no other student of this name.
-        """
+        """The time by the number, else by the student's id, else, if alone with it, by the name in the entry."""
         if upload.number in self.by_number:
             return self.by_number[upload.number]
         is_a_namesake = student.endswith(f"-{upload.number}")
@@ -53,7 +46,7 @@ class Times:
 
 
 def read_times(paths: Sequence[Path], zone: tzinfo = UTC) -> Times:
-    """Reads JSON lists or CSVs, such as the pages of a long list. zone: of times without one. Raises TimesError."""
+    """Reads JSON lists or CSVs, such as the pages of a long list. zone: of times without one. Raises InputError."""
     times = Times()
     for path in paths:
         _read(path, zone, times)
@@ -66,11 +59,11 @@ def _read(path: Path, zone: tzinfo, times: Times) -> None:
         rows = json.loads(text) if path.suffix.lower() == ".json" else read_records(text)
         rows = [{str(key).strip().lower(): str(value or "").strip() for key, value in row.items()} for row in rows]
     except (OSError, ValueError, AttributeError) as reason:
-        raise TimesError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None
+        raise InputError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None
     time = _first(rows, _TIMES)
     number, student = _first(rows, _NUMBERS), _first(rows, _STUDENTS)
     if not time or not (number or student):
-        raise TimesError(
+        raise InputError(
             f"{path}: expected a column of times ({', '.join(_TIMES)}) and one of students ({', '.join(_NUMBERS)}, "
             f"{', '.join(_STUDENTS)}), got {', '.join(rows[0]) if rows else 'no rows'}"
         )
@@ -99,4 +92,4 @@ def _time(text: str, zone: tzinfo, where: str) -> datetime | None:
             continue
         in_utc = form.endswith(("Z", "UTC"))
         return (time if time.tzinfo else time.replace(tzinfo=UTC if in_utc else zone)).astimezone(UTC)
-    raise TimesError(f"{where}: expected a time such as 2026-01-30 12:00:00, got {text!r}")
+    raise InputError(f"{where}: expected a time such as 2026-01-30 12:00:00, got {text!r}")

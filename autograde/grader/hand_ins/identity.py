@@ -5,7 +5,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 
 from autograde.common.texts import json_without_controls
@@ -80,7 +79,7 @@ class Found:
     @property
     def order(self) -> list:
         """The values by which the newer of two uploads is recognised: nothing in them is the student's."""
-        return [self.upload.order, _text(self.entry.modified)]
+        return [self.upload.order, self.entry.modified.strftime(TIME) if self.entry.modified else ""]
 
     @property
     def rank(self):
@@ -90,10 +89,7 @@ class Found:
         return not self.odd, self.order, exact, -len(path.parts), self.row.source
 
     def arrived(self) -> Arrived:
-        row = self.row
-        return Arrived(
-            row.file, self.staged, row.sha256, self.entry.outer, self.order, row.timestamp, self.by_hand, self.odd
-        )
+        return Arrived(self.row.file, self.staged, self.row.sha256, self.order, self.row.timestamp)
 
 
 def by_student(
@@ -165,33 +161,34 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roste
         return _set_aside(folder, files, lambda file: file.by_hand, "your CSV names another file for this student")
     if _has_these_accounts(folder, files, roster):
         return files
-    own = folder.before if folder.before and not folder.before.by else None  # a copy of a group's claims nothing
+
+    def is_there(file: Found) -> bool:
+        return folder.has(file.arrived())
+
+    own = folder.before if not folder.is_copy else None  # a copy of a group's claims nothing
     claims = {(file.upload.key, file.upload.student) for file in files}
-    if len(claims) > 1:
-        both = " and ".join(sorted(f"{student} ({key})" for key, student in claims))
-        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), f"{both} claim to be one student")
-    if own and folder.before.key == (reader.platform, *_key(files)) and folder.before.name != files[0].upload.student:
-        reason = f"{reader.title} called this student {folder.before.name!r} before and {files[0].upload.student!r} now"
-        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
-    if reason := _another_account(own, files, reader, people):
-        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
-    uploads = {(file.row.file, file.row.sha256): file for file in files}
-    if reader.platform == "files" and len({name for name, _ in uploads}) < len(uploads):
-        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), "two files name this student")
+    both = " and ".join(sorted(f"{student} ({key})" for key, student in claims))
+    reason = f"{both} claim to be one student" if len(claims) > 1 else _another_account(own, files, reader, people)
+    uploads = {(file.row.file, file.row.sha256) for file in files}
+    if not reason and reader.platform == "files" and len({name for name, _ in uploads}) < len(uploads):
+        reason = "two files name this student"
+    if reason:
+        return _set_aside(folder, files, is_there, reason)
     if any(file.upload.sure for file in files) or (folder.old and not all(file.upload.sure for file in files)):
         reason = "its name can be read as another student's too"
-        files = _set_aside(folder, files, lambda file: file.upload.sure or folder.has(file.arrived()), reason)
-    copied = folder.before is not None and folder.before.by != ""
-    if not (folder.is_empty or copied) and (own is None or own.key != (reader.platform, *_key(files))):
-        came = folder.before.platform if folder.before else "another way"
-        reason = f"{folder.student}'s work came from {came}, this file from {reader.platform}"
-        return _set_aside(folder, files, lambda file: folder.has(file.arrived()), reason)
-    return files
+        files = _set_aside(folder, files, lambda file: file.upload.sure or is_there(file), reason)
+    if folder.is_empty or folder.is_copy or (own and own.key == (reader.platform, *_key(files))):
+        return files
+    came = own.platform if own else "another way"
+    return _set_aside(folder, files, is_there, f"{folder.student}'s work came from {came}, this file from "
+                                               f"{reader.platform}")  # fmt: skip
 
 
 def _another_account(own: HandIn | None, files: list[Found], reader: Reader, people: People) -> str:
-    """Why a group's entry may be a stranger's, of whom only the group's name is known; else "". Moodle's number is the
-    group's own."""
+    """Why an entry may be another person's than the one before; else "". Of a group's entry only the group's name is
+    known: it may be a stranger's. Moodle's number is the group's own."""
+    if own and own.key == (reader.platform, *_key(files)) and own.name != files[0].upload.student:
+        return f"{reader.title} called this student {own.name!r} before and {files[0].upload.student!r} now"
     if not (own and own.group and files and files[0].upload.of_group):
         return ""
     uploads = [upload for entry in own.entries.values() if (upload := reader.read(entry))]
@@ -226,13 +223,6 @@ def _set_aside(folder: Folder, files: list[Found], stays: Callable[[Found], bool
     kept = [file for file in files if stays(file)]
     for file in files:
         if file not in kept:
-            folder.keep_disputed(file.arrived())
-            file.row.action, file.row.reason = (
-                "disputed",
-                f"{reason}; name the student in a CSV (columns: file,student)",
-            )
+            folder.keep(file.arrived(), folder.disputed)
+            file.row.action, file.row.reason = "disputed", f"{reason}; {IN_A_CSV}"
     return kept
-
-
-def _text(time: datetime | None) -> str:
-    return time.strftime(TIME) if time else ""

@@ -109,8 +109,7 @@ def _blackboard(path: str, zone: tzinfo) -> Upload | None:
 
 @dataclass(frozen=True)
 class Platform:
-    """A learning-management system. read: (entry without shared folders, zone of times) → upload, None if not its own;
-    title: its name in sentences."""
+    """A learning-management system. read: (entry without shared folders, zone) → upload, None if not its own."""
 
     title: str
     read: Callable[[str, tzinfo], Upload | None]
@@ -122,6 +121,10 @@ PLATFORMS = {
     "blackboard": Platform("Blackboard", _blackboard),
 }
 CHOICES = (*PLATFORMS, "folders", "files")
+
+
+def _below(entry: str, level: int) -> str:
+    return "/".join(PurePosixPath(entry).parts[level:])
 
 
 @dataclass(frozen=True)
@@ -147,7 +150,7 @@ class Reader:
 
     def relative(self, entry: str) -> str:
         """An entry's path without the folders that all share."""
-        return "/".join(PurePosixPath(entry).parts[self.skipped :])
+        return _below(entry, self.skipped)
 
     def read(self, entry: str) -> Upload | None:
         """The upload of an outermost entry; None where its name is not the system's. A student's name is in the same
@@ -159,7 +162,12 @@ class Reader:
         if self.platform in PLATFORMS:
             upload = PLATFORMS[self.platform].read(self.relative(entry), self.zone)
             return self._with_login(entry, upload) if upload and self.platform == "blackboard" else upload
-        return self._folder(entry) if self.platform == "folders" else self._file(entry)
+        path, student = PurePosixPath(entry), ""
+        if self.platform == "files":
+            student = _without_notebook(path.name, self.notebooks)
+        elif own := self._students(path.parts[self.skipped : -1]) or self._students(path.parts[:-1])[-1:]:
+            student = own[0]
+        return Upload(student, path.name) if student else None
 
     def _with_login(self, entry: str, upload: Upload) -> Upload:
         """The login from the receipt of an attempt; without one, what follows the beginning that all names share."""
@@ -171,18 +179,8 @@ class Reader:
         title_is_plain = self.beginning.count("_") == 1
         return replace(upload, student=rest, sure=True) if self.beginning and title_is_plain and rest else upload
 
-    def _folder(self, entry: str) -> Upload | None:
-        base, folders = PurePosixPath(entry).name, PurePosixPath(entry).parts[:-1]
-        own = self._students(folders[self.skipped :]) or self._students(folders)[-1:]
-        return Upload(own[0], base) if own else None
-
     def _students(self, folders: Sequence[str]) -> list[str]:
         return [folder for folder in folders if folder not in (self.assignment, "submitted")]
-
-    def _file(self, entry: str) -> Upload | None:
-        base = PurePosixPath(entry).name
-        student = _without_notebook(base, self.notebooks)
-        return Upload(student, base) if student else None
 
 
 def choose(
@@ -217,12 +215,10 @@ def choose(
 
 def _level(platform: Platform, entries: Sequence[str], shared: int, zone: tzinfo) -> tuple[int, int]:
     """The number of shared folders to skip so that most entries fit, and the number of entries that then do."""
-    counts = []
-    for level in range(shared + 1):
-        names = ("/".join(PurePosixPath(entry).parts[level:]) for entry in entries)
-        counts.append(sum(platform.read(name, zone) is not None for name in names))
-    best = max(counts)
-    return counts.index(best), best
+    counts = [
+        sum(platform.read(_below(entry, level), zone) is not None for entry in entries) for level in range(shared + 1)
+    ]
+    return counts.index(max(counts)), max(counts)
 
 
 def _refuse_a_mixture(entries: Sequence[str], fitting: dict[str, tuple[int, int]], zone: tzinfo) -> None:
@@ -230,7 +226,7 @@ def _refuse_a_mixture(entries: Sequence[str], fitting: dict[str, tuple[int, int]
     if not count:
         return
     platform = PLATFORMS[name]
-    odd = [entry for entry in entries if platform.read("/".join(PurePosixPath(entry).parts[level:]), zone) is None]
+    odd = [entry for entry in entries if platform.read(_below(entry, level), zone) is None]
     raise CollectError(
         f"{count} of {len(entries)} names in this download are of {platform.title}, {odd[0]!r} is not; nothing was "
         f"collected. Tell the system it comes from: --from {name} (other names are then refused one by one), or "

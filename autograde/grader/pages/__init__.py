@@ -2,7 +2,6 @@
 
 import re
 from functools import cache
-from importlib import resources
 
 from autograde.judging.rendering import MARKS
 
@@ -22,34 +21,19 @@ class Drawing(str):
         return str(self)
 
 
-def _prose(text: str):
-    """A sentence, escaped, with text in `backticks` formatted as code."""
-    from markupsafe import Markup, escape
-
-    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))
-
-
-def _to_the_minute(time: str) -> str:
-    """A time as nbgrader writes it, without the seconds and microseconds."""
-    return re.sub(r"(\d\d:\d\d):\d\d(\.\d+)?", r"\1", time)
-
-
 @cache
 def _environment():
     import jinja2
+    from markupsafe import Markup, escape
 
-    def load(name):
-        return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
+    loader = jinja2.PackageLoader(__package__, "")
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(load),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
+        loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters["points"] = lambda value: f"{value:.2f}".rstrip("0").rstrip(".")
-    environment.filters["minute"] = _to_the_minute
-    environment.filters["prose"] = _prose
-    environment.filters["percent"] = lambda value: f"{value:.0%}"
+    environment.filters |= {
+        "points": lambda value: f"{value:.2f}".rstrip("0").rstrip("."),
+        "percent": lambda value: f"{value:.0%}",
+        "minute": lambda time: re.sub(r"(\d\d:\d\d):\d\d(\.\d+)?", r"\1", time),  # without the seconds
+        "prose": lambda text: Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text)))),
+    }
     return environment

@@ -71,6 +71,11 @@ def total_points(result: Result, by_hand: Mapping[str, ByHand] | None = None, la
     return max(0.0, sum(exercise.points for exercise in exercise_views(result, by_hand)) - late_penalty)
 
 
+def points_text(result: Result, by_hand=None, late_penalty: float = 0.0, **_) -> str:
+    """The notebook's points as on its page, which takes the same arguments: "7.5 of 9 points"."""
+    return f"{total_points(result, by_hand, late_penalty):g} of {result.max_points:g} points"
+
+
 def feedback_page(
     result: Result,
     by_hand: Mapping[str, ByHand] | None = None,
@@ -84,7 +89,6 @@ def feedback_page(
     by_hand: by exercise; late_penalty: points taken off this notebook; name: of the student, where it is known;
     handed_in: the time in the course's zone; title: of the notebook, by default its file's name.
     """
-    technical = any(verdict.status == "technical" for verdict in result.verdicts)
     return render(
         "feedback",
         result=result,
@@ -94,7 +98,7 @@ def feedback_page(
         exercises=exercise_views(result, by_hand),
         points=total_points(result, by_hand, late_penalty),
         late_penalty=late_penalty,
-        any_technical=technical,
+        any_technical=any(verdict.status == "technical" for verdict in result.verdicts),
     )
 
 

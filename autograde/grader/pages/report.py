@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import InputError
 from autograde.grader.grading.results import Result
 from autograde.grader.pages import Drawing, render
 from bertlab import plots
@@ -19,22 +19,18 @@ _NOT_RIGHT = ("wrong", "raised", "refused", "missing")
 _UNTRIED = ("not attempted",)
 
 
-class ReportError(AutogradeError, ValueError):
-    """An assignment without results."""
-
-
 def report_page(results: Iterable[Result], title: str, graders: Sequence = (), look: Sequence[str] = ()) -> str:
-    """The page as HTML. results: all notebooks of all students of one assignment. Raises ReportError for none.
-
-    graders, look: who gave points by hand, as `by_hand.progress` returns them.
-    """
+    """The page as HTML. graders, look: as `sheets.progress` returns them. Raises InputError without results."""
     results = list(results)
     if not results:
-        raise ReportError(f"{title}: no results yet; run `autograde grade` first")
-    possible = sum(_max_points(results).values())
-    points = _points_by_student(results)
-    exercises = _exercises(results)
+        raise InputError(f"{title}: no results yet; run `autograde grade` first")
+    points, most = defaultdict(float), defaultdict(float)
+    for result in results:
+        points[result.student] += result.points
+        most[result.notebook] = max(most[result.notebook], result.max_points)  # an unreadable one has no verdicts
+    possible, exercises = sum(most.values()), _exercises(results)
     times = sorted(result.handed_in for result in results if result.handed_in)
+    doubts = sorted((result.student, result.notebook, doubt) for result in results for doubt in result.doubts)
     seconds = [result.seconds for result in results]
     figures = {"points": _draw_points(list(points.values()), possible), "exercises": _draw_exercises(exercises)}
     return render(
@@ -55,7 +51,7 @@ def report_page(results: Iterable[Result], title: str, graders: Sequence = (), l
         technical=_technical(results),
         repaired=_repaired(results),
         untested=_untested(results),
-        doubts=_doubts(results),
+        doubts=[dict(zip(("student", "notebook", "reason"), doubt)) for doubt in doubts],
         seconds={
             "median": _duration(statistics.median(seconds)),
             "longest": _duration(max(seconds)),
@@ -70,21 +66,6 @@ def write_report(path: str | Path, results: Iterable[Result], title: str, **by_h
     write_text(path, report_page(results, title, **by_hand))
 
 
-def _max_points(results) -> dict[str, float]:
-    """The maximum points of each notebook: an unreadable one has no verdicts, so take the maximum of all students."""
-    max_points: dict[str, float] = defaultdict(float)
-    for result in results:
-        max_points[result.notebook] = max(max_points[result.notebook], result.max_points)
-    return max_points
-
-
-def _points_by_student(results) -> dict[str, float]:
-    points: dict[str, float] = defaultdict(float)
-    for result in results:
-        points[result.student] += result.points
-    return points
-
-
 def _exercises(results) -> list[dict]:
     """One row per exercise, hardest first."""
     verdicts = defaultdict(list)
@@ -95,6 +76,7 @@ def _exercises(results) -> list[dict]:
     for found in verdicts.values():
         statuses = Counter(verdict.status for verdict in found)
         mistakes = Counter(verdict.misconception for verdict in found if verdict.misconception)
+        mistake = min(mistakes, key=lambda name: (-mistakes[name], name), default=None)  # the most frequent one
         possible = sum(verdict.max_points for verdict in found)
         rows.append(
             {
@@ -104,7 +86,7 @@ def _exercises(results) -> list[dict]:
                 "partly": statuses["partly"],
                 "wrong": sum(statuses[status] for status in _NOT_RIGHT),
                 "open": sum(statuses[status] for status in _UNTRIED),
-                "mistake": _most_common(mistakes),
+                "mistake": f"{mistake} ({mistakes[mistake]})" if mistakes else "",
             }
         )
     return sorted(rows, key=lambda row: (row["share"], _in_order(row["label"])))
@@ -113,13 +95,6 @@ def _exercises(results) -> list[dict]:
 def _in_order(label: str) -> tuple:
     """The key by which exercises are sorted: "3.9 …" before "3.10 …"."""
     return tuple(map(int, re.findall(r"\d+", label.partition(" ")[0]))), label
-
-
-def _most_common(mistakes: Counter) -> str:
-    if not mistakes:
-        return ""
-    name, count = min(mistakes.items(), key=lambda item: (-item[1], item[0]))
-    return f"{name} ({count})"
 
 
 def _misconceptions(results) -> list[dict]:
@@ -165,15 +140,11 @@ def _need_help(results, points, possible) -> list[dict]:
 
 def _where_stuck(wrong: list, untried: list) -> str:
     """The wrong exercises by name; then the first exercise that was not tried, and the number of others."""
-    words = [_stuck_words(verdict) for verdict in wrong]
+    words = [f"{one.label} ({one.misconception})" if one.misconception else one.label for one in wrong]
     if untried:
         more = f" and {len(untried) - 1} more" if len(untried) > 1 else ""
         words.append(f"not tried: {untried[0].label}{more}")
     return ", ".join(words)
-
-
-def _stuck_words(verdict) -> str:
-    return f"{verdict.label} ({verdict.misconception})" if verdict.misconception else verdict.label
 
 
 def _technical(results) -> list[dict]:
@@ -193,11 +164,15 @@ def _technical(results) -> list[dict]:
 
 def _repaired(results) -> list[dict]:
     """The repairs of readable files; first those in which an answer is missing."""
-    found = [result for result in results if result.repairs and not result.problem]
-    found.sort(key=lambda result: (not _lacks_an_answer(result), result.student, result.notebook))
+
+    def in_order(result: Result) -> tuple:
+        lacks_none = all(verdict.status != "missing" for verdict in result.verdicts)
+        return lacks_none, result.student, result.notebook
+
     return [
         {"student": one.student, "notebook": one.notebook, "what": one.repairs[0], "more": len(one.repairs) - 1}
-        for one in found
+        for one in sorted(results, key=in_order)
+        if one.repairs and not one.problem
     ]
 
 
@@ -214,20 +189,6 @@ def _untested(results) -> list[dict]:
     return sorted(rows, key=lambda row: (-row["count"], row["notebook"], row["sentence"]))
 
 
-def _doubts(results) -> list[dict]:
-    """Results that are too good to be true."""
-    rows = [
-        {"student": result.student, "notebook": result.notebook, "reason": reason}
-        for result in results
-        for reason in result.doubts
-    ]
-    return sorted(rows, key=lambda row: (row["student"], row["notebook"], row["reason"]))
-
-
-def _lacks_an_answer(result: Result) -> bool:
-    return any(verdict.status == "missing" for verdict in result.verdicts)
-
-
 def _duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.1f} s"
@@ -238,7 +199,6 @@ def _duration(seconds: float) -> str:
 
 
 def _draw_points(points: list[float], possible: float):
-    """Draws how many students have how many points, in ten steps."""
     figure, axes = plots.new_figure(4.6, 3.4)
     counts, edges = np.histogram(points, bins=10, range=(0.0, max(possible, max(points), 1.0)))
     axes.bar(edges[:-1], counts, width=np.diff(edges) * 0.92, align="edge", color=plots.BLUE)

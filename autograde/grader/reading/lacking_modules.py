@@ -41,8 +41,11 @@ def without_lacking_modules(cell: ParsedCell) -> tuple[ParsedCell, list[str]]:
                 needing.append(statement)
         alone = len(statements) == 1
         for statement in reversed(needing):  # the last first: the others keep their places in the line
-            if statement.end_lineno == number:
-                lines[number - 1] = _replaced(lines[number - 1], statement, _without_lacking(statement, alone))
+            text = _without_lacking(statement, alone)
+            if statement.end_lineno == number and text is not None:
+                line = lines[number - 1].encode()  # offsets count bytes
+                line = line[: statement.col_offset] + text.encode() + line[statement.end_col_offset :]
+                lines[number - 1] = line.decode()
         if needing and alone and not statements[0].col_offset:
             lines[number - 1] = _SUPPRESSED + lines[number - 1]
     changed = ParsedCell("\n".join(lines)) if lacking else cell
@@ -58,15 +61,7 @@ def _without_lacking(statement: ast.stmt, alone: bool) -> str | None:
     return None if alone else "..."
 
 
-def _replaced(line: str, statement: ast.stmt, text: str | None) -> str:
-    if text is None:
-        return line
-    written = line.encode()  # offsets count bytes
-    return (written[: statement.col_offset] + text.encode() + written[statement.end_col_offset :]).decode()
-
-
 def _lacking_in(statement: ast.stmt) -> list[str]:
-    """The modules of an import that are not installed here."""
     if isinstance(statement, ast.Import):
         modules = [alias.name for alias in statement.names]
     elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:

@@ -14,6 +14,7 @@ import stat
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
@@ -72,48 +73,55 @@ class Reading:
     problem: DamagedFile | None = None
 
 
+class _Unreadable(Exception):
+    """Kind and sentence of a `DamagedFile`."""
+
+
 def read_notebook(source: bytes | str | Path) -> Reading:
     """Reads a submitted file, given as its bytes or its path. Never raises for anything in the file."""
     reading = Reading()
     try:
-        data = source if isinstance(source, bytes) else _map(Path(source))
-        _read(data, reading)
+        _read(source if isinstance(source, bytes) else _map(Path(source)), reading)
+        if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
+            size = f"more than {MAX_CODE // 1000} kB, where the released one has about 40"
+            what_to_do = "Put data into files, delete the cells that hold it, and hand it in again."
+            raise _Unreadable("too large", f"Your notebook holds too much code: {size}. {what_to_do}")
+        if not reading.cells:
+            raise _Unreadable("no cells", "Your notebook has no cells.")
     except TooLarge as reason:
-        reading.problem = DamagedFile("too large", f"Your file could not be read: {reason}. {HAND_IN_AGAIN}")
+        kind, sentence = "too large", f"Your file could not be read: {reason}."
     except OSError as reason:
-        reading.problem = DamagedFile(
-            "unreadable", f"Your file could not be opened ({reason.strerror}). {HAND_IN_AGAIN}"
-        )
-    if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
-        reading.cells = []
-        reading.problem = DamagedFile(
-            "too large", f"Your notebook holds too much code: more than {MAX_CODE // 1000} kB, where the released one "
-            f"has about 40. Put data into files, delete the cells that hold it, and hand it in again. {HAND_IN_AGAIN}"
-        )  # fmt: skip
-    if reading.problem is None and not reading.cells:
-        reading.problem = DamagedFile("no cells", f"Your notebook has no cells. {HAND_IN_AGAIN}")
-    return reading
+        kind, sentence = "unreadable", f"Your file could not be opened ({reason.strerror})."
+    except _Unreadable as reason:
+        kind, sentence = reason.args
+    else:
+        return reading
+    return Reading([], reading.repairs, DamagedFile(kind, f"{sentence} {HAND_IN_AGAIN}"))
+
+
+def open_ordinary(path: Path) -> BinaryIO:
+    """A file, open to be read. Raises OSError; for links, pipes and devices, too."""
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(0, "it is not an ordinary file")
+    return file
 
 
 def _map(path: Path):
-    """The file as memory the system can take back; links, pipes and devices are refused."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(0, "it is not an ordinary file")
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if status.st_size else b""
+    """The file as memory the system can take back."""
+    with open_ordinary(path) as file:
+        is_empty = not os.fstat(file.fileno()).st_size
+        return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _read(data, reading: Reading) -> None:
     start = bytes(data[:4096]).lstrip()
     if not start:
-        reading.problem = DamagedFile("empty", f"Your file is empty. {HAND_IN_AGAIN}")
-        return
+        raise _Unreadable("empty", "Your file is empty.")
     for mark, name in _KINDS_OF_FILE:
         if start.startswith(mark):
-            reading.problem = DamagedFile("not a notebook", f"Your file is {name}, not a notebook. {HAND_IN_AGAIN}")
-            return
+            raise _Unreadable("not a notebook", f"Your file is {name}, not a notebook.")
     text = _text(data, reading)
     content = _json(text, reading)
     if content is not None:
@@ -121,7 +129,7 @@ def _read(data, reading: Reading) -> None:
     elif text.lstrip()[:1] in ("{", "["):
         _salvage(text, reading)
     elif text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
-        reading.problem = DamagedFile("not a notebook", f"Your file is a web page, not a notebook. {HAND_IN_AGAIN}")
+        raise _Unreadable("not a notebook", "Your file is a web page, not a notebook.")
     else:
         _take_script(text, reading)
 
@@ -200,10 +208,7 @@ def _take_cells(content, reading) -> None:
         is_notebook, items = True, content
         reading.repairs.append("The file contains only a list of cells; it was read as a notebook.")
     if not is_notebook:
-        reading.problem = DamagedFile(
-            "not a notebook", f"Your file contains data, but is not a notebook. {HAND_IN_AGAIN}"
-        )
-        return
+        raise _Unreadable("not a notebook", "Your file contains data, but is not a notebook.")
     _note_too_many(items, reading)
     for item in items[:MAX_CELLS]:
         _take_cell(item, reading)
@@ -212,7 +217,6 @@ def _take_cells(content, reading) -> None:
 def _take_cell(item, reading) -> None:
     if not isinstance(item, dict):
         return
-    kind = {"code": "code", "raw": "raw"}.get(item.get("cell_type") if _is_text(item.get("cell_type")) else None)
     text = next((item[name] for name in ("source", "input", "code", "text") if item.get(name) is not None), "")
     metadata = item.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
@@ -223,27 +227,23 @@ def _take_cell(item, reading) -> None:
     tags = metadata["tags"] if isinstance(metadata.get("tags"), list) else []
     cell = Cell(
         source=_clean(_joined(text), reading),
-        kind=kind or "markdown",
+        kind=item["cell_type"] if item.get("cell_type") in ("code", "raw") else "markdown",
         position=len(reading.cells),
-        grade_id=_LONE_SURROGATE.sub("�", name) if _is_text(name) and 0 < len(name) <= 128 else None,
+        grade_id=_LONE_SURROGATE.sub("�", name) if isinstance(name, str) and 0 < len(name) <= 128 else None,
         locked=graded.get("locked") is True,
         graded=graded.get("grade") is True,
         solution=graded.get("solution") is True,
         points=float(points) if type(points) in (int, float) and 0 <= points < 1e6 else 0.0,
-        tags=tuple(tag for tag in tags if _is_text(tag)),
+        tags=tuple(tag for tag in tags if isinstance(tag, str)),
     )
     reading.cells.append(cell)
 
 
-def _is_text(value) -> bool:
-    return isinstance(value, str)
-
-
 def _joined(text) -> str:
     """A cell's text: a string, or a list of lines that keep their line ends (some tools drop those)."""
-    if _is_text(text):
+    if isinstance(text, str):
         return text
-    lines = [line for line in text if _is_text(line)] if isinstance(text, list) else []
+    lines = [line for line in text if isinstance(line, str)] if isinstance(text, list) else []
     if len(lines) > 1 and not any(line.endswith(("\n", "\r")) for line in lines[:-1]):
         return "\n".join(lines)
     return "".join(lines)
@@ -282,15 +282,12 @@ def _salvage(text: str, reading) -> None:
             _take_cell(item, reading)
         else:
             offset = start.end()
-    if reading.cells:
-        reading.repairs.append(
-            f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells were still "
-            f"readable and were graded. If work is missing: {HAND_IN_AGAIN}"
-        )
-    else:
-        reading.problem = DamagedFile(
-            "damaged", f"Your file is damaged: it is not valid JSON ({_damage(text)}). {HAND_IN_AGAIN}"
-        )
+    if not reading.cells:
+        raise _Unreadable("damaged", f"Your file is damaged: it is not valid JSON ({_damage(text)}).")
+    reading.repairs.append(
+        f"The file is damaged (it is not valid JSON: {_damage(text)}); {len(reading.cells)} cells were still "
+        f"readable and were graded. If work is missing: {HAND_IN_AGAIN}"
+    )
 
 
 def _damage(text: str) -> str:
@@ -315,8 +312,7 @@ def _take_script(text: str, reading) -> None:
     if _code_size(parts) <= MAX_CODE:
         parts = [without_calls(part) for part in parts]
         if not any(map(has_statements, [*parts, text])):
-            reading.problem = DamagedFile("not a notebook", f"Your file is {what_it_is(text)}. {HAND_IN_AGAIN}")
-            return
+            raise _Unreadable("not a notebook", f"Your file is {what_it_is(text)}.")
     reading.cells += [Cell(part.strip("\n"), "code", position) for position, part in enumerate(parts)]
     reading.repairs.append("The file is a Python script, not a notebook; its code was graded.")
 

@@ -74,7 +74,10 @@ class _Matching:
         self.template, self.repairs = template, list(repairs)
         self.cells = self._whole_cells(cells)
         self.texts = [significant(cell.source) for cell in self.cells]
-        self.names = [_names(cell) for cell in self.cells]
+        self.names = [  # a text cell counts if it is a program: code that was turned into text
+            cell.parsed.declares if cell.kind == "code" or cell.parsed.is_program else frozenset()
+            for cell in self.cells
+        ]
         self.released = {cell: significant(cell.cell.source) for cell in template.cells}
         self.by_id = {cell.grade_id: cell for cell in template.cells if cell.grade_id}
         self.claims: dict[str, list[int]] = {}
@@ -323,11 +326,6 @@ def _once(texts: list[str]) -> list:
     """The texts; empty and repeated ones are replaced by unique objects, so that they match nothing."""
     counts = Counter(texts)
     return [text if text and counts[text] == 1 else object() for text in texts]
-
-
-def _names(cell: Cell) -> frozenset[str]:
-    """The names a cell defines; a text cell counts if it is a program (code that was turned into text)."""
-    return cell.parsed.declares if cell.kind == "code" or cell.parsed.is_program else frozenset()
 
 
 def _runs(cell: Cell) -> bool:

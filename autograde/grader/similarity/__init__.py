@@ -14,20 +14,3 @@ A high rank is only a reason to read two programs side by side.
 
 Why not copydetect (0.5): see docs/similarity.md, which has the results of both on the same class.
 """
-
-from autograde.grader.similarity.hand_ins import ComparedAnswer, Given, answer_of, answers_of, given_to_everybody
-from autograde.grader.similarity.page import similarity_page
-from autograde.grader.similarity.pairs import Comparison, Identical, Pair, compare
-
-__all__ = [
-    "ComparedAnswer",
-    "Comparison",
-    "Given",
-    "Identical",
-    "Pair",
-    "answer_of",
-    "answers_of",
-    "compare",
-    "given_to_everybody",
-    "similarity_page",
-]

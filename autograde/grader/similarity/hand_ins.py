@@ -34,8 +34,7 @@ class Given:
 
 @dataclass(frozen=True)
 class ComparedAnswer:
-    """One answer. source: own modules and cells that it uses, then the answer itself; passages: without those that are
-    given."""
+    """One answer. source: below the own modules and cells that it uses; passages: without those that are given."""
 
     source: str
     program: tuple[str, ...] = field(repr=False)

@@ -109,15 +109,13 @@ class Comparison:
             tried = sum(exercise in answers for answers in self.students.values())
             for those in writers.values():
                 if len(those) >= 2:
-                    (few if len(those) <= max(2, _COMMON * tried) else many).append(self._same(exercise, those))
+                    same = [self.students[student][exercise] for student in those]
+                    literally = len({answer.source.strip() for answer in same}) == 1
+                    found = Identical(exercise, tuple(those), literally, len(same[0].own))
+                    (few if len(those) <= max(2, _COMMON * tried) else many).append(found)
         return tuple(
             sorted(found, key=lambda one: (-one.passages, one.exercise, one.students)) for found in (few, many)
         )
-
-    def _same(self, exercise: str, those: list[str]) -> Identical:
-        texts = Counter(self.students[student][exercise].source.strip() for student in those)
-        size = len(self.students[those[0]][exercise].own)
-        return Identical(exercise, tuple(those), len(texts) == 1, size)
 
     @cached_property
     def hiding(self) -> list[tuple[str, str, list[str]]]:

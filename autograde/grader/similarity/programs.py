@@ -17,6 +17,7 @@ from collections.abc import Set
 from dataclasses import dataclass
 
 from autograde.common import syntax
+from autograde.common.dependencies import reached
 
 LARGEST = 400_000  # characters of one answer that are read, comments included: about 2 s
 MAX_TOKENS = 20_000  # of one answer that are compared: the longest answer of the course has 900
@@ -104,7 +105,6 @@ def hidden_ways(source: str) -> list[str]:
 
 
 def _words(source: str) -> list[Token]:
-    """Words and signs of a text that is no program."""
     found, line, done = [], 1, 0
     for match in _WORD.finditer(source):
         line, done = line + source.count("\n", done, match.start()), match.start()
@@ -188,7 +188,6 @@ def _truth(test: ast.AST) -> bool | None:
 
 
 def _number(node: ast.AST) -> int | None:
-    """The whole number of a literal."""
     match node:
         case ast.Constant(value=int(value)):
             return value
@@ -215,12 +214,7 @@ def _never_called(tree: ast.Module, called: Set[str]) -> set[ast.AST]:
     for node in defined:
         uses.setdefault(node.name, set()).update(_names_in(node))
     outside = ast.Module([node for node in tree.body if not isinstance(node, _DEFINITIONS)], [])
-    waiting, used = sorted(called | _names_in(outside)), set()
-    while waiting:
-        name = waiting.pop()
-        if name not in used:
-            used.add(name)
-            waiting += uses.get(name, ())
+    used = reached(called | _names_in(outside), lambda name: uses.get(name, ()))
     never = {node for node in defined if node.name not in used}
     return never if len(never) < len(defined) else set()  # else it is called by a name that we do not see
 

@@ -22,6 +22,10 @@ class Claim:
         """Its plain data. trial: the trial on its way into a plan (`PlannedTrial`), which also takes its questions."""
         raise NotImplementedError
 
+    def plain(self, trial, answer: int, **facts) -> dict:
+        """The plain data about the answer with this index in the plan."""
+        return trial.common | {"kind": self.kind, "answer": answer} | facts
+
     @staticmethod
     def difference(claim: dict, answers: list[Answer]) -> Difference | None:
         """Why the plain data does not hold for these answers; None if it holds."""

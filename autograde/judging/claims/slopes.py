@@ -37,8 +37,6 @@ class Slopes(Claim):
         }  # fmt: skip
 
     def _expected(self, trial, case) -> np.ndarray:
-        """Central differences of Σ output × cotangent along each direction."""
-
         def total(name, shift):
             arguments, weights = list(case.arguments), dict(case.weights)
             moved = arguments if type(name) is int else weights

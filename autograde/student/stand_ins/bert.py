@@ -26,10 +26,7 @@ __all__ = [
 
 
 class Bert(keras.layers.Layer):
-    """The notebook's model: sub-layers embeddings, encoder, pooler.
-
-    call: token_ids, token_type_ids, attention_mask (B, T) → hidden (B, T, H), pooled (B, H)
-    """
+    """The notebook's model: token_ids, token_type_ids, attention_mask (B, T) → hidden (B, T, H), pooled (B, H)."""
 
     def __init__(
         self,
@@ -75,9 +72,6 @@ class FinalLayers(layers.MaskedLanguageModelHead):
 
     def call(self, hidden):
         return ops.softmax(super().call(hidden))
-
-    def compute_output_shape(self, hidden_shape):
-        return super().compute_output_shape(hidden_shape)
 
 
 class NspHead(layers.ClassificationHead):

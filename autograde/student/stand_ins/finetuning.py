@@ -18,10 +18,8 @@ __all__ = [
 
 
 class ClassificationHead(keras.layers.Layer):
-    """The notebook's layer, `ClassificationHead(num_labels, dropout=0.1)`: a linear layer `dense` on [CLS].
-
-    call: hidden (batch, tokens, hidden); returns (batch, num_labels) logits
-    """
+    """The notebook's layer, `ClassificationHead(num_labels, dropout=0.1)`: hidden (B, T, H) → logits (B, C), from
+    [CLS]."""
 
     def __init__(self, num_labels, dropout=0.1, **kwargs):
         super().__init__(**kwargs)
@@ -34,10 +32,7 @@ class ClassificationHead(keras.layers.Layer):
 
 
 class SpanHead(keras.layers.Layer):
-    """The notebook's layer: a Dense of 2, `dense`; tokens that may not answer get −10⁹.
-
-    call: hidden (batch, tokens, hidden), may_answer (batch, tokens); returns (batch, 2, tokens)
-    """
+    """The notebook's layer: hidden (B, T, H), may_answer (B, T) → (B, 2, T), −10⁹ at tokens that may not answer."""
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)

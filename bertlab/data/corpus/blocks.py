@@ -12,29 +12,15 @@ from dataclasses import dataclass, field
 PROSE, ITEM, PARAMETER, RETURNS, RAISES = "prose", "item", "parameter", "returns", "raises"
 
 _SECTIONS = {
-    PARAMETER: "args arguments parameters params attributes inputs keyword arguments keyword args optional arguments "
-               "other parameters required arguments call arguments properties fields",
-    RETURNS: "returns return yields outputs output result",
-    RAISES: "raises raise exceptions warns",
-    "": "see also references reference citation citations index toctree methods routine listings",
-    PROSE: "examples example notes note usage warnings warning description details caution tip important remarks",
+    PARAMETER: "args, arguments, parameters, params, attributes, inputs, properties, fields, keyword arguments, "
+               "keyword args, optional arguments, other parameters, required arguments, call arguments",
+    RETURNS: "returns, return, yields, outputs, output, result",
+    RAISES: "raises, raise, exceptions, warns",
+    "": "see also, references, reference, citation, citations, index, toctree, methods, routine listings",
+    PROSE: "examples, example, notes, note, usage, warnings, warning, description, details, caution, tip, important, "
+           "remarks",
 }  # fmt: skip
-_TWO_WORDS = ("keyword arguments", "keyword args", "optional arguments", "other parameters", "required arguments",
-              "call arguments", "see also", "routine listings")  # fmt: skip
-
-
-def _section_kinds() -> dict[str, str]:
-    kinds = {}
-    for kind, names in _SECTIONS.items():
-        for name in _TWO_WORDS:
-            if name in names:
-                kinds[name] = kind
-                names = names.replace(name, "")
-        kinds.update({name: kind for name in names.split()})
-    return kinds
-
-
-_KIND_OF = _section_kinds()
+_KIND_OF = {name: kind for kind, names in _SECTIONS.items() for name in names.split(", ")}
 _KEPT_DIRECTIVES = frozenset("note warning tip important attention caution hint admonition danger".split())
 _UNDERLINE = re.compile(r"\s*([-=~^\"'#*+`:._])\1{2,}\s*$")
 _COLON_HEADING = re.compile(r"\s*(?:#+\s*)?([A-Z][A-Za-z ]{2,24}):\s*$")
@@ -170,26 +156,20 @@ class _Reader:
 
     def _directive(self, line: str, indent: int) -> bool:
         match = _DIRECTIVE.match(line)
-        if not match:
-            return False
-        self.close()
-        if match[1] in _KEPT_DIRECTIVES:
-            if match[2] and match[1] != "admonition":
+        if match:
+            self.close()
+            if match[1] not in _KEPT_DIRECTIVES:
+                self.skip_deeper = indent
+            elif match[2] and match[1] != "admonition":
                 self.start(PROSE, indent, match[2])
-        else:
-            self.skip_deeper = indent
-        return True
+        return match is not None
 
     def _field(self, line: str, indent: int) -> bool:
-        match = _FIELD.match(line)
-        if match:
+        if match := _FIELD.match(line):
             self.start(PARAMETER, indent, match[2], match[1])
-            return True
-        match = _OTHER_FIELD.match(line)
-        if match:
+        elif match := _OTHER_FIELD.match(line):
             self.start(RETURNS, indent, match[2] if match[1].startswith(("return", "raise", "yield")) else "")
-            return True
-        return False
+        return match is not None
 
     def _item(self, line: str, indent: int) -> bool:
         """Begins a parameter (or exception, or named result) if the line is the head of one."""

@@ -67,7 +67,11 @@ def build_corpus(
     Raises DataError if a requested package is not installed.
     """
     folder = default_corpus_dir() if out_dir is None else Path(out_dir)
-    versions = _chosen_versions(packages)
+    versions = installed_versions()
+    if packages is not None:
+        versions = {name: versions.get(name) for name in sorted(packages)}
+        if absent := [name for name, version in versions.items() if version is None]:
+            raise DataError(f"{', '.join(absent)}: not installed, or not in the list of bertlab/data/corpus/sources.py")
     files = source_files([name for name, version in versions.items() if version is not None])
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)  # it is written last: a folder with one is complete
@@ -82,17 +86,6 @@ def build_corpus(
     }
     write_text(folder / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False) + "\n")
     return folder
-
-
-def _chosen_versions(packages: Iterable[str] | None) -> dict[str, str | None]:
-    versions = installed_versions()
-    if packages is None:
-        return versions
-    chosen = {name: versions.get(name) for name in sorted(packages)}
-    absent = [name for name, version in chosen.items() if version is None]
-    if absent:
-        raise DataError(f"{', '.join(absent)}: not installed, or not in the list of bertlab/data/corpus/sources.py")
-    return chosen
 
 
 def code_hash() -> str:
@@ -125,68 +118,52 @@ def _hidden_main() -> Iterator[None]:
         sys.modules["__main__"] = main
 
 
-class _LineFile:
-    """A file of JSON lines that knows the SHA-256 of its bytes."""
-
-    def __init__(self, path: Path):
-        self._file, self._digest = path.open("wb"), hashlib.sha256()
-
-    def write(self, record: dict) -> None:
-        line = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
-        self._file.write(line)
-        self._digest.update(line)
-
-    def close(self) -> str:
-        self._file.close()
-        return self._digest.hexdigest()
+def _json_line(record: dict) -> bytes:
+    return (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n").encode("utf-8")
 
 
 def _write(texts: Iterable[FileTexts], folder: Path) -> tuple[dict, Counter, dict[str, str]]:
     """Writes both files while the texts come in. Returns counts, dropped text by reason, and each file's SHA-256."""
     repeats, dropped = RepeatFilter(), Counter()
     totals, by_package = Counter(), {}
-    documents, docstrings = _LineFile(folder / DOCUMENTS), _LineFile(folder / DOCSTRINGS)
-    try:
+    paths = {name: folder / name for name in (DOCUMENTS, DOCSTRINGS)}
+    with paths[DOCUMENTS].open("wb") as documents, paths[DOCSTRINGS].open("wb") as docstrings:
         for file in texts:
             dropped.update(file.dropped)
             document = []
             for docstring in file.docstrings:
                 paragraphs, described = repeats.new_parts(docstring)
                 if paragraphs or described:
-                    docstrings.write(_docstring_record(file, docstring, paragraphs))
+                    docstrings.write(_json_line(_docstring_record(file, docstring, paragraphs)))
                 document += [*paragraphs, described] if described else paragraphs
             if not document:
                 totals["files without prose"] += 1
                 continue
             plain = [[sentence.text for sentence in paragraph] for paragraph in document]
-            documents.write({"id": file.name, "source": file.package, "paragraphs": plain})
+            documents.write(_json_line({"id": file.name, "source": file.package, "paragraphs": plain}))
+            counts = {
+                "documents": 1,
+                "paragraphs": len(document),
+                "sentences": sum(map(len, document)),
+                "words": sum(sentence.words for paragraph in document for sentence in paragraph),
+            }
             for counter in (totals, by_package.setdefault(file.package, Counter())):
-                counter.update(_counts(document))
-    finally:
-        hashes = {DOCUMENTS: documents.close(), DOCSTRINGS: docstrings.close()}
+                counter.update(counts)
+    hashes = {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
     counts = dict(totals) | {"by package": {name: dict(by_package[name]) for name in sorted(by_package)}}
     return counts, dropped + repeats.dropped, hashes
 
 
-def _counts(document: list[tuple[Sentence, ...]]) -> dict[str, int]:
-    return {
-        "documents": 1,
-        "paragraphs": len(document),
-        "sentences": sum(map(len, document)),
-        "words": sum(sentence.words for paragraph in document for sentence in paragraph),
-    }
-
-
 def _docstring_record(file: FileTexts, docstring: Docstring, paragraphs: list) -> dict:
+    def pairs(sentences: Iterable[Sentence]) -> list:
+        return [[sentence.text, sentence.code] for sentence in sentences]
+
     return {
         "document": file.name,
         "source": file.package,
         "name": docstring.name,
         "kind": docstring.kind,
         "signature": docstring.signature,
-        "paragraphs": [[[sentence.text, sentence.code] for sentence in paragraph] for paragraph in paragraphs],
-        "parameters": [
-            [parameter.name, [[sentence.text, sentence.code] for sentence in parameter.sentences]]
-            for parameter in docstring.parameters
-        ],
+        "paragraphs": list(map(pairs, paragraphs)),
+        "parameters": [[parameter.name, pairs(parameter.sentences)] for parameter in docstring.parameters],
     }

@@ -86,7 +86,9 @@ def is_prose(sentence: str, least_words: int = 3) -> bool:
         return False
     words = [word for word in [word.strip(_EDGES) for word in plain.split()] if word]
     total = sentence.count(" ") + 1
-    if total < least_words or 2 * len(words) < total or _ends_abruptly(sentence):
+    last = sentence.rsplit(None, 1)[-1]
+    ends_abruptly = last[-1] in ",;(-" or last.lower().rstrip(":") in _NEVER_LAST
+    if total < least_words or 2 * len(words) < total or ends_abruptly:
         return False
     alphabetic = sum(map(_is_word, words))
     function_words = sum(word.lower() in _FUNCTION_WORDS for word in words)
@@ -97,11 +99,6 @@ def _is_word(word: str) -> bool:
     if len(word) == 1:
         return word in "aAI"
     return word.isalpha() or word in ("e.g", "i.e") or word.replace("-", "").replace("'", "").replace("/", "").isalpha()
-
-
-def _ends_abruptly(sentence: str) -> bool:
-    last = sentence.rsplit(None, 1)[-1]
-    return last[-1] in ",;(-" or last.lower().rstrip(":") in _NEVER_LAST
 
 
 _MARKED = re.compile(f"{CODE_START}[^{CODE_END}]*{CODE_END}")

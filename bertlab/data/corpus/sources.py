@@ -136,9 +136,10 @@ def raw_texts(file: SourceFile) -> list[RawText]:
     if suffix == ".py":
         return _python_texts(content, _module_name(file.name))
     if suffix == ".ipynb":
-        content = _markdown_cells(content)
-    elif file.name.endswith("/README"):
-        content = _readme(content)
+        cells = [cell for cell in json.loads(content).get("cells", ()) if cell.get("cell_type") == "markdown"]
+        content = "\n\n".join("".join(cell["source"]) for cell in cells)
+    elif file.name.endswith("/README"):  # the text after the header fields of a METADATA file, up to a list of changes
+        content = _CHANGE_LOG.split(content.partition("\n\n")[2])[0]
     return [RawText(file.name, "page", (), content)]
 
 
@@ -152,20 +153,10 @@ def _module_name(name: str) -> str:
 _CHANGE_LOG = re.compile(r"^[#\s]*(?:change ?log|changes|release (?:notes|history)|history)\s*$", re.I | re.M)
 
 
-def _readme(content: str) -> str:
-    """The text after the header fields of a METADATA file, up to a list of changes."""
-    return _CHANGE_LOG.split(content.partition("\n\n")[2])[0]
-
-
-def _markdown_cells(content: str) -> str:
-    cells = json.loads(content).get("cells", ())
-    return "\n\n".join("".join(cell["source"]) for cell in cells if cell.get("cell_type") == "markdown")
-
-
 def _python_texts(content: str, module: str) -> list[RawText]:
     found = _comments(content, module)
     tree = ast.parse(content)
-    _add_docstring(tree, module, "module", (), found)
+    _add_docstring(tree, module, "module", found)
     _walk(tree, module, found)
     return [text for _, text in sorted(found, key=lambda each: each[0])]
 
@@ -193,10 +184,7 @@ def _walk(node: ast.AST, prefix: str, found: list[Found]) -> None:
         for child in getattr(node, body, ()):
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 name = f"{prefix}.{child.name}" if prefix else child.name
-                if isinstance(child, ast.ClassDef):
-                    _add_docstring(child, name, "class", (), found)
-                else:
-                    _add_docstring(child, name, "function", _parameter_names(child.args), found)
+                _add_docstring(child, name, "class" if isinstance(child, ast.ClassDef) else "function", found)
                 _walk(child, name, found)
             elif isinstance(child, (ast.Expr, ast.Assign, ast.AnnAssign)):
                 if child.end_lineno - child.lineno >= 2:
@@ -205,9 +193,13 @@ def _walk(node: ast.AST, prefix: str, found: list[Found]) -> None:
                 _walk(child, prefix, found)
 
 
-def _add_docstring(node, name: str, kind: str, parameters: tuple[str, ...], found: list[Found]) -> None:
-    text = ast.get_docstring(node, clean=False)
-    if text:
+def _add_docstring(node, name: str, kind: str, found: list[Found]) -> None:
+    if text := ast.get_docstring(node, clean=False):
+        parameters = ()
+        if kind == "function":
+            args = node.args
+            every = [*args.posonlyargs, *args.args, args.vararg, *args.kwonlyargs, args.kwarg]
+            parameters = tuple(each.arg for each in every if each is not None and each.arg not in ("self", "cls"))
         found.append((node.body[0].lineno, RawText(name, kind, parameters, text)))
 
 
@@ -219,8 +211,3 @@ def _add_long_strings(statement: ast.stmt, name: str, found: list[Found]) -> Non
     for node in ast.walk(value):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count(" ") >= 12:
             found.append((node.lineno, RawText(name, "text", (), node.value)))
-
-
-def _parameter_names(arguments: ast.arguments) -> tuple[str, ...]:
-    every = [*arguments.posonlyargs, *arguments.args, arguments.vararg, *arguments.kwonlyargs, arguments.kwarg]
-    return tuple(each.arg for each in every if each is not None and each.arg not in ("self", "cls"))

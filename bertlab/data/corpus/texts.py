@@ -8,10 +8,9 @@ import itertools
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from bertlab.data.corpus.blocks import ITEM, PARAMETER, PROSE, Block, read_blocks
+from bertlab.data.corpus.blocks import ITEM, PARAMETER, PROSE, read_blocks
 from bertlab.data.corpus.cleaning import clean_inline, unmark
 from bertlab.data.corpus.sentences import is_prose, split_sentences
 from bertlab.data.corpus.sources import SourceFile, raw_texts
@@ -101,7 +100,10 @@ def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...],
     waiting: list[Sentence] = []
     for kind, blocks in itertools.groupby(read_blocks(text), key=lambda block: block.kind):
         if kind == PARAMETER:
-            parameters += _parameters(blocks, dropped)
+            for block in blocks:
+                sentences = clean_sentences(_LEADING_TYPE.sub("", block.text), dropped, least_words=2)
+                if sentences:
+                    parameters.append(Parameter(block.name, tuple(sentences)))
         elif kind == ITEM:
             sentences = [each for block in blocks for each in clean_sentences(block.text, dropped)]
             _keep_paragraph(sentences, paragraphs, dropped)
@@ -115,15 +117,6 @@ def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...],
                     _keep_paragraph(sentences, paragraphs, dropped)
     _keep_paragraph(waiting, paragraphs, dropped)
     return tuple(paragraphs), tuple(parameters)
-
-
-def _parameters(blocks: Iterable[Block], dropped: Counter) -> list[Parameter]:
-    parameters = []
-    for block in blocks:
-        sentences = clean_sentences(_LEADING_TYPE.sub("", block.text), dropped, least_words=2)
-        if sentences:
-            parameters.append(Parameter(block.name, tuple(sentences)))
-    return parameters
 
 
 def _keep_paragraph(sentences: list[Sentence], paragraphs: list, dropped: Counter) -> None:

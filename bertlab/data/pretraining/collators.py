@@ -29,14 +29,9 @@ class Collator(Protocol):
 class MaskTokens:
     """Masks rows that were stored without masks: dynamic masking (Liu et al. 2019, section 4.1).
 
-    Rows that were stored with masks (static masking) stay as they are.
-
-    Args:
-        table: the vocabulary, see `PieceTable`.
-        settings: how many tokens are masked, and how.
-        seed: a run's seed; with `settings.seed` and the number of the batch it decides the masks.
-
-    Adds masked_lm_positions, masked_lm_ids (B, P) int32 and masked_lm_weights (B, P) float32.
+    Rows that were stored with masks (static masking) stay as they are. The masks are decided by the settings, a run's
+    seed and the number of the batch. Adds masked_lm_positions, masked_lm_ids (B, P) int32 and masked_lm_weights (B, P)
+    float32.
 
     Example:
         batches_of(rows, 32, collators=[MaskTokens(PieceTable.of(vocabulary), settings)])
@@ -58,12 +53,9 @@ class DrawOrder:
     """Shows the predicted tokens, and draws the order in which they are predicted (Yang et al. 2019, "XLNet").
 
     All other tokens come before them. So predictions and order together are the last part of a random order of all
-    tokens (section 2.3). Masks are undone: a model with two streams does not see a token that it predicts.
-
-    Args:
-        seed: a run's seed; with the number of the batch it decides the order.
-
-    Adds order_ids (B, T) int32: 0 for tokens that are not predicted, 1, 2, 3 … for the others in their order.
+    tokens (section 2.3). Masks are undone: a model with two streams does not see a token that it predicts. A run's seed
+    and the number of the batch decide the order. Adds order_ids (B, T) int32: 0 for tokens that are not predicted,
+    1, 2, 3 … for the others in their order.
 
     Example:
         batches_of(rows, 32, collators=[MaskTokens(table, settings), DrawOrder()])
@@ -130,10 +122,8 @@ class NextAndPreviousTokens:
 class ShiftRight:
     """Makes the decoder's input of a target, one token later than its labels: [CLS] a b of a b [SEP] (teacher forcing).
 
-    Args:
-        start: the id of the token that begins a target.
-
-    Adds decoder_input_ids and next_token_ids (B, U) int32, and next_token_weights (B, U) float32, 0 for padding.
+    start: the id of the token that begins a target. Adds decoder_input_ids and next_token_ids (B, U) int32, and
+    next_token_weights (B, U) float32, 0 for padding.
 
     Example:
         >>> rows = {"target_ids": np.array([[7, 8, 3, 0]]), "target_mask": np.array([[1, 1, 1, 0]])}
@@ -172,10 +162,7 @@ class ShiftPositions:
     offset for each row trains them all, and what a head learns about neighbours holds anywhere (Kiyono et al. 2021,
     "SHAPE: Shifted Absolute Position Embedding for Transformers").
 
-    Args:
-        num_positions: the model's number of positions, at least T.
-        seed: with the number of the batch it decides the offsets.
-
+    num_positions: the model's number of positions, at least T. The seed and the number of the batch decide the offsets.
     Adds position_ids (B, T) int32: 0 … T − 1 plus the row's offset.
     """
 

@@ -3,16 +3,12 @@
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import tensorflow as tf
 
 from bertlab.data.pretraining.batches import Batches, ExampleArrays, Examples
-from bertlab.data.pretraining.collators import Collator, MaskTokens
-from bertlab.data.pretraining.masking import PieceTable
-from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.data.quiet import quiet
+from bertlab.data.pretraining.collators import Collator
 
 
 def batches_of(
@@ -26,62 +22,46 @@ def batches_of(
 ) -> tf.data.Dataset:
     """A `tf.data.Dataset` of batches, from arrays in memory or from records.
 
-    Args:
-        start_batch: the number of the first batch; a run that has trained k steps resumes with k.
-        collators: turn the rows into inputs and targets, such as `bertlab.data.pretraining.collators.MaskTokens` for
-            rows that were made with `dynamic_masking`.
-        The others: see `Batches`.
-
-    Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 except weights (float32), with static shapes
-    where every batch is full. The same arguments give the same batches. Raises DataError if there is nothing to make
-    batches of.
+    start_batch: the number of the first batch; a run that has trained k steps resumes with k. The others: see
+    `Batches`. Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 except weights (float32), with static
+    shapes where every batch is full. The same arguments give the same batches. Raises DataError if there is nothing to
+    make batches of.
 
     Example:
         batches_of(make_examples(documents, tokenizer), 32, shuffle_seed=1, repeat=True, start_batch=500)
     """
     if isinstance(examples, Mapping):
         examples = ExampleArrays(examples)
-    return _as_dataset(Batches(examples, batch_size, shuffle_seed, repeat, drop_remainder, collators), start_batch)
-
-
-def read_examples(
-    folder: str | Path,
-    batch_size: int,
-    shuffle_seed: int | None = None,
-    repeat: bool = False,
-    start_batch: int = 0,
-    drop_remainder: bool = True,
-) -> tf.data.Dataset:
-    """A `tf.data.Dataset` of batches from a folder that `bertlab data make` wrote; see `batches_of`.
-
-    Rows that were made with dynamic masking get new masks in every batch. Raises DataError for a folder without
-    manifest, a shard that is missing or truncated, and, when its batch is reached, a damaged record.
-    """
-    examples = ExampleFiles(folder)
-    table = PieceTable.of(examples.tokenizer.vocabulary)
-    masks = MaskTokens(table, examples.settings, shuffle_seed or 0)
-    return batches_of(examples, batch_size, shuffle_seed, repeat, start_batch, drop_remainder, [masks])
-
-
-def _as_dataset(batches: Batches, start_batch: int) -> tf.data.Dataset:
-    first = batches[start_batch] if batches.repeat or start_batch < batches.per_epoch else batches[0]
-    names = sorted(first)
-    full = batches.repeat or batches.drop_remainder
-    ahead = _Ahead(batches)
+    batches = Batches(examples, batch_size, shuffle_seed, repeat, drop_remainder, collators)
+    first = batches[start_batch] if repeat or start_batch < batches.per_epoch else batches[0]
+    names, ahead = sorted(first), _Ahead(batches)
 
     def load(number):
         arrays = tf.numpy_function(
             lambda k: [ahead.get(int(k))[name] for name in names], [number], [first[name].dtype for name in names]
         )
         for name, array in zip(names, arrays):
-            array.set_shape((batches.batch_size if full else None, *first[name].shape[1:]))
+            array.set_shape((batch_size if repeat or drop_remainder else None, *first[name].shape[1:]))
         return dict(zip(names, arrays))
 
-    if batches.repeat:
+    if repeat:
         numbers = tf.data.Dataset.counter(start_batch)
     else:
         numbers = tf.data.Dataset.range(start_batch, batches.per_epoch)
-    return quiet(numbers.map(load))
+    return _quiet(numbers.map(load))
+
+
+def _quiet(dataset: tf.data.Dataset) -> tf.data.Dataset:
+    """The data set, and all that is built on it, with options that keep tf.data from starting threads behind it."""
+    options = tf.data.Options()
+    # A thread of TensorFlow's that waits for Python while the interpreter shuts down waits for ever. `prefetch` makes
+    # such a thread, and so does a `map` that is made parallel behind one's back.
+    options.experimental_optimization.inject_prefetch = False
+    options.experimental_optimization.map_parallelization = False
+    # There is nothing to tune, and the tuner sleeps for up to a minute: an iterator that is deleted now and then misses
+    # its chance to wake it and waits (seen with TensorFlow 2.21: `fit` returned 50 to 85 s after its last step).
+    options.autotune.enabled = False
+    return dataset.with_options(options)
 
 
 class _Ahead:

@@ -10,13 +10,13 @@ Letters: N rows, T tokens in a row, P predictions in a row.
 """
 
 from collections.abc import Iterable
+from types import SimpleNamespace
 
 import numpy as np
 
 from bertlab.common.errors import DataError
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
 from bertlab.data.pretraining.original import make_original
-from bertlab.data.pretraining.packing import pack, sequence_numbers
 from bertlab.data.pretraining.segments import (
     Pairs,
     TokenDocuments,
@@ -26,6 +26,7 @@ from bertlab.data.pretraining.segments import (
     without_outer_separators,
 )
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, range_indices
 
 ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a large corpus need little memory
 
@@ -33,7 +34,7 @@ ROWS_PER_BLOCK = 4096  # rows masked at a time, so that the random keys of a lar
 def make_examples(documents: Iterable, tokenizer, settings: ExampleSettings | None = None) -> dict[str, np.ndarray]:
     """Pre-training examples of a corpus that fits into memory, ready for a model's `fit` or for `batches_of`.
 
-    documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizers.protocol.Tokenizer`.
+    documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizers.wordpiece.base.Tokenizer`.
     Returns arrays by the names of docs/architecture.md, one row per example: input_ids, token_type_ids and
     attention_mask (N, T) int32 (for packed rows sequence_ids and position_ids instead of attention_mask),
     masked_lm_positions and masked_lm_ids (N, P) int32, masked_lm_weights (N, P) float32, and with next_sentence
@@ -61,7 +62,13 @@ def examples_from_tokens(
     del passes
     order = rng.permutation(len(rows["input_ids"]))
     rows = {name: values[order] for name, values in rows.items()}
-    return rows if settings.dynamic_masking else mask_in_blocks(rows, table, settings, rng)
+    if settings.dynamic_masking:
+        return rows
+    blocks = [
+        mask_rows(rows["input_ids"][start : start + ROWS_PER_BLOCK], table, settings, rng)
+        for start in range(0, len(order), ROWS_PER_BLOCK)
+    ]
+    return rows | {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
@@ -81,14 +88,10 @@ def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
     lengths = np.diff(ragged.row_splits)
     document_of = np.repeat(np.arange(len(counts)), counts)[lengths > 0]
     kept = np.bincount(document_of, minlength=len(counts))
-    lengths, kept = lengths[lengths > 0], kept[kept > 0]
-    if not len(lengths):
+    if not len(document_of):
         raise DataError("the documents hold white space or control characters only: examples need text")
-    return TokenDocuments(np.asarray(ragged.values, np.int32), _splits(lengths), _splits(kept))
-
-
-def _splits(lengths: np.ndarray) -> np.ndarray:
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    splits = (np.concatenate([[0], np.cumsum(one[one > 0])]).astype(np.int64) for one in (lengths, kept))
+    return TokenDocuments(np.asarray(ragged.values, np.int32), *splits)
 
 
 def make_rows(
@@ -96,7 +99,7 @@ def make_rows(
 ) -> dict[str, np.ndarray]:
     """One pass over the documents: rows without masks, (N, T) int32 each; see `make_examples` for the names."""
     if settings.next_sentence:
-        return lay_out_pairs(tokens.values, make_pairs(tokens, settings, rng), table, settings.sequence_length)
+        return _lay_out_pairs(tokens.values, make_pairs(tokens, settings, rng), table, settings.sequence_length)
     if settings.cross_documents:
         tokens = join_documents(tokens, table.sep)
     starts, lengths = make_spans(tokens, settings, rng)
@@ -105,45 +108,19 @@ def make_rows(
     return _lay_out_spans(tokens.values, starts, lengths, table, settings)
 
 
-def mask_in_blocks(
-    rows: dict[str, np.ndarray], table: PieceTable, settings: ExampleSettings, rng: np.random.Generator
-) -> dict[str, np.ndarray]:
-    """Rows with their masks and targets; see `bertlab.data.pretraining.masking.mask_rows`."""
-    ids = rows["input_ids"]
-    blocks = [
-        mask_rows(ids[start : start + ROWS_PER_BLOCK], table, settings, rng)
-        for start in range(0, len(ids), ROWS_PER_BLOCK)
-    ]
-    return rows | {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
-
-
 # --- laying out ---
 
 
-def lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
+def _lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
     """[CLS] A [SEP] B [SEP], one pair in each row, or A [SEP] B [SEP] [CLS]."""
-    count = len(pairs.label)
-    row = np.arange(count) * width
-    a = row + (not table.cls_last)  # where A begins
-    b = a + pairs.a_length + 1  # where B begins
-    end = b + pairs.b_length  # index of the second [SEP]
-    ids = np.full(count * width, table.pad, np.int32)
-    ids[end + 1 if table.cls_last else row] = table.cls
-    _copy(ids, a, values, pairs.a_start, pairs.a_length)
-    ids[b - 1] = table.sep
-    _copy(ids, b, values, pairs.b_start, pairs.b_length)
-    ids[end] = table.sep
-    column = np.arange(width)[None]  # (1, T)
-    b, end = (b - row)[:, None], (end - row)[:, None]  # (N, 1)
-    segments = ((column >= b) & (column <= end)).astype(np.int32)  # (N, T)
-    if table.cls_last:
-        segments[column == end + 1] = 2
-    return {
-        "input_ids": ids.reshape(count, width),
-        "token_type_ids": segments,
-        "attention_mask": (column <= end + table.cls_last).astype(np.int32),
-        "next_sentence_labels": pairs.label.astype(np.int32),
-    }
+    special = SimpleNamespace(
+        cls_id=table.cls, sep_id=table.sep, pad_id=table.pad, cls_last=table.cls_last, pair_separators=1
+    )
+    a, b = (
+        Ragged(values[range_indices(starts, lengths)], np.concatenate([[0], np.cumsum(lengths)]))
+        for starts, lengths in ((pairs.a_start, pairs.a_length), (pairs.b_start, pairs.b_length))
+    )
+    return pack_rows(special, a, b, width) | {"next_sentence_labels": pairs.label.astype(np.int32)}
 
 
 def _lay_out_spans(
@@ -160,28 +137,62 @@ def _lay_out_spans(
     first = at + (not table.cls_last)  # where the tokens begin
     cls = first + lengths + 1 if table.cls_last else at
     ids[cls] = table.cls
-    _copy(ids, first, values, starts, lengths)
+    ids[range_indices(first, lengths)] = values[range_indices(starts, lengths)]
     ids[first + lengths] = table.sep
     result = {"input_ids": ids, "token_type_ids": np.zeros_like(ids)}
     if table.cls_last:
         result["token_type_ids"][cls] = 2
     if settings.packing:
-        indices, within = _indices(at, lengths + 2)
+        indices = range_indices(at, lengths + 2)
         result["sequence_ids"], result["position_ids"] = np.zeros_like(ids), np.zeros_like(ids)
         result["sequence_ids"][indices] = np.repeat(sequence_numbers(rows, offsets), lengths + 2)
-        result["position_ids"][indices] = within
+        result["position_ids"][indices] = range_indices(np.zeros_like(lengths), lengths + 2)
     else:
         result["attention_mask"] = (ids != table.pad).astype(np.int32)
     return {name: array.reshape(count, width) for name, array in result.items()}
 
 
-def _indices(starts: np.ndarray, lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """start, start + 1 … of every run, one run after the other, and the same counted from 0 in each run."""
-    within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(starts, lengths) + within, within
+# --- packing ---
 
 
-def _copy(target: np.ndarray, at: np.ndarray, values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> None:
-    """target[at[i]:at[i] + lengths[i]] = values[starts[i]:starts[i] + lengths[i]] for all i at once."""
-    indices, within = _indices(at, lengths)
-    target[indices] = values[np.repeat(starts, lengths) + within]
+def pack(lengths: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
+    """Puts examples of the given lengths (M,) into rows of `width` tokens, so that little of a batch is padding.
+
+    Best fit, longest first: every example goes into the fullest row in which it still fits. Krell et al. 2021,
+    "Efficient sequence packing without cross-contamination", find that almost no padding remains. The examples of a row
+    stay separate: `sequence_ids` shows which tokens belong together, and `position_ids` restart at 0 in each.
+
+    Returns the row of each example, its offset there, both (M,) int64, and the number of rows. Every length must lie
+    between 1 and `width`. Equal lengths are placed in the order they come in.
+    """
+    if len(lengths) and not 1 <= lengths.min() <= lengths.max() <= width:
+        raise ValueError(f"lengths must lie between 1 and {width}, found {lengths.min()} to {lengths.max()}")
+    rows, offsets = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int64)
+    open_rows: list[list[int]] = [[] for _ in range(width + 1)]  # rows by the number of tokens that still fit
+    free = 0  # bit r is set when a row with r free tokens is open: the tightest fit is the lowest set bit ≥ `length`
+    count = 0
+    for example in np.argsort(-lengths, kind="stable").tolist():
+        length = int(lengths[example])
+        fitting = free >> length
+        if fitting:
+            space = length + (fitting & -fitting).bit_length() - 1
+            row = open_rows[space].pop()
+            if not open_rows[space]:
+                free &= ~(1 << space)
+        else:
+            row, space = count, width
+            count += 1
+        rows[example], offsets[example] = row, width - space
+        open_rows[space - length].append(row)
+        free |= 1 << (space - length)
+    return rows, offsets, count
+
+
+def sequence_numbers(rows: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """1, 2, 3 … for the examples of each row, left to right: (M,) int64."""
+    order = np.lexsort((offsets, rows))
+    ordered = rows[order]
+    starts = np.flatnonzero(np.diff(ordered, prepend=-1))
+    numbers = np.empty(len(rows), np.int64)
+    numbers[order] = np.arange(len(rows)) - np.repeat(starts, np.diff(starts, append=len(rows))) + 1
+    return numbers

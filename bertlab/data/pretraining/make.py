@@ -28,14 +28,14 @@ import numpy as np
 
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.common.files import read_json, write_bytes, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents import Document, is_validation, load_documents, text_sha256
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import recorded_with_vocabulary
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 UNIT_CHARACTERS = 2_000_000
 SPLITS = ("all", "train", "validation")
@@ -45,7 +45,7 @@ _LARGEST_UNIT = 8  # times `unit_characters`: a unit grows up to this size in se
 
 
 @dataclass(frozen=True)
-class Job:
+class ShardJob:
     """The values that all units of a run share. identity: what decides the shards, and the hash of the text's files."""
 
     folder: str
@@ -94,20 +94,24 @@ def make_data(
     if workers < 1 or unit_characters < 1:
         raise DataError(f"workers ({workers}) and unit_characters ({unit_characters}) must be at least 1")
     folder = Path(folder)
+    is_path = isinstance(source, str | Path)
     identity = _identity(source, tokenizer, settings, split, on_error, unit_characters)
     older = {"settings": ExampleSettings().to_dict()}  # for folders from before a setting existed
-    work = WorkFolder(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
-    _check_same_identity(work)
-    path = _path_of(source)
-    text = _text_of(path)
-    job = Job(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
-    made, done = _made_of_same_text(folder, text), _finished_shards(job)
+    work = Job(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
+    made = _made_in_the_same_way(work)
+    path = _path_of(source) if is_path else None
+    digest = path and text_sha256(path)
+    text = {"text_sha256": digest} if digest else {}
+    if made is not None and digest and made.get("text_sha256", digest) != digest:  # older manifests do not have it
+        raise _other_text(folder, f"text_sha256 was {made['text_sha256']!r}, is {digest!r}")
+    job = ShardJob(str(folder.resolve()), settings, tokenizer, Layout.of(settings), identity | text)
+    done = _finished_shards(job, made)
     complete = made is not None and len(done) == len(made["shards"])
-    if complete and isinstance(source, str | Path):
+    if complete and is_path:
         return made
 
     problems = Counter()
-    documents = load_documents(source, on_error, problems) if isinstance(source, str | Path) else source
+    documents = load_documents(source, on_error, problems) if is_path else source
     if split != "all":
         documents = (each for each in documents if is_validation(each.id) == (split == "validation"))
     units = cut_into_units(documents, unit_characters, settings.next_sentence)
@@ -116,8 +120,14 @@ def make_data(
     if complete:
         deque(units, maxlen=0)  # compares each unit
         return made
-    _check_outside(path, folder)
-    _prepare(job, work)
+    if (
+        path and path.is_dir() and folder.resolve().is_relative_to(path.resolve())
+    ):  # vocab.txt would be one of the texts
+        raise DataError(f"{folder}: is inside {path}, whose files are read; choose a folder outside of it")
+    work.begin()
+    for partial in [*folder.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:  # left by a kill
+        partial.unlink()
+    tokenizer.save_vocabulary(folder)
     with _executor(workers, scheduler) as (executor, in_flight):
         shards = _run(job, units, done, executor, in_flight)
     return _finish(job, shards, problems)
@@ -163,26 +173,22 @@ def _unit(number: int, documents: list[Document]) -> Unit:
 # --- one shard ---
 
 
-_warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job
+_warm: dict[str, Tokenizer] = {}  # the last tokenizer, by the identity of a job: it caches the words it has seen
 
 
-def _tokenizer_with_warm_cache(job: "Job") -> Tokenizer:
-    """One tokenizer for all units that a worker process gets: it caches the words it has seen."""
+def make_shard(job: ShardJob, unit: Unit) -> dict:
+    """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
     key = json.dumps([job.identity["vocabulary"], job.identity["tokenizer"]])
     if key not in _warm:
         _warm.clear()
         _warm[key] = job.tokenizer
-    return _warm[key]
-
-
-def make_shard(job: Job, unit: Unit) -> dict:
-    """Makes the shard of a unit and returns its entry in the manifest. Runs in a worker; needs no TensorFlow."""
-    tokenizer = _tokenizer_with_warm_cache(job)
+    tokenizer = _warm[key]  # one for all units that a worker process gets
     tokens = tokenize_documents(unit.documents, tokenizer)
     examples = examples_from_tokens(tokens, tokenizer.vocabulary, job.settings, unit.number)
     records = job.layout.to_bytes(examples)
     folder = Path(job.folder)
     write_bytes(folder / unit.file, records)
+    makes_pairs = job.settings.next_sentence and job.settings.procedure != "original"
     entry = {
         "file": unit.file,
         "fingerprint": unit.fingerprint,
@@ -190,20 +196,14 @@ def make_shard(job: Job, unit: Unit) -> dict:
         "documents": len(unit.documents),
         "sentences": len(tokens.sentence_splits) - 1,
         "tokens": len(tokens.values),
-        "documents_without_pairs": _without_pairs(tokens, job.settings),
+        "documents_without_pairs": int((np.diff(tokens.document_splits) < 2).sum()) if makes_pairs else 0,
         "examples": len(records),
         **count_examples(examples, tokenizer.vocabulary.pad_id, tokenizer.vocabulary.mask_id),
     }
     if job.settings.sentence_order:
         entry["swapped"] = entry.pop("random_next")
-    write_json(_entry_path(folder, unit.number), entry)
+    write_json(folder / _PROGRESS / f"{unit.number:05d}.json", entry)
     return entry
-
-
-def _without_pairs(tokens, settings: ExampleSettings) -> int:
-    if not settings.next_sentence or settings.procedure == "original":
-        return 0
-    return int((np.diff(tokens.document_splits) < 2).sum())
 
 
 def count_examples(examples: dict[str, np.ndarray], pad_id: int, mask_id: int) -> dict[str, int]:
@@ -237,46 +237,26 @@ def _identity(source, tokenizer, settings, split: str, on_error: str, unit_chara
     }
 
 
-def _check_same_identity(work: WorkFolder) -> None:
-    """Raises DataError if the folder holds examples that were made in another way, finished or not."""
+def _made_in_the_same_way(work: Job) -> dict | None:
+    """The manifest, None before there is one. Raises DataError if the folder's examples were made in another way."""
     if (work.path / MANIFEST).exists():
         manifest = read_manifest(work.path)
         work.check({name: manifest[name] for name in work.identity if name in manifest})
-    elif work.file.exists():
+        return manifest
+    if work.file.exists():
         work.check()
     elif any(work.path.glob("examples-*.tfrecord")):
         raise DataError(f"{work.path}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
+    return None
 
 
-def _path_of(source) -> Path | None:
-    """The file or folder that is read; None for documents in memory and for a data set of the hub."""
-    if not isinstance(source, str | Path) or str(source).startswith("hf:"):
-        return None
-    if str(source) != "builtin":
-        return Path(source)
-    from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
+def _path_of(source: str | Path) -> Path | None:
+    """The file or folder that is read; None for a data set of the hub."""
+    if str(source) == "builtin":
+        from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 
-    return ensure_corpus() / DOCUMENTS
-
-
-def _text_of(path: Path | None) -> dict[str, str]:
-    """The manifest's hash of the files that are read; {} if there are none."""
-    digest = path and text_sha256(path)
-    return {"text_sha256": digest} if digest else {}
-
-
-def _made_of_same_text(folder: Path, text: dict[str, str]) -> dict | None:
-    """The manifest, None before there is one. Raises DataError if the files have changed since it was written.
-
-    A manifest from before the hash was written there is taken as it is.
-    """
-    if not (folder / MANIFEST).exists():
-        return None
-    made = read_manifest(folder)
-    for name, digest in text.items():
-        if made.get(name, digest) != digest:
-            raise _other_text(folder, f"{name} was {made[name]!r}, is {digest!r}")
-    return made
+        return ensure_corpus() / DOCUMENTS
+    return None if str(source).startswith("hf:") else Path(source)
 
 
 def _same_units(folder: Path, units: Iterable[Unit], entries: list[dict]) -> Iterator[Unit]:
@@ -295,31 +275,11 @@ def _other_text(folder: Path, difference: str) -> DataError:
     )
 
 
-def _check_outside(path: Path | None, folder: Path) -> None:
-    """Raises DataError for a folder of examples among the texts: its vocab.txt would be read as one of them."""
-    if path and path.is_dir() and folder.resolve().is_relative_to(path.resolve()):
-        raise DataError(f"{folder}: is inside {path}, whose files are read; choose a folder outside of it")
-
-
-def _prepare(job: Job, work: WorkFolder) -> None:
-    """Makes the folder, writes the plan of the run, and removes files that a kill left half written."""
-    work.begin()
-    for partial in [*work.path.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:
-        partial.unlink()
-    job.tokenizer.save_vocabulary(work.path)
-
-
-def _entry_path(folder: Path, number: int) -> Path:
-    return folder / _PROGRESS / f"{number:05d}.json"
-
-
-def _finished_shards(job: Job) -> dict[str, dict]:
+def _finished_shards(job: ShardJob, made: dict | None) -> dict[str, dict]:
     """Entries of the complete shards, by file name."""
     folder = Path(job.folder)
-    if (folder / MANIFEST).exists():
-        entries = read_manifest(folder)["shards"]
-    else:
-        entries = [read_json(path) for path in sorted((folder / _PROGRESS).glob("[0-9]*.json"))]
+    progress = sorted((folder / _PROGRESS).glob("[0-9]*.json"))
+    entries = map(read_json, progress) if made is None else made["shards"]
     return {entry["file"]: entry for entry in entries if _is_whole(folder / entry["file"], entry, job.layout)}
 
 
@@ -327,7 +287,7 @@ def _is_whole(path: Path, entry: dict, layout: Layout) -> bool:
     return path.is_file() and path.stat().st_size == entry["examples"] * layout.size
 
 
-def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
+def _run(job: ShardJob, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
     """Entries of all shards in order. At most `in_flight` units are held in memory at a time."""
     entries: dict[str, dict] = {}
     running: dict[Future, Unit] = {}
@@ -351,7 +311,7 @@ def _run(job: Job, units: Iterator[Unit], done: dict, executor: Executor, in_fli
     return [entries[file] for file in sorted(entries)]
 
 
-def _result(future: Future, job: Job, unit: Unit) -> dict:
+def _result(future: Future, job: ShardJob, unit: Unit) -> dict:
     try:
         entry = future.result()
     except BrokenProcessPool as error:
@@ -367,7 +327,7 @@ def _result(future: Future, job: Job, unit: Unit) -> dict:
     return entry
 
 
-def _finish(job: Job, shards: list[dict], problems: Counter) -> dict:
+def _finish(job: ShardJob, shards: list[dict], problems: Counter) -> dict:
     """Writes the manifest, then removes the files that only a resumed run needs."""
     if not shards:
         raise DataError(

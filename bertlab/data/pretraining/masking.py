@@ -101,7 +101,9 @@ def choose_groups(groups: np.ndarray, maskable: np.ndarray, wanted: np.ndarray, 
     keys[~maskable] = 2.0
     order = np.argsort(keys, axis=1, kind="stable")  # the tokens of a group stay together, left to right
     ordered = np.take_along_axis(groups, order, axis=1)
-    sizes = np.take_along_axis(_group_sizes(groups), ordered, axis=1)
+    flat = groups + np.arange(rows)[:, None] * width
+    sizes = np.bincount(flat.ravel(), minlength=rows * width).reshape(rows, width)  # by row and number of the group
+    sizes = np.take_along_axis(sizes, ordered, axis=1)
     usable = np.take_along_axis(maskable, order, axis=1)
     first = np.diff(ordered, axis=1, prepend=-1) != 0
     taken = np.zeros(rows, np.int64)
@@ -125,8 +127,7 @@ def _groups(
     """Numbers the tokens of each row by the group they belong to: words, n-grams of words or of tokens. (N, T)"""
     begins = np.ones(input_ids.shape, bool)
     if settings.whole_word_masking:
-        after_maskable = np.zeros_like(maskable)
-        after_maskable[:, 1:] = maskable[:, :-1]
+        after_maskable = np.pad(maskable[:, :-1], ((0, 0), (1, 0)))
         begins = ~(maskable & after_maskable & table.continues[input_ids])
     if settings.max_ngram > 1:
         begins = _join_ngrams(begins, maskable, settings.max_ngram, rng)
@@ -148,22 +149,11 @@ def _join_ngrams(begins: np.ndarray, maskable: np.ndarray, longest: int, rng: np
     return result
 
 
-def _group_sizes(groups: np.ndarray) -> np.ndarray:
-    """The number of tokens of each group, by row and group number: (N, T)."""
-    rows, width = groups.shape
-    flat = groups + np.arange(rows)[:, None] * width
-    return np.bincount(flat.ravel(), minlength=rows * width).reshape(rows, width)
-
-
 # --- replacing ---
 
 
 def _replace(
-    input_ids: np.ndarray,
-    chosen: np.ndarray,
-    table: PieceTable,
-    settings: ExampleSettings,
-    rng: np.random.Generator,
+    input_ids: np.ndarray, chosen: np.ndarray, table: PieceTable, settings: ExampleSettings, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     rows, columns = np.nonzero(chosen)  # row by row, left to right
     counts = chosen.sum(axis=1)
@@ -177,11 +167,8 @@ def _replace(
     masked = input_ids.copy()
     masked[rows, columns] = changed
     shape = (len(input_ids), settings.max_predictions)
-    positions, ids = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-    weights = np.zeros(shape, np.float32)
-    positions[rows, slots] = columns
-    ids[rows, slots] = originals
-    weights[rows, slots] = 1
+    positions, ids, weights = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape, np.float32)
+    positions[rows, slots], ids[rows, slots], weights[rows, slots] = columns, originals, 1
     return {
         "input_ids": masked,
         "masked_lm_positions": positions,

@@ -24,7 +24,9 @@ def make_original(tokens, table, settings: ExampleSettings, seed: int) -> dict[s
     tokens: `TokenDocuments`. table: `PieceTable`. seed: the script's `--random_seed`.
     """
     rng = random.Random(seed)
-    documents = _as_lists(tokens)
+    values, splits, ends = (one.tolist() for one in (tokens.values, tokens.sentence_splits, tokens.document_splits))
+    sentences = [values[start:end] for start, end in zip(splits, splits[1:])]
+    documents = [sentences[start:end] for start, end in zip(ends, ends[1:])]  # lists of sentences, lists of ids
     rng.shuffle(documents)
     examples = [
         example
@@ -34,14 +36,6 @@ def make_original(tokens, table, settings: ExampleSettings, seed: int) -> dict[s
     ]
     rng.shuffle(examples)
     return _as_arrays(examples, table, settings)
-
-
-def _as_lists(tokens) -> list[list[list[int]]]:
-    """Documents as lists of sentences, each a list of ids."""
-    values, splits = tokens.values.tolist(), tokens.sentence_splits.tolist()
-    sentences = [values[start:end] for start, end in zip(splits, splits[1:])]
-    ends = tokens.document_splits.tolist()
-    return [sentences[start:end] for start, end in zip(ends, ends[1:])]
 
 
 def _examples_of(documents, index: int, table, settings: ExampleSettings, rng: random.Random) -> list[tuple]:

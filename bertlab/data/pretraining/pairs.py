@@ -10,6 +10,7 @@ Letters: S tokens of a source, U tokens of a target.
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -17,13 +18,13 @@ import numpy as np
 
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_bytes, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents_lines import Problems, numbered_lines
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import recorded_with_vocabulary
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 _SHARD = 20_000  # pairs
 _UNFINISHED = "unfinished.json"  # what is being made in a folder without a manifest
@@ -59,7 +60,12 @@ def read_pairs(source: str | Path, target: str | Path | None = None) -> Iterator
     """
     source = Path(source)
     if target is None:
-        yield from _of_one_file(source)
+        for number, line in _lines(source):
+            sides = [side.strip() for side in line.split("\t")]
+            if len(sides) != 2 or not all(sides):
+                found = "an empty side" if len(sides) == 2 else f"{len(sides)} columns"
+                raise DataError(f"{source} line {number}: expected a source, one tab and its target, got {found}")
+            yield sides[0], sides[1]
         return
     target = Path(target)
     counts = [sum(1 for _ in _lines(path)) for path in (source, target)]
@@ -76,19 +82,16 @@ def read_pairs(source: str | Path, target: str | Path | None = None) -> Iterator
 
 
 def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    try:
+    with _readable(path):
         yield from numbered_lines(path, Problems())
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror}); expected a text file") from None
-
-
-def _of_one_file(path: Path) -> Iterator[tuple[str, str]]:
-    for number, line in _lines(path):
-        sides = [side.strip() for side in line.split("\t")]
-        if len(sides) != 2 or not all(sides):
-            found = "an empty side" if len(sides) == 2 else f"{len(sides)} columns"
-            raise DataError(f"{path} line {number}: expected a source, one tab and its target, got {found}")
-        yield sides[0], sides[1]
 
 
 def make_pairs(
@@ -112,7 +115,7 @@ def make_pairs(
         )
     folder = Path(folder)
     identity = _identity(source, target, tokenizer, settings)
-    work = WorkFolder(folder, _UNFINISHED, identity, error=DataError)
+    work = Job(folder, _UNFINISHED, identity, error=DataError)
     if (folder / MANIFEST).exists():
         manifest = read_manifest(folder)
         work.check({name: manifest.get(name) for name in identity})
@@ -127,11 +130,19 @@ def make_pairs(
         with bar("Making examples") as progress:
             while some := list(islice(pairs, _SHARD)):
                 rows = pair_rows(some, tokenizer, settings)
-                counts.update(_counted(rows, some))
-                if len(rows["input_ids"]):
-                    shards.append(_write_shard(folder, len(shards), rows, layout))
+                count = len(rows["input_ids"])
+                counts["pairs"] += len(some)
+                counts["examples"] += count
+                counts["tokens_in_rows"] += int(rows["attention_mask"].sum())
+                counts["target_tokens"] += int(rows["target_mask"].sum())
+                if count:
+                    records, file = layout.to_bytes(rows), f"examples-{len(shards):05d}.tfrecord"
+                    write_bytes(folder / file, records)
+                    shards.append({"file": file, "sha256": hashlib.sha256(records).hexdigest(), "examples": count})
                 progress.advance()
-        _check_any(source, counts)
+        if not counts["examples"]:
+            found = f"{counts['pairs']:,}, all longer than a row" if counts["pairs"] else "an empty file"
+            raise DataError(f"{source}: expected pairs to learn from, got {found}")
     except DataError:
         for shard in folder.glob("examples-*.tfrecord"):  # so that the folder can be used once the text is mended
             shard.unlink()
@@ -145,46 +156,20 @@ def make_pairs(
     return manifest
 
 
-def _counted(rows: dict[str, np.ndarray], pairs: list) -> dict[str, int]:
-    return {
-        "pairs": len(pairs),
-        "examples": len(rows["input_ids"]),
-        "tokens_in_rows": int(rows["attention_mask"].sum()),
-        "target_tokens": int(rows["target_mask"].sum()),
-    }
-
-
-def _write_shard(folder: Path, number: int, rows: dict[str, np.ndarray], layout: Layout) -> dict:
-    records, file = layout.to_bytes(rows), f"examples-{number:05d}.tfrecord"
-    write_bytes(folder / file, records)
-    return {"file": file, "sha256": hashlib.sha256(records).hexdigest(), "examples": len(records)}
-
-
-def _check_any(source, counts: Counter) -> None:
-    if not counts["examples"]:
-        found = f"{counts['pairs']:,}, all longer than a row" if counts["pairs"] else "an empty file"
-        raise DataError(f"{source}: expected pairs to learn from, got {found}")
-
-
 def _identity(source, target, tokenizer: Tokenizer, settings: ExampleSettings) -> dict:
-    files = [Path(path) for path in (source, target) if path is not None]
+    hashes = []
+    for path in (source, target) if target is not None else (source,):
+        with _readable(path), open(path, "rb") as file:
+            hashes.append(hashlib.file_digest(file, "sha256").hexdigest())
     return {
         "format": FORMAT,
         "source": str(source),
         "target": None if target is None else str(target),
-        "text_sha256": [_sha256(path) for path in files],
+        "text_sha256": hashes,
         "seed": settings.seed,
         "settings": settings.to_dict(),
         **recorded_with_vocabulary(tokenizer),
     }
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); expected a text file") from None
 
 
 def pair_rows(pairs, tokenizer: Tokenizer, settings: ExampleSettings) -> dict[str, np.ndarray]:
@@ -194,15 +179,16 @@ def pair_rows(pairs, tokenizer: Tokenizer, settings: ExampleSettings) -> dict[st
     """
     sources, targets = zip(*pairs)
     ids = [tokenizer.encode_batch(list(sources)).to_list(), tokenizer.encode_targets(list(targets)).to_list()]
-    lengths = settings.sequence_length, settings.target_length
-    kept = [pair for pair in zip(*ids) if all(len(one) < max_length for one, max_length in zip(pair, lengths))]
-    rows = {}
-    for side, (name, mask), length in zip((0, 1), _ARRAYS, lengths):
-        rows[name], rows[mask] = padded([pair[side] for pair in kept], tokenizer.vocabulary, length)
-    return rows
-
-
-_ARRAYS = (("input_ids", "attention_mask"), ("target_ids", "target_mask"))
+    width, target_width = settings.sequence_length, settings.target_length
+    kept = [(one, other) for one, other in zip(*ids) if len(one) < width and len(other) < target_width]
+    source_ids, source_mask = padded([one for one, _ in kept], tokenizer.vocabulary, width)
+    target_ids, target_mask = padded([other for _, other in kept], tokenizer.vocabulary, target_width)
+    return {
+        "input_ids": source_ids,
+        "attention_mask": source_mask,
+        "target_ids": target_ids,
+        "target_mask": target_mask,
+    }
 
 
 def padded(texts, vocabulary, length: int) -> tuple[np.ndarray, np.ndarray]:

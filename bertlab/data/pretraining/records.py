@@ -17,7 +17,7 @@ TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, 
 
 import json
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -25,7 +25,7 @@ import numpy as np
 from bertlab.common.errors import DataError
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import from_record
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 MANIFEST = "manifest.json"
 FORMAT = "bertlab examples 1"
@@ -50,9 +50,7 @@ class Layout:
     """The offset of each array in a record. template: a whole record with empty arrays, header and footer included."""
 
     template: bytes
-    fields: tuple[
-        tuple[str, int, tuple[int, ...]], ...
-    ]  # name, offset of its first byte in the template, shape of a row
+    fields: tuple[tuple[str, int, tuple[int, ...]], ...]  # name, its first byte in the template, shape of a row
 
     @classmethod
     def of(cls, settings: ExampleSettings) -> "Layout":
@@ -150,24 +148,19 @@ def _varint(value: int) -> bytes:
 # --- checksums ---
 
 
-@lru_cache
-def _crc32c_table() -> np.ndarray:
-    """The 256 remainders of CRC32C (Castagnoli), reflected polynomial 0x82F63B78."""
-    table = np.arange(256, dtype=np.uint32)
-    for _ in range(8):
-        table = np.where(table & 1, (table >> 1) ^ np.uint32(0x82F63B78), table >> 1)
-    return table
+_CRC32C = np.arange(256, dtype=np.uint32)  # the 256 remainders of CRC32C (Castagnoli), reflected polynomial 0x82F63B78
+for _ in range(8):
+    _CRC32C = np.where(_CRC32C & 1, (_CRC32C >> 1) ^ np.uint32(0x82F63B78), _CRC32C >> 1)
 
 
 def masked_crc32c(rows: np.ndarray) -> np.ndarray:
     """TFRecord's checksum of each row of bytes, for many rows at once: (N, bytes) uint8 → (N,) little-endian uint32."""
-    table = _crc32c_table()
     checksums = np.empty(len(rows), "<u4")
     for start in range(0, len(rows), 2048):
         columns = np.ascontiguousarray(rows[start : start + 2048].T)
         crc = np.full(columns.shape[1], 0xFFFFFFFF, np.uint32)
         for column in columns:
-            crc = table[(crc ^ column) & 0xFF] ^ (crc >> 8)
+            crc = _CRC32C[(crc ^ column) & 0xFF] ^ (crc >> 8)
         crc = ~crc
         checksums[start : start + 2048] = ((crc >> 15) | (crc << 17)) + np.uint32(0xA282EAD8)
     return checksums
@@ -246,14 +239,10 @@ class ExampleFiles:
         for shard in np.unique(shards):
             here = shards == shard
             records[here] = self._shards[shard][within[here]]
-        header = np.frombuffer(self.layout.template[:_HEADER], np.uint8)
-        damaged = np.flatnonzero((records[:, :_HEADER] != header).any(axis=1))
+        damaged = np.flatnonzero(self._wrong_header(records))
         if len(damaged):
             first = damaged[0]
-            raise DataError(
-                f"{self.paths[shards[first]]}: record {within[first]} is damaged (its header is not that of an "
-                "example). Delete the file and run `bertlab data make` again"
-            )
+            raise self._damaged(self.paths[shards[first]], within[first], "its header is not that of an example")
         return self.layout.from_bytes(records)
 
     def check(self) -> None:
@@ -261,11 +250,16 @@ class ExampleFiles:
         for path, shard in zip(self.paths, self._shards):
             for start in range(0, len(shard), 4096):
                 records = np.array(shard[start : start + 4096])
-                header = np.frombuffer(self.layout.template[:_HEADER], np.uint8)
-                wrong = (records[:, :_HEADER] != header).any(axis=1)
+                wrong = self._wrong_header(records)
                 wrong |= masked_crc32c(records[:, _HEADER:-_FOOTER]) != records[:, -_FOOTER:].copy().view("<u4")[:, 0]
                 if wrong.any():
-                    raise DataError(
-                        f"{path}: record {start + int(np.argmax(wrong))} is damaged (its checksum does not fit). "
-                        "Delete the file and run `bertlab data make` again"
-                    )
+                    raise self._damaged(path, start + int(np.argmax(wrong)), "its checksum does not fit")
+
+    def _wrong_header(self, records: np.ndarray) -> np.ndarray:
+        return (records[:, :_HEADER] != np.frombuffer(self.layout.template[:_HEADER], np.uint8)).any(axis=1)
+
+    @staticmethod
+    def _damaged(path: Path, record: int, reason: str) -> DataError:
+        return DataError(
+            f"{path}: record {record} is damaged ({reason}). Delete the file and run `bertlab data make` again"
+        )

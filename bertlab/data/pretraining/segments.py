@@ -83,10 +83,9 @@ def _ordered_pairs(maker: "_PairMaker", rng: np.random.Generator) -> Pairs:
     cuts = [cut for document in rng.permutation(maker.documents) for cut in maker.cuts_of(int(document))]
     start, middle, end = np.array(cuts, np.int64).T
     label = _balanced(rng.integers(2, size=len(cuts)), 0.5, rng)
-    first, second = (start, middle - start), (middle, end - middle)
-    in_order = label == IN_ORDER
-    a_start, a_length = (np.where(in_order, one, other) for one, other in zip(first, second))
-    b_start, b_length = (np.where(in_order, other, one) for one, other in zip(first, second))
+    in_order, lengths = label == IN_ORDER, (middle - start, end - middle)
+    a_start, b_start = np.where(in_order, (start, middle), (middle, start))
+    a_length, b_length = np.where(in_order, lengths, lengths[::-1])
     return Pairs(a_start, a_length, b_start, b_length, label)
 
 
@@ -97,9 +96,7 @@ class _PairMaker:
         self.sentences = tokens.sentence_splits.tolist()
         self.ends = tokens.document_splits.tolist()
         self.documents = np.flatnonzero(np.diff(tokens.document_splits) >= 2)
-        if settings.sentence_order and len(self.documents):
-            pass  # one document is enough
-        elif len(self.documents) < 2:
+        if len(self.documents) < (1 if settings.sentence_order else 2):
             raise DataError(
                 f"next-sentence pairs need at least two documents of two sentences; here {len(self.documents)} of "
                 f"{len(tokens)} documents have two. Use more text or longer documents, or turn off "
@@ -114,11 +111,7 @@ class _PairMaker:
         sentences, last = self.sentences, self.ends[document + 1]
         at = self.ends[document]
         while at < last:
-            end = bisect_left(sentences, sentences[at] + self._target(), at + 1, last)  # where the target is reached
-            if end - at == 1:  # one sentence: there must be a second one
-                end = min(end + 1, last)
-                at = end - 2
-            middle = at + 1 + int(self.rng.integers(end - at - 1))
+            at, middle, end = self._chunk(at, last)
             label = RANDOM_NEXT if self.rng.random() < self.settings.random_next_probability else IS_NEXT
             random_b = self._random_next(document, sentences[end] - sentences[middle])
             yield label, sentences[at], sentences[middle], sentences[middle], sentences[end], *random_b
@@ -129,22 +122,22 @@ class _PairMaker:
 
     def cuts_of(self, document: int) -> Iterator[tuple[int, int, int]]:
         """(start, middle, end) of each chunk of a document, as indices of tokens; each follows the one before it."""
-        sentences, at, last = self.sentences, self.ends[document], self.ends[document + 1]
+        at, last = self.ends[document], self.ends[document + 1]
         while at < last:
-            end = bisect_left(sentences, sentences[at] + self._target(), at + 1, last)
-            if end - at == 1:  # one sentence: there must be a second one
-                end = min(end + 1, last)
-                at = end - 2
-            middle = at + 1 + int(self.rng.integers(end - at - 1))
-            yield sentences[at], sentences[middle], sentences[end]
+            at, middle, end = self._chunk(at, last)
+            yield self.sentences[at], self.sentences[middle], self.sentences[end]
             at = end
 
-    def _target(self) -> int:
-        """The target length of a pair: the space in a row, or (10%) a random one from 2."""
-        space = self.settings.sequence_length - 3
+    def _chunk(self, at: int, last: int) -> tuple[int, int, int]:
+        """(start, middle, end) of a chunk, indices of sentences: as long as a row or (10%) a random length from 2."""
+        target = self.settings.sequence_length - 3
         if self.rng.random() < self.settings.short_sequence_probability:
-            return int(self.rng.integers(2, space + 1))
-        return space
+            target = int(self.rng.integers(2, target + 1))
+        end = bisect_left(self.sentences, self.sentences[at] + target, at + 1, last)  # where the target is reached
+        if end - at == 1:  # one sentence: there must be a second one
+            end = min(end + 1, last)
+            at = end - 2
+        return at, at + 1 + int(self.rng.integers(end - at - 1)), end
 
     def _random_next(self, document: int, wanted: int) -> tuple[int, int]:
         """Whole sentences of another document, of about `wanted` tokens: (start, end). The best of some draws."""
@@ -223,19 +216,13 @@ def make_spans(
             target = space
             if settings.short_sequence_probability and rng.random() < settings.short_sequence_probability:
                 target = int(rng.integers(2, space + 1))
-            end = _whole_sentences(sentences, at, at + target, at + space, first, last)
+            # The last sentence end up to the target; else the next one if it fits; else what fits.
+            number = bisect_right(sentences, at + target, first, last + 1) - 1
+            end = sentences[number] if sentences[number] > at else min(sentences[number + 1], at + space)
             spans.append((at, end - at))
             at = end
     starts, lengths = np.array(spans, np.int64).T
     return starts, lengths
-
-
-def _whole_sentences(sentences: list[int], at: int, target: int, limit: int, first: int, last: int) -> int:
-    """The last sentence end up to `target`; else the next one if it is within `limit`; else `limit` itself."""
-    end = bisect_right(sentences, target, first, last + 1) - 1
-    if sentences[end] > at:
-        return sentences[end]
-    return min(sentences[end + 1], limit)
 
 
 def join_documents(tokens: TokenDocuments, separator: int) -> TokenDocuments:

@@ -38,6 +38,11 @@ class ExampleSettings(Settings):
         "sentence-order": dict(sentence_order=True, max_ngram=3),
         "permutation": dict(masked_lm_probability=1 / 6, max_ngram=5, dynamic_masking=True),
     }
+    PRESETS_HELP: ClassVar[str] = (
+        "published: the paper's procedure, exactly; original: the published script's; roberta: full sentences, dynamic "
+        "masking, no pairs; sentence-order: swapped pairs, masked n-grams; permutation: a sixth of the tokens, in "
+        "runs, for models with two streams."
+    )
 
     sequence_length: int = setting(  # the paper uses 128, then 512; a record holds at most 65,535
         128, "Tokens per row, including [CLS] and [SEP].", at_least=8, at_most=65535
@@ -101,10 +106,6 @@ class ExampleSettings(Settings):
             object.__setattr__(self, "max_predictions", math.ceil(self.sequence_length * self.masked_lm_probability))
         if self.packing is None:
             object.__setattr__(self, "packing", not self.next_sentence)
-        self._check_numbers()
-        self._check_combinations()
-
-    def _check_numbers(self):
         if not 1 <= self.max_predictions <= self.sequence_length:
             raise ConfigError(
                 f"max_predictions: expected 1 to sequence_length ({self.sequence_length}); got {self.max_predictions}"
@@ -112,6 +113,7 @@ class ExampleSettings(Settings):
         total = self.mask_share + self.random_share + self.keep_share
         if not math.isclose(total, 1, abs_tol=1e-9):
             raise ConfigError(f"mask_share, random_share and keep_share: expected a sum of 1; got {total:g}")
+        self._check_combinations()
 
     def _check_combinations(self):
         if self.target_length and (self.packing or self.next_sentence or not self.dynamic_masking):
@@ -128,14 +130,9 @@ class ExampleSettings(Settings):
             raise ConfigError("sentence_order needs pairs: set next_sentence=True")
         if self.cross_documents and self.next_sentence:
             raise ConfigError("cross_documents is for rows without pairs: set next_sentence=False")
-        if self.procedure == "original":
-            self._check_original()
-
-    def _check_original(self):
         fixed = dict(mask_share=0.8, random_share=0.1, keep_share=0.1, max_ngram=1, next_sentence=True,
-                     sentence_order=False,
-                     random_next_probability=0.5, dynamic_masking=False)  # fmt: skip
-        for name, value in fixed.items():
+                     sentence_order=False, random_next_probability=0.5, dynamic_masking=False)  # fmt: skip
+        for name, value in fixed.items() if self.procedure == "original" else ():
             if getattr(self, name) != value:
                 raise ConfigError(
                     f"the original procedure needs {name}={value}; choose procedure='published' to change it"
@@ -153,6 +150,3 @@ class ExampleSettings(Settings):
         if "next_sentence" in changes:
             changes.setdefault("packing", None)
         return super().replace(**changes)
-
-
-PRESETS = ExampleSettings.PRESETS

@@ -7,6 +7,7 @@ import numpy as np
 
 from bertlab.data.pretraining.batches import Batches
 from bertlab.data.pretraining.collators import MaskTokens
+from bertlab.data.pretraining.make import count_examples
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles
 
@@ -39,16 +40,15 @@ def sample_of(folder: str | Path, count: int, seed: int | None = None) -> dict[s
 
 def statistics_of(examples: dict[str, np.ndarray], table: PieceTable) -> Statistics:
     """Counts lengths, predictions, replacements and labels of masked examples."""
-    lengths = (examples["input_ids"] != table.pad).sum(axis=1)
-    used = examples["masked_lm_weights"] > 0
-    shown = np.take_along_axis(examples["input_ids"], examples["masked_lm_positions"], axis=1)[used]
-    masked, kept = shown == table.mask, shown == examples["masked_lm_ids"][used]
-    shares = {"[MASK]": masked.mean(), "another token": (~masked & ~kept).mean(), "kept": kept.mean()}
+    lengths = (examples["input_ids"] != table.pad).sum(axis=1)  # (N,)
+    counts = count_examples(examples, table.pad, table.mask)
+    total, masked, kept = (counts[f"predictions{kind}"] for kind in ("", "_masked", "_kept"))
+    shares = {"[MASK]": masked, "another token": total - masked - kept, "kept": kept}
     labels = examples.get("next_sentence_labels")
     return Statistics(
         lengths=lengths,
-        predicted=used.sum(axis=1) / lengths,
-        shares={name: float(share) for name, share in shares.items()},
+        predicted=(examples["masked_lm_weights"] > 0).sum(axis=1) / lengths,
+        shares={name: count / total for name, count in shares.items()},
         random_next=None if labels is None else float(labels.mean()),
     )
 

@@ -201,7 +201,8 @@ def best_losses(sentences: Sequence[Sentence], reader: str = "both-sided") -> np
     if reader not in READERS:
         raise DataError(f"expected a reader of {', '.join(READERS)}; got {reader!r}; take one of them")
     if reader == "order-free":
-        return np.concatenate([_bag_losses(sentence) for sentence in sentences])
+        bags = ((_Bag(sentence), sentence.words, word_ids([sentence])[0]) for sentence in sentences)
+        return -np.log([bag.missing(word)[number] for bag, words, ids in bags for word, number in zip(words, ids)])
     ids = word_ids(sentences)
     ids = np.pad(ids, ((0, 0), (0, 1)), constant_values=len(automaton().words) - 1)  # each row ends with a ""
     real = ids < len(automaton().words) - 1  # (N, T)
@@ -210,11 +211,6 @@ def best_losses(sentences: Sequence[Sentence], reader: str = "both-sided") -> np
         return -np.log(chances[ids[real]])
     chances = conditionals(ids, np.zeros(ids.shape, bool), reader == "both-sided")
     return -np.log(np.take_along_axis(chances, ids[..., None], axis=-1)[..., 0][real])
-
-
-def _bag_losses(sentence: Sentence) -> np.ndarray:
-    bag, numbers = _Bag(sentence), word_ids([sentence])[0]
-    return -np.log([bag.missing(word)[number] for word, number in zip(sentence.words, numbers)])
 
 
 def floors(sentences: Sequence[Sentence], readers: Sequence[str] = READERS) -> dict[str, float]:

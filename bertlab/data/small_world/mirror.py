@@ -21,11 +21,8 @@ NUMBER, VERB_NUMBER, NEGATION = ("a", "i"), ("e", "o"), "k"  # singular, plural
 CASES = {"subject": "", "partner": "", "attractor": "l", "attractor 2": "l"}
 CASES |= {"object": "n", "object 2": "n", "place": "m"}
 VERBS = ("resting", "acting", "be")
-PAD, START, END = (
-    0,
-    1,
-    2,
-)  # ids of a translator's rows: padding, the token in front of a target, the one behind a sentence
+# The ids of a translator's rows: padding, the token in front of a target, the one behind a sentence.
+PAD, START, END = 0, 1, 2
 MOST_TOKENS = 26  # of a target, the token behind it included: the longest translation has 25 tokens
 _CONSONANTS, _VOWELS = "klmnprstv", "aeiou"
 

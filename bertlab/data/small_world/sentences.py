@@ -1,6 +1,6 @@
 """Sentences of the small world: drawing, reading, listing them; their trees."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -75,12 +75,9 @@ class Sentence:
         for place, state in enumerate(self.states):
             if state.kind in ("noun", "resting", "acting", "quality"):
                 centres["predicate" if state.kind != "noun" else state.phrase] = place
-        return tuple(self._head(place, state, centres) for place, state in enumerate(self.states))
-
-    @staticmethod
-    def _head(place: int, state, centres: dict[str, int]) -> int:
-        centre = centres.get(state.phrase, centres["predicate"])
-        return centre if centre != place else centres.get(PHRASES[state.phrase].head, -1)
+        heads = [centres.get(state.phrase, centres["predicate"]) for state in self.states]
+        above = [centres.get(PHRASES[state.phrase].head, -1) for state in self.states]
+        return tuple(up if head == place else head for place, (head, up) in enumerate(zip(heads, above)))
 
 
 @cache
@@ -230,12 +227,8 @@ def who_acts(seed: int, count: int) -> tuple[list[Sentence], np.ndarray]:
     words, "the cat fears the dog ." with label 1 and "the dog fears the cat ." with 0: any bag of words is right on
     exactly half of them.
     """
-    size, found = 16 * count, []
-    while len(found) < count:
-        size *= 2  # fewer are the first of more, so this only adds to what was found
-        found = [sentence for sentence in sample(seed, size) if _can_be_exchanged(sentence)]
     sentences, labels = [], []
-    for sentence in found[:count]:
+    for sentence in _first(count, seed, _can_be_exchanged):
         first, second = _nouns(sentence)
         words = list(sentence.words)
         label = int(words[first] < words[second])
@@ -243,6 +236,15 @@ def who_acts(seed: int, count: int) -> tuple[list[Sentence], np.ndarray]:
         sentences += [sentence, Sentence(tuple(words), sentence.walk)]
         labels += [label, 1 - label]
     return sentences, np.array(labels, int)
+
+
+def _first(count: int, seed: int, suits: Callable[[Sentence], bool]) -> list[Sentence]:
+    """The first `count` sentences of `sample` that suit."""
+    size, found = 16 * count, []
+    while len(found) < count:
+        size *= 2  # fewer are the first of more, so this only adds to what was found
+        found = [sentence for sentence in sample(seed, size) if suits(sentence)]
+    return found[:count]
 
 
 def _nouns(sentence: Sentence) -> list[int]:
@@ -269,12 +271,8 @@ def inference_pairs(seed: int, count: int) -> tuple[list[Sentence], list[Sentenc
         >>> print(first[2], second[2], labels[2])
         the teachers are always proud . the teachers are famous . 2
     """
-    size, found = 8 * count, []
-    while len(found) < count:
-        size *= 2
-        found = [sentence for sentence in sample(seed, size) if _says_one_thing(sentence)]
-    labels = np.arange(count) % 3
-    return found[:count], [_hypothesis(*pair) for pair in zip(found, labels, range(count))], labels
+    first, labels = _first(count, seed, _says_one_thing), np.arange(count) % 3
+    return first, [_hypothesis(*pair) for pair in zip(first, labels, range(count))], labels
 
 
 def _says_one_thing(sentence: Sentence) -> bool:
@@ -291,13 +289,12 @@ def _hypothesis(sentence: Sentence, label: int, turn: int) -> Sentence:
     }
     plural = sentence.states[0].number == 1
     what = "resting" if "resting" in kept else "quality"
+    ending = "s" if what == "resting" and not plural else ""
+    stem = kept[what].removesuffix(ending)
     if label == 2:
-        kind = (RESTING if what == "resting" else QUALITIES)[sentence.scene]
-        stem = kept[what] if what == "quality" or plural else kept[what][:-1]
-        other = [word for word in kind if word != stem]
-        kept[what] = other[turn % len(other)] + ("" if what == "quality" or plural else "s")
+        others = [word for word in (RESTING if what == "resting" else QUALITIES)[sentence.scene] if word != stem]
+        kept[what] = others[turn % len(others)] + ending
     middle = [kept.get("be", ""), kept[what]]
     if label == 1:
-        verb = kept[what] if what == "quality" or plural else kept[what][:-1]
-        middle = [kept.get("be") or ("do" if plural else "does"), "not", verb]
+        middle = [kept.get("be") or ("do" if plural else "does"), "not", stem]
     return read([word for word in (kept["determiner"], kept["noun"], *middle, ".") if word])

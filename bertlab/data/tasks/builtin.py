@@ -65,6 +65,17 @@ class _Text:
     paragraphs: list[list[Sentence]]
     parameters: list[tuple[str, list[Sentence]]]
 
+    @classmethod
+    def of(cls, record: dict) -> "_Text":
+        def sentences(pairs: list) -> list[Sentence]:
+            return [Sentence(text, tuple(map(tuple, code))) for text, code in pairs]
+
+        return cls(
+            *(record[name] for name in ("document", "source", "name", "kind")),
+            paragraphs=[sentences(paragraph) for paragraph in record["paragraphs"]],
+            parameters=[(name, sentences(description)) for name, description in record["parameters"]],
+        )
+
 
 @dataclass(frozen=True)
 class _Candidate:
@@ -101,13 +112,15 @@ def builtin_task(
     if name not in _BUILDERS:
         raise DataError(f"unknown built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
     shape, labels, candidates_of = _BUILDERS[name]
-    texts = list(_read_texts(ensure_corpus(cache_dir)))
+    with (ensure_corpus(cache_dir) / DOCSTRINGS).open(encoding="utf-8") as lines:
+        texts = [_Text.of(json.loads(line)) for line in lines]
     held_out, kept = [], []
     for candidate in candidates_of(texts, seed):
         (held_out if is_validation(candidate.document, VALIDATION_PERCENT) else kept).append(candidate)
     validation = _choose(held_out, most_validation, seed)
-    train = _without_leaks(_choose(kept, most_train, seed), validation)
-    return TaskData(name, shape, labels, _rows(train), _rows(validation))
+    taken = {form for candidate in validation for form in candidate.forms}  # a handful of training rows is lost
+    train = [one for one in _choose(kept, most_train, seed) if taken.isdisjoint(one.forms)]
+    return TaskData(name, shape, labels, *(tuple(one.row for one in chosen) for chosen in (train, validation)))
 
 
 def majority_baseline(task: TaskData) -> float:
@@ -125,22 +138,7 @@ def majority_baseline(task: TaskData) -> float:
     return max(answers.values(), default=0) / max(1, answers.total())
 
 
-# === Reading and choosing ===
-
-
-def _read_texts(folder: Path) -> Iterator[_Text]:
-    with (folder / DOCSTRINGS).open(encoding="utf-8") as lines:
-        for line in lines:
-            record = json.loads(line)
-            yield _Text(
-                record["document"], record["source"], record["name"], record["kind"],
-                [_sentences(paragraph) for paragraph in record["paragraphs"]],
-                [(name, _sentences(description)) for name, description in record["parameters"]],
-            )  # fmt: skip
-
-
-def _sentences(pairs: list) -> list[Sentence]:
-    return [Sentence(text, tuple(map(tuple, code))) for text, code in pairs]
+# === Choosing ===
 
 
 def _order(seed: int, *parts: str) -> bytes:
@@ -159,16 +157,6 @@ def _choose(candidates: list[_Candidate], max_rows: int, seed: int) -> list[_Can
         group.sort(key=lambda candidate: _order(seed, repr(candidate.row)))
     each = min(max_rows // len(groups), min(map(len, groups.values())))
     return [groups[name][index] for index in range(each) for name in sorted(groups)]
-
-
-def _without_leaks(candidates: list[_Candidate], validation: list[_Candidate]) -> list[_Candidate]:
-    """Those that share no sentence with the validation split: a handful of the chosen ones is lost."""
-    held_out = {form for candidate in validation for form in candidate.forms}
-    return [candidate for candidate in candidates if held_out.isdisjoint(candidate.forms)]
-
-
-def _rows(candidates: list[_Candidate]) -> tuple[Row, ...]:
-    return tuple(candidate.row for candidate in candidates)
 
 
 def _joined(sentences: Iterable[Sentence]) -> str:
@@ -259,7 +247,11 @@ def _parameter_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]
         described = _shortened(text.parameters)
         if len({name for name, _ in described}) < max(2, len(described)):
             continue
-        context, starts = _parameter_context(text, described)
+        context, starts = _joined(text.paragraphs[0][:1]) if text.paragraphs else "", []
+        for name, sentences in described:  # the summary, then each "name: description"
+            context += f" {name}: " if context else f"{name}: "
+            starts.append(len(context))
+            context += _joined(sentences)
         for index in sorted(range(len(described)), key=lambda index: _order(seed, text.name, str(index))):
             name, sentences = described[index]
             form = (name, " ".join(map(masked_form, sentences)))
@@ -283,21 +275,9 @@ def _shortened(parameters: list[tuple[str, list[Sentence]]], max_words: int = 12
     return kept
 
 
-def _parameter_context(text: _Text, described: list[tuple[str, list[Sentence]]]) -> tuple[str, list[int]]:
-    """The docstring's summary and "name: description" of each parameter, and where each description begins."""
-    context = _joined(text.paragraphs[0][:1]) if text.paragraphs else ""
-    starts = []
-    for name, sentences in described:
-        context += f" {name}: " if context else f"{name}: "
-        starts.append(len(context))
-        context += _joined(sentences)
-    return context, starts
-
-
 _BUILDERS: dict[str, tuple[str, tuple[str, ...], Callable[[list[_Text], int], Iterator[_Candidate]]]] = {
     "package": ("sentence", PACKAGES, _package_candidates),
     "pairs": ("pair", PAIR_LABELS, _pair_candidates),
     "code-words": ("tagging", CODE_TAGS, _code_candidates),
     "parameters": ("question", (), _parameter_candidates),
 }
-BUILTIN_TASKS = tuple(_BUILDERS)

@@ -5,22 +5,21 @@ is padded when it is made: to its own longest row, rounded up to a multiple of `
 model gets few different lengths. `bucket` groups rows of similar length, which avoids most of the padding.
 
     features = encode_rows(data.train, tokenizer, max_length=128)
-    model.fit(features.dataset(batch_size=32, shuffle_seed=1), …)
+    for indices in features.batch_indices(batch_size=32, shuffle_seed=1):
+        inputs, targets = features.batch(indices)
 
 Letters: N rows, C choices, T tokens, B rows of a batch.
 """
 
-import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.data.quiet import quiet
 from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
-from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
+from bertlab.data.tasks.metrics import label_matrix
+from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.tokenizers.wordpiece.encoding import (
     Ragged,
     pack_rows,
@@ -70,13 +69,15 @@ class Features:
         (B, C, T) for multiple choice. length: T; by default the longest row's, rounded up to `LENGTH_STEP`.
         """
         indices = np.asarray(indices, np.int64)
-        length = _rounded(int(self.lengths[indices].max(initial=2)), LENGTH_STEP) if length is None else length
-        if len(indices) and length < self.lengths[indices].max():
-            longest = self.lengths[indices].max()
+        longest = int(self.lengths[indices].max(initial=2))
+        length = -(-longest // LENGTH_STEP) * LENGTH_STEP if length is None else length
+        if len(indices) and length < longest:
             raise ConfigError(
                 f"the longest row has {longest} tokens, more than length={length}: choose a larger length"
             )
-        sequences = indices if self.choices is None else _blocks(indices, self.choices)
+        sequences = indices
+        if self.choices is not None:
+            sequences = (indices[:, None] * self.choices + np.arange(self.choices)).reshape(-1)  # (B · C,)
         second = None if self.second is None else select_rows(self.second, sequences)
         inputs = pack_rows(self.vocabulary, select_rows(self.first, sequences), second, length)
         if self.choices is not None:
@@ -94,17 +95,10 @@ class Features:
         """All rows as one batch, in order."""
         return self.batch(np.arange(len(self)), length)
 
-    def batches(
-        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
-    ) -> Iterator[Batch]:
-        """Yields every row once. shuffle_seed: None keeps the order. bucket: rows of similar length together."""
-        for indices in self.batch_indices(batch_size, shuffle_seed, bucket, drop_remainder):
-            yield self.batch(indices)
-
-    def batch_indices(
-        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
-    ) -> list[np.ndarray]:
-        """The rows of each batch; with buckets, the batches too are in random order if shuffled."""
+    def batch_indices(self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False) -> list[np.ndarray]:
+        """The rows of each batch, every row once. shuffle_seed: None keeps the order. bucket: rows of similar length
+        together; the batches are then in random order, too, if shuffled.
+        """
         if batch_size < 1:
             raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
         random = None if shuffle_seed is None else np.random.default_rng(shuffle_seed)
@@ -114,43 +108,9 @@ class Features:
             pools = [order[start : start + pool] for start in range(0, len(order), pool)]
             order = np.concatenate([p[np.argsort(self.lengths[p], kind="stable")] for p in pools] or [order])
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-        if drop_remainder:
-            batches = [indices for indices in batches if len(indices) == batch_size]
         if bucket and random is not None:
             batches = [batches[index] for index in random.permutation(len(batches))]
         return batches
-
-    def dataset(
-        self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, drop_remainder: bool = False
-    ):
-        """The same batches as a `tf.data.Dataset` of (inputs, targets), or of inputs where there are no targets.
-
-        With a seed, each pass over the data set (an epoch) has another order: seed, seed + 1 …
-        """
-        import tensorflow as tf
-
-        epochs = count()
-
-        def generate():
-            seed = None if shuffle_seed is None else shuffle_seed + next(epochs)
-            for inputs, targets in self.batches(batch_size, seed, bucket, drop_remainder):
-                yield inputs if targets is None else (inputs, targets)
-
-        batches = len(self.batch_indices(batch_size, drop_remainder=drop_remainder))
-        dataset = tf.data.Dataset.from_generator(generate, output_signature=self._signature(tf))
-        return quiet(dataset.apply(tf.data.experimental.assert_cardinality(batches)))
-
-    def _signature(self, tf):
-        inputs, targets = self.batch(np.arange(0))
-
-        def open_shape(array):
-            free = [size if axis == 1 and self.choices else None for axis, size in enumerate(array.shape)]
-            return tf.TensorSpec(free, array.dtype)
-
-        inputs = {name: open_shape(array) for name, array in inputs.items()}
-        if targets is None:
-            return inputs
-        return inputs, tf.nest.map_structure(lambda array: tf.TensorSpec([None] * array.ndim, array.dtype), targets)
 
 
 @dataclass(frozen=True)
@@ -204,7 +164,10 @@ def encode_rows(
         first = tokenizer.encode_batch(row.text_a for row in rows)
         second = tokenizer.encode_batch(row.text_b for row in rows)
     else:
-        choices = _number_of_choices(rows)
+        numbers = sorted({len(row.choices) for row in rows})
+        if len(numbers) != 1:
+            raise DataError(f"rows have {', '.join(map(str, numbers))} choices; all must have the same number")
+        choices = numbers[0]
         first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
         second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
     first, second, truncated = truncate_to_fit(first, second, max_length, tokenizer.vocabulary)
@@ -221,23 +184,22 @@ def truncate_to_fit(
     before = np.diff(first.row_splits)
     if second is None:
         after = np.minimum(before, max_length - specials)
-        return _cut(first, after), None, int(np.sum(after < before))
+        return cut_rows(first.values, first.row_splits[:-1], after), None, int(np.sum(after < before))
     before_second = np.diff(second.row_splits)
     after, after_second = truncated_lengths(before, before_second, max_length - specials)
     truncated = int(np.sum((after < before) | (after_second < before_second)))
-    return _cut(first, after), _cut(second, after_second), truncated
+    first = cut_rows(first.values, first.row_splits[:-1], after)
+    return first, cut_rows(second.values, second.row_splits[:-1], after_second), truncated
+
+
+def cut_rows(values: np.ndarray, starts: np.ndarray, lengths: np.ndarray) -> Ragged:
+    """The rows values[starts[i]:starts[i] + lengths[i]]."""
+    return Ragged(values[range_indices(starts, lengths)], np.concatenate([[0], np.cumsum(lengths)]))
 
 
 def select_rows(ragged: Ragged, indices: np.ndarray) -> Ragged:
     """The rows of these indices, in this order."""
-    lengths = np.diff(ragged.row_splits)[indices]
-    values = ragged.values[range_indices(ragged.row_splits[:-1][indices], lengths)]
-    return Ragged(values, np.concatenate([[0], np.cumsum(lengths)]))
-
-
-def _cut(ragged: Ragged, lengths: np.ndarray) -> Ragged:
-    values = ragged.values[range_indices(ragged.row_splits[:-1], lengths)]
-    return Ragged(values, np.concatenate([[0], np.cumsum(lengths)]))
+    return cut_rows(ragged.values, ragged.row_splits[:-1][indices], np.diff(ragged.row_splits)[indices])
 
 
 def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuation) -> TaggingFeatures:
@@ -252,23 +214,14 @@ def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuatio
         if row.tags is not None:
             tags.append(align_tags(row_counts, row.tags, continuation)[: kept[index]])
     word_positions = Ragged(np.concatenate(positions), counts.row_splits)
-    features = TaggingFeatures(
+    return TaggingFeatures(
         tokenizer.vocabulary,
         first,
         truncated=truncated,
+        tags=Ragged(np.concatenate(tags), first.row_splits) if len(tags) == len(rows) else None,
         word_positions=word_positions,
         lost_words=int(np.sum(word_positions.values < 0)),
     )
-    if len(tags) < len(rows):
-        return features
-    return dataclasses.replace(features, tags=Ragged(np.concatenate(tags), first.row_splits))
-
-
-def _number_of_choices(rows: Sequence[MultipleChoiceRow]) -> int:
-    numbers = {len(row.choices) for row in rows}
-    if len(numbers) != 1:
-        raise DataError(f"rows have {', '.join(map(str, sorted(numbers)))} choices; all must have the same number")
-    return numbers.pop()
 
 
 def _label_array(rows: Sequence[Row], num_labels: int) -> np.ndarray | None:
@@ -276,18 +229,5 @@ def _label_array(rows: Sequence[Row], num_labels: int) -> np.ndarray | None:
     if any(label is None for label in labels):
         return None
     if isinstance(labels[0], tuple):
-        if not num_labels:
-            return None
-        targets = np.zeros((len(rows), num_labels), np.float32)  # (N, C)
-        for target, several in zip(targets, labels):
-            target[list(several)] = 1
-        return targets
+        return label_matrix(labels, num_labels).astype(np.float32) if num_labels else None  # (N, C)
     return np.array(labels, np.float32 if any(isinstance(label, float) for label in labels) else np.int32)
-
-
-def _blocks(indices: np.ndarray, size: int) -> np.ndarray:
-    return (indices[:, None] * size + np.arange(size)).reshape(-1)
-
-
-def _rounded(length: int, step: int) -> int:
-    return -(-length // step) * step

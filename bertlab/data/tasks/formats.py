@@ -13,16 +13,17 @@ A *record* is a dictionary of columns (`{"sentence": "It works .", "label": "1"}
 import csv
 import json
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from bertlab.common.errors import DataError, asked
-from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, check_surrogates, json_of
+from bertlab.common.errors import DataError, MissingDependencyError
+from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, RecordError, check_surrogates, json_of
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}  # between the columns of a CSV file
+_PARQUET_BATCH_SIZE = 4096  # rows
 
 
 class Record(NamedTuple):
@@ -30,34 +31,6 @@ class Record(NamedTuple):
 
     where: str
     columns: dict
-
-
-class RecordError(Exception):
-    """A defect of one record; the reader catches it and reports it with the record's location."""
-
-
-@dataclass
-class Problems:
-    """The policy for invalid records, and the ones found so far.
-
-    policy: "stop" raises DataError at the first one, "skip" leaves it out. messages: one line for each skipped record.
-    notes: how something was understood that could be meant otherwise, such as a file's separator.
-    """
-
-    policy: str = "stop"
-    messages: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def __post_init__(self):
-        if self.policy not in ("stop", "skip"):
-            raise DataError(f"on_error must be 'stop' or 'skip', not {self.policy!r}")
-
-    def add(self, message: str) -> None:
-        """Raises DataError with the message, or stores the message."""
-        if self.policy == "stop":
-            skipping = asked("--skip-errors", "on_error='skip'")
-            raise DataError(f"{message} ({skipping} leaves such records out)")
-        self.messages.append(message)
 
 
 def open_binary(path: str | Path):
@@ -88,37 +61,35 @@ def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
             yield number, line.removesuffix("\n").removesuffix("\r")
 
 
+def read_blocks(path: str | Path) -> Iterator[list[tuple[int, str]]]:
+    """Yields the lines between two blank lines, each with its number, as `read_lines` does."""
+    for is_blank, lines in groupby(read_lines(path), key=lambda numbered: not numbered[1].strip()):
+        if not is_blank:
+            yield list(lines)
+
+
 def read_table(path: str | Path, problems: Problems, header: tuple[str, ...] | None = None) -> Iterator[Record]:
     """Yields the records of a table file; its suffix determines the kind.
 
     .tsv: tabs between columns, and a quotation mark is a character like any other (as in GLUE: MRPC alone has hundreds
     of unbalanced ones). .csv: RFC 4180, fields may be quoted and run over several lines; between them commas or, if the
     header has no comma, another of `SEPARATORS`. .jsonl: an object on each line. .json: an array of objects. .parquet:
-    see `formats_parquet`. `header` names the columns of a .tsv that has no header line. Blank lines are ignored.
+    needs the package pyarrow. `header` names the columns of a .tsv that has no header line. Blank lines are ignored.
     """
     suffix = Path(path).suffix.lower()
     if suffix in (".tsv", ".txt"):
-        return _with_header(path, _tsv_fields(path), problems, header)
+        fields = ((number, line.split("\t")) for number, line in read_lines(path) if line)
+        return _with_header(path, fields, problems, header)
     if suffix == ".csv":
         separator = _separator_of(path)
         if separator != ",":
             problems.notes.append(f"{path}: the columns are separated by {SEPARATORS[separator]}")
         return _with_header(path, _csv_fields(path, separator), problems, header, SEPARATORS[separator])
-    if suffix == ".jsonl":
-        return _jsonl_records(path, problems)
-    if suffix == ".json":
-        return _json_array_records(path, problems)
+    if suffix in (".jsonl", ".json"):
+        return _json_records(path, suffix, problems)
     if suffix == ".parquet":
-        from bertlab.data.tasks.formats_parquet import parquet_records
-
-        return parquet_records(path)
+        return _parquet_records(path)
     raise DataError(f"{path}: unknown suffix {suffix!r}; expected {', '.join(TABLE_SUFFIXES)}")
-
-
-def _tsv_fields(path) -> Iterator[tuple[int, list[str]]]:
-    for number, line in read_lines(path):
-        if line:
-            yield number, line.split("\t")
 
 
 def _separator_of(path) -> str:
@@ -169,37 +140,50 @@ def _with_header(
             yield Record(where, dict(zip(header, values)))
 
 
-def _jsonl_records(path, problems: Problems) -> Iterator[Record]:
-    for number, line in read_lines(path):
-        if not line.strip():
-            continue
-        where = f"{path} line {number}"
-        try:
-            columns = json_of(line)
-        except ValueError as error:
-            problems.add(f"{where}: not valid JSON ({error})")
-            continue
-        if isinstance(columns, dict):
-            yield Record(where, columns)
-        else:
-            problems.add(f"{where}: expected a JSON object, found {type(columns).__name__}")
+def _json_records(path, suffix: str, problems: Problems) -> Iterator[Record]:
+    if suffix == ".jsonl":
+        found = ((f"line {number}", line) for number, line in read_lines(path) if line.strip())
+        parse = json_of
+    else:
+        records = read_json(path)
+        if not isinstance(records, list):
+            kind = type(records).__name__
+            raise DataError(f"{path}: expected a JSON array of objects (or SQuAD's format), found {kind}")
+        found = ((f"record {index}", columns) for index, columns in enumerate(records))
+        parse = check_surrogates
+    for place, content in found:
+        with problems.at(f"{path} {place}"):
+            yield Record(f"{path} {place}", json_object(content, parse))
 
 
-def _json_array_records(path, problems: Problems) -> Iterator[Record]:
-    records = read_json(path)
-    if not isinstance(records, list):
-        raise DataError(f"{path}: expected a JSON array of objects (or SQuAD's format), found {type(records).__name__}")
-    for index, columns in enumerate(records):
-        where = f"{path} record {index}"
-        try:
-            check_surrogates(columns)
-        except ValueError as error:
-            problems.add(f"{where}: not valid JSON ({error})")
-            continue
-        if isinstance(columns, dict):
-            yield Record(where, columns)
-        else:
-            problems.add(f"{where}: expected a JSON object, found {type(columns).__name__}")
+def json_object(content, parse: Callable = check_surrogates) -> dict:
+    """The object that `parse` returns. Raises RecordError where it raises ValueError or returns another JSON value."""
+    try:
+        value = parse(content)
+    except ValueError as error:
+        raise RecordError(f"not valid JSON ({error})") from None
+    if not isinstance(value, dict):
+        raise RecordError(f"expected a JSON object, found {type(value).__name__}")
+    return value
+
+
+def _parquet_records(path) -> Iterator[Record]:
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        raise MissingDependencyError(
+            f'{path}: a Parquet file needs the package pyarrow: pip install "bertlab[parquet]"; or save it as .jsonl'
+        ) from None
+    try:
+        with parquet.ParquetFile(path) as file:
+            rows = (row for batch in file.iter_batches(_PARQUET_BATCH_SIZE) for row in batch.to_pylist())
+            for number, row in enumerate(rows, 1):
+                yield Record(f"{path} row {number}", row)
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except (ArrowException, OSError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DataError(f"{path}: not a complete Parquet file ({reason}); save it again") from None
 
 
 def read_json(path: str | Path):

@@ -14,7 +14,8 @@ from itertools import islice
 from pathlib import Path
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems, Record, read_lines
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import Record, read_blocks, read_lines
 
 DOCUMENT_START = "-DOCSTART-"
 OPTIONS = ("word_column", "tag_column", "separator", "comment")
@@ -56,30 +57,25 @@ def read_conll(
     in CoNLL-U, where the lines of multiword tokens (1-2) and empty nodes (8.1) are left out.
     A line with too few columns, or with a different number of columns from the first, makes its whole sentence invalid.
     """
-    width = None
-    words, tags, defect, first_line = [], [], None, 0
-    for number, line in _with_final_blank(read_lines(path)):
-        if comment is not None and line.startswith(comment):
+    chosen = {"words": word_column} if tag_column is None else {"words": word_column, "tags": tag_column}
+    # As many columns as the indices reach, and two where there are words and tags.
+    width, least_width = 0, max(len(chosen), *(index + 1 if index >= 0 else -index for index in chosen.values()))
+    for block in read_blocks(path):
+        lines = []  # of words: their number, the line, its fields
+        for number, line in block:
+            fields = re.split(r"[ \t]+", line.strip(" \t")) if separator is None else line.split(separator)
+            is_comment = comment is not None and line.startswith(comment)
+            if not (is_comment or fields[0] == DOCUMENT_START or (numbered and not fields[0].isdigit())):
+                lines.append((number, line, fields))
+        if not lines:
             continue
-        if not line.strip():
-            if defect:
-                problems.add(f"{path} line {defect}")
-            elif words:
-                columns = {"words": words} if tag_column is None else {"words": words, "tags": tags}
-                yield Record(f"{path} line {first_line}", columns)
-            words, tags, defect, first_line = [], [], None, 0
-            continue
-        fields = _split(line, separator)
-        if fields[0] == DOCUMENT_START or (numbered and not fields[0].isdigit()):
-            continue
-        first_line = first_line or number
-        width = width or max(len(fields), _least_width(word_column, tag_column))
-        if len(fields) != width:
-            defect = defect or f"{number}: {len(fields)} columns, expected {width}, in {line!r}"
+        width = width or max(len(lines[0][2]), least_width)
+        wrong = next((line for line in lines if len(line[2]) != width), None)
+        if wrong:
+            problems.add(f"{path} line {wrong[0]}: {len(wrong[2])} columns, expected {width}, in {wrong[1]!r}")
         else:
-            words.append(fields[word_column])
-            if tag_column is not None:
-                tags.append(fields[tag_column])
+            columns = {name: [fields[index] for _, _, fields in lines] for name, index in chosen.items()}
+            yield Record(f"{path} line {lines[0][0]}", columns)
 
 
 def conll_options(given: dict) -> dict:
@@ -89,7 +85,12 @@ def conll_options(given: dict) -> dict:
         name = written.replace("-", "_")
         if name not in OPTIONS:
             raise DataError(f"CoNLL files have no option {written!r}; expected one of {', '.join(OPTIONS)}")
-        options[name] = _column(name, value) if name.endswith("column") else _mark(name, value)
+        if name.endswith("column"):
+            options[name] = _column(name, value)
+        elif value is None or (isinstance(value, str) and value):
+            options[name] = "\t" if value == r"\t" else value
+        else:
+            raise DataError(f"{name} must be text that is not empty, not {value!r}")
     return options
 
 
@@ -100,31 +101,3 @@ def _column(name: str, value) -> int | None:
         return int(value)
     or_none = ", or none where words have no tags" if name == "tag_column" else ""
     raise DataError(f"{name} is the number of a column, from 0, or from the end if negative{or_none}; not {value!r}")
-
-
-def _mark(name: str, value) -> str | None:
-    if value is not None and (not isinstance(value, str) or not value):
-        raise DataError(f"{name} must be text that is not empty, not {value!r}")
-    return "\t" if value == r"\t" else value
-
-
-def _least_width(word_column: int, tag_column: int | None) -> int:
-    """Columns that a line must have at least: as many as the indices reach, and two where there are words and tags."""
-    if tag_column is None:
-        return word_column + 1 if word_column >= 0 else -word_column
-    reach = [index + 1 if index >= 0 else -index for index in (word_column, tag_column)]
-    return max(2, *reach)
-
-
-def _split(line: str, separator: str | None) -> list[str]:
-    if separator is None:
-        return re.split(r"[ \t]+", line.strip(" \t"))
-    return line.split(separator)
-
-
-def _with_final_blank(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """The lines and one more blank line, so that the last sentence ends like the others."""
-    number = 0
-    for number, line in lines:
-        yield number, line
-    yield number + 1, ""

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import Problems, RecordError
+from bertlab.data.documents_lines import Problems, RecordError
 from bertlab.data.tasks.rows import Row, TaggingRow
 
 _WHOLE = re.compile(r"([+-]?[0-9]+)(\.0*)?")
@@ -27,7 +27,9 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
     """
     counts = Counter(str(value) for _, value in found)
     numbers = {name for name in counts if is_number(name)}
-    if len(numbers) < len(counts) and not _are_majority(numbers, counts):
+    # Many rows may have "NA": most labels, or most of the distinct labels, are numbers.
+    are_most = 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
+    if len(numbers) < len(counts) and not are_most:
         return tuple(sorted(counts))
     if len(numbers) < len(counts) and problems.policy == "stop":
         where, value = next((where, value) for where, value in found if str(value) not in numbers)
@@ -43,11 +45,6 @@ def find_classes(found: Sequence[tuple[str, object]], problems: Problems) -> tup
             f"{where}: the label -1 is read as a class like 0; where it marks rows without a label, delete these rows"
         )
     return () if None in names else tuple(sorted(names, key=lambda name: (int(name), name)))
-
-
-def _are_majority(numbers: set[str], counts: Counter) -> bool:
-    """Whether most labels, or most of the distinct labels, are numbers: many rows may have "NA"."""
-    return 2 * len(numbers) > len(counts) or 2 * sum(counts[name] for name in numbers) > counts.total()
 
 
 def sort_tags(tags: set[str]) -> tuple[str, ...]:
@@ -106,17 +103,17 @@ def is_index(value) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def is_whole(value) -> bool:
-    """Whether a value is, or spells, a whole number: 1, "1", 1.0, "-1"."""
-    return _whole(value) is not None
-
-
 def is_number(value) -> bool:
     """Whether a value is, or spells, a finite number."""
     try:
         return not isinstance(value, bool) and "_" not in str(value) and math.isfinite(float(value))
     except (TypeError, ValueError, OverflowError):
         return False
+
+
+def is_whole(value) -> bool:
+    """Whether a value is, or spells, a whole number: 1, "1", 1.0, "-1"."""
+    return _whole(value) is not None
 
 
 def _whole(value) -> str | None:

@@ -62,22 +62,15 @@ class Task:
         return self.columns.labels
 
 
-def _glue(name, folder, columns, metrics, sizes, citation, *, hub_columns, files=None, header=None, as_="index", **hub):
-    """A GLUE task; the defaults suit most of them."""
+def _glue(
+    name, folder, columns, metrics, sizes, citation, *, files=None, header=None, as_="index", hub_columns=None, **hub
+):
+    """A GLUE task; the defaults suit most of them. On the hub, the column of the label is always "label"."""
     splits = {"train": ("train.tsv",), "validation": ("dev.tsv",), "test": ("test.tsv",)} | (files or {})
-    return Task(
-        name=name,
-        columns=columns,
-        kind="table",
-        folder=folder,
-        files=splits,
-        metrics=metrics,
-        sizes=sizes,
-        citation=citation,
-        header=header,
-        submission=(_SUBMISSION_NAMES.get(name, folder) + ".tsv", as_),
-        hub=Hub("nyu-mll/glue", hub.pop("config", name), hub_columns, **hub),
-    )
+    hub_columns = hub_columns or {role: column for role, column in columns.names.items() if role != "label"}
+    hub = Hub("nyu-mll/glue", hub.pop("config", name), hub_columns, **hub)
+    submission = (_SUBMISSION_NAMES.get(name, folder) + ".tsv", as_)
+    return Task(name, columns, "table", folder, splits, metrics, sizes, citation, hub, header, submission)
 
 
 _SUBMISSION_NAMES = {"mnli": "MNLI-m", "mnli-mm": "MNLI-mm", "ax": "AX"}
@@ -98,13 +91,13 @@ _GLUE_TASKS = [
         "cola", "CoLA",
         Columns("sentence", {"text": "sentence"}, ("unacceptable", "acceptable")),
         ("matthews",), (8551, 1043, 1063), "Warstadt et al. 2019",
-        header=("source", "label", "original_judgment", "sentence"), hub_columns={"text": "sentence"},
+        header=("source", "label", "original_judgment", "sentence"),
         files={split: (name, own, f"raw/{own}") for split, name, own in _COLAS_OWN},
     ),
     _glue(
         "sst2", "SST-2",
         Columns("sentence", {"text": "sentence"}, ("negative", "positive")),
-        ("accuracy",), (67349, 872, 1821), "Socher et al. 2013", hub_columns={"text": "sentence"},
+        ("accuracy",), (67349, 872, 1821), "Socher et al. 2013",
     ),
     _glue(
         "mrpc", "MRPC",
@@ -118,12 +111,11 @@ _GLUE_TASKS = [
         Columns("pair", {"text_a": "question1", "text_b": "question2", "label": "is_duplicate"},
                 ("not_duplicate", "duplicate")),
         ("f1", "accuracy"), (363846, 40430, 390965), "Iyer et al. 2017",
-        hub_columns={"text_a": "question1", "text_b": "question2"},
     ),
     _glue(
         "stsb", "STS-B",
         Columns("pair", _SENTENCES | {"label": "score"}),
-        ("pearson", "spearman"), (5749, 1500, 1379), "Cer et al. 2017", as_="score", hub_columns=_SENTENCES,
+        ("pearson", "spearman"), (5749, 1500, 1379), "Cer et al. 2017", as_="score",
     ),
     _glue(
         "mnli", "MNLI", _MNLI, ("accuracy",), (392702, 9815, 9796), "Williams et al. 2018 (matched)",
@@ -140,16 +132,14 @@ _GLUE_TASKS = [
         "qnli", "QNLI",
         Columns("pair", {"text_a": "question", "text_b": "sentence"}, TWO_WAY_NLI),
         ("accuracy",), (104743, 5463, 5463), "Rajpurkar et al. 2016, Wang et al. 2019", as_="name",
-        hub_columns={"text_a": "question", "text_b": "sentence"},
     ),
     _glue(
         "rte", "RTE", Columns("pair", _SENTENCES, TWO_WAY_NLI),
         ("accuracy",), (2490, 277, 3000), "Dagan et al. 2006 … Bentivogli et al. 2009", as_="name",
-        hub_columns=_SENTENCES,
     ),
     _glue(
         "wnli", "WNLI", Columns("pair", _SENTENCES, ("not_entailment", "entailment")),
-        ("accuracy",), (635, 71, 146), "Levesque et al. 2012", hub_columns=_SENTENCES,
+        ("accuracy",), (635, 71, 146), "Levesque et al. 2012",
     ),
     _glue(
         "ax", "AX", Columns("pair", _SENTENCES, NLI),
@@ -158,75 +148,43 @@ _GLUE_TASKS = [
     ),
 ]  # fmt: skip
 
+_SWAG = {"context": "sent1", "choices": ("ending0", "ending1", "ending2", "ending3")}
+_TAGGED = {"words": "tokens", "tags": "ner_tags"}
 _OTHER_TASKS = [
     Task(
-        name="swag",
-        columns=Columns(
-            "multiple-choice",
-            {"context": "sent1", "choices": ("ending0", "ending1", "ending2", "ending3")},
-            ("0", "1", "2", "3"),
-            ending_start="sent2",
-        ),
-        kind="table",
-        folder="SWAG",
-        files={"train": ("train.csv",), "validation": ("val.csv",), "test": ("test.csv",)},
-        metrics=("accuracy",),
-        sizes=(73546, 20006, 20005),
-        citation="Zellers et al. 2018",
-        hub=Hub("allenai/swag", "regular",
-                {"context": "sent1", "choices": ("ending0", "ending1", "ending2", "ending3")}),
+        "swag", Columns("multiple-choice", _SWAG, ("0", "1", "2", "3"), ending_start="sent2"), "table", "SWAG",
+        {"train": ("train.csv",), "validation": ("val.csv",), "test": ("test.csv",)},
+        ("accuracy",), (73546, 20006, 20005), "Zellers et al. 2018", Hub("allenai/swag", "regular", _SWAG),
     ),
     Task(
-        name="squad",
-        columns=Columns("question"),
-        kind="squad",
-        folder="SQuAD",
-        files={"train": ("train-v1.1.json",), "validation": ("dev-v1.1.json",), "test": ()},
-        metrics=("squad",),
-        sizes=(87599, 10570, 0),
-        citation="Rajpurkar et al. 2016",
-        hub=Hub("rajpurkar/squad", None, _SQUAD_HUB),
+        "squad", Columns("question"), "squad", "SQuAD",
+        {"train": ("train-v1.1.json",), "validation": ("dev-v1.1.json",), "test": ()},
+        ("squad",), (87599, 10570, 0), "Rajpurkar et al. 2016", Hub("rajpurkar/squad", None, _SQUAD_HUB),
     ),
     Task(
-        name="squad2",
-        columns=Columns("question"),
-        kind="squad",
-        folder="SQuAD",
-        files={"train": ("train-v2.0.json",), "validation": ("dev-v2.0.json",), "test": ()},
-        metrics=("squad",),
-        sizes=(130319, 11873, 0),
-        citation="Rajpurkar et al. 2018",
-        hub=Hub("rajpurkar/squad_v2", None, _SQUAD_HUB),
+        "squad2", Columns("question"), "squad", "SQuAD",
+        {"train": ("train-v2.0.json",), "validation": ("dev-v2.0.json",), "test": ()},
+        ("squad",), (130319, 11873, 0), "Rajpurkar et al. 2018", Hub("rajpurkar/squad_v2", None, _SQUAD_HUB),
     ),
     Task(
-        name="conll2003",
-        columns=Columns("tagging", labels=CONLL_TAGS),
-        kind="conll",
-        folder="conll2003",
-        files={
+        "conll2003", Columns("tagging", labels=CONLL_TAGS), "conll", "conll2003",
+        {
             "train": ("train.txt", "eng.train", "train.conll"),
             "validation": ("valid.txt", "dev.txt", "eng.testa", "valid.conll", "dev.conll"),
             "test": ("test.txt", "eng.testb", "test.conll"),
         },
-        metrics=("entities",),
-        sizes=(14041, 3250, 3453),
-        citation="Tjong Kim Sang & De Meulder 2003",
-        hub=Hub("eriktks/conll2003", None, {"words": "tokens", "tags": "ner_tags"}, revision="refs/convert/parquet"),
+        ("entities",), (14041, 3250, 3453), "Tjong Kim Sang & De Meulder 2003",
+        Hub("eriktks/conll2003", None, _TAGGED, revision="refs/convert/parquet"),
     ),
     Task(
-        name="wnut17",
-        columns=Columns("tagging", labels=WNUT_TAGS),
-        kind="conll",
-        folder="wnut17",
-        files={
+        "wnut17", Columns("tagging", labels=WNUT_TAGS), "conll", "wnut17",
+        {
             "train": ("wnut17train.conll", "train.conll"),
             "validation": ("emerging.dev.conll", "dev.conll"),
             "test": ("emerging.test.annotated", "test.conll"),
         },
-        metrics=("entities",),
-        sizes=(3394, 1009, 1287),
-        citation="Derczynski et al. 2017",
-        hub=Hub("leondz/wnut_17", None, {"words": "tokens", "tags": "ner_tags"}, revision="refs/convert/parquet"),
+        ("entities",), (3394, 1009, 1287), "Derczynski et al. 2017",
+        Hub("leondz/wnut_17", None, _TAGGED, revision="refs/convert/parquet"),
     ),
 ]  # fmt: skip
 

@@ -13,10 +13,12 @@ a Hugging Face data set: they differ only in the names of their columns.
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import Problems, Record, RecordError
+from bertlab.data.documents_lines import Problems, RecordError
+from bertlab.data.tasks.formats import Record
 from bertlab.data.tasks.formats_labels import find_classes, index_of, is_index, is_number, sort_tags
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 
@@ -35,13 +37,13 @@ ANSWER_ROLES = {"label", "tags", "answers", "answer_starts"}
 class Columns:
     """The column of each field (role), and the format of labels.
 
-    shape: one of `rows.SHAPES`. names: role → column (a tuple of columns for `choices`); a dot goes into
+    shape: a key of `ROLES`. names: role → column (a tuple of columns for `choices`); a dot goes into
     an object ("answers.text"); a field that is not in `names` has the column of the same name. labels: names of the
     classes in the order of their indices, () for regression. labels_found: whether they come from the training rows
     instead of a declaration (see `formats_labels`). ending_start: a column put before every choice (SWAG's `sent2`).
     missing_label: a value that means "unknown" (Hugging Face writes −1 in test sets). may_lack_answers: whether
-    rows without labels, tags or answers are valid, as in a test set. multi_label: a row has any number of labels, as a
-    list, or as text with `label_separator` between them.
+    rows without labels, tags or answers are valid, as in a test set. reads_answers: False leaves them out. multi_label:
+    a row has any number of labels, as a list, or as text with `label_separator` between them.
     """
 
     shape: str
@@ -51,6 +53,7 @@ class Columns:
     ending_start: str | None = None
     missing_label: object = None
     may_lack_answers: bool = False
+    reads_answers: bool = True
     multi_label: bool = False
     label_separator: str | None = None
 
@@ -119,25 +122,17 @@ def guess_shape(columns: Iterable[str], names: dict) -> str:
 
 def rows_from_records(records: Iterable[Record], columns: Columns, problems: Problems) -> list[Row]:
     """The rows of a split. An invalid record goes to `problems`, with its location."""
-    make = _MAKERS[columns.shape]
     rows, ids = [], set()
     for number, (where, record) in enumerate(records, start=1):
-        try:
-            row = make(record, columns)
+        with problems.at(where):
+            row = _MAKERS[columns.shape](record, columns)
             if isinstance(row, QuestionRow):
                 row = row if row.id else replace(row, id=f"row-{number}")
-                check_unique_id(row.id, ids)
+                if row.id in ids:
+                    raise RecordError(f"duplicate id {row.id!r}; each id must be unique")
+                ids.add(row.id)
             rows.append(row)
-        except RecordError as error:
-            problems.add(f"{where}: {error}")
     return rows
-
-
-def check_unique_id(id: str, taken: set[str]) -> None:
-    """Adds a question's id to those of its split. Raises RecordError if it is among them."""
-    if id in taken:
-        raise RecordError(f"duplicate id {id!r}; each id must be unique")
-    taken.add(id)
 
 
 def label_names(records: Iterable[Record], columns: Columns, problems: Problems) -> tuple[str, ...]:
@@ -147,15 +142,13 @@ def label_names(records: Iterable[Record], columns: Columns, problems: Problems)
     """
     found = []
     for where, record in records:
-        try:
+        with suppress(RecordError):
             if columns.shape == "tagging":
                 found += ((where, str(tag)) for tag in _tags(record, columns) or ())
             elif columns.multi_label:
                 found += ((where, label) for label in _several(record, columns) or ())
             elif (value := _value(record, columns, "label")) is not None:
                 found.append((where, value))
-        except RecordError:
-            continue
     if columns.shape == "tagging" or columns.multi_label:
         return sort_tags({str(label) for _, label in found})
     return find_classes(found, problems)
@@ -164,29 +157,18 @@ def label_names(records: Iterable[Record], columns: Columns, problems: Problems)
 # --- one maker for each shape ---
 
 
-def _sentence(record: dict, columns: Columns) -> SentenceRow:
-    return SentenceRow(_text(record, columns, "text"), _label(record, columns))
-
-
-def _pair(record: dict, columns: Columns) -> PairRow:
-    return PairRow(_text(record, columns, "text_a"), _text(record, columns, "text_b"), _label(record, columns))
-
-
 def _multiple_choice(record: dict, columns: Columns) -> MultipleChoiceRow:
+    """A choice is named by a label of the task or by its number from 0."""
     choices = _choices(record, columns)
     if columns.ending_start is not None:
         start = _lookup(record, columns.ending_start)
         choices = [f"{start} {choice}" for choice in choices]
-    return MultipleChoiceRow(_text(record, columns, "context"), tuple(choices), _choice(record, columns, len(choices)))
-
-
-def _choice(record: dict, columns: Columns, count: int) -> int | None:
-    """The index of the right choice, given by a label name of the task or by its number from 0."""
+    context, count = _text(record, columns, "context"), len(choices)
     labels = columns.labels or tuple(map(str, range(count)))
     if len(labels) < count:
         raise RecordError(f"{count} choices but {len(labels)} labels ({', '.join(labels)})")
     value = _value(record, columns, "label")
-    return None if value is None else index_of(value, labels[:count])
+    return MultipleChoiceRow(context, tuple(choices), None if value is None else index_of(value, labels[:count]))
 
 
 def _tagging(record: dict, columns: Columns) -> TaggingRow:
@@ -199,44 +181,33 @@ def _tagging(record: dict, columns: Columns) -> TaggingRow:
 
 
 def _question(record: dict, columns: Columns) -> QuestionRow:
+    """A question whose answers are at their answer_start; its id is "" if there is none."""
     context = _text(record, columns, "context")
-    answers = _as_list(_value(record, columns, "answers"))
-    starts = _as_list(_value(record, columns, "answer_starts"))
-    return make_question(_id(record, columns), _text(record, columns, "question"), context, answers, starts)
-
-
-def _id(record: dict, columns: Columns) -> str:
-    """The id of a record, "" if its cell is empty or there is no such column."""
-    if "id" not in columns.names and "id" not in record:
-        return ""
-    value = _value(record, columns, "id")
-    return "" if _is_empty(value) else str(value).strip()
-
-
-def make_question(id: str, question: str, context: str, answers: list, starts: list) -> QuestionRow:
-    """A QuestionRow whose answers are at their answer_start. Raises RecordError otherwise."""
+    answers, starts = (_as_list(_value(record, columns, role)) for role in ("answers", "answer_starts"))
+    id = _value(record, columns, "id") if "id" in columns.names or "id" in record else ""
+    id = "" if _is_empty(id) else str(id).strip()
+    question = _text(record, columns, "question")
     here = f"question {id}: " if id else ""
     if len(answers) != len(starts):
         raise RecordError(f"{here}{len(answers)} answers but {len(starts)} answer starts")
-    numbers = []
     for answer, start in zip(answers, starts):
         if not isinstance(answer, str):
             raise RecordError(f"{here}an answer must be text, not {answer!r}")
         if not is_index(start):
             raise RecordError(f"{here}answer_start must be a whole number of characters, not {start!r}")
-        start = int(start)
-        found = context[start : start + len(answer)]
         if not answer:
             raise RecordError(f"{here}an answer must not be empty; a question without an answer has no answers at all")
+        found = context[int(start) : int(start) + len(answer)]
         if found != answer:
             raise RecordError(f"{here}the context has {found!r} at answer_start {start}, expected {answer!r}")
-        numbers.append(start)
-    return QuestionRow(id, question, context, tuple(answers), tuple(numbers))
+    return QuestionRow(id, question, context, tuple(answers), tuple(map(int, starts)))
 
 
 _MAKERS: dict[str, Callable[[dict, Columns], Row]] = {
-    "sentence": _sentence,
-    "pair": _pair,
+    "sentence": lambda record, columns: SentenceRow(_text(record, columns, "text"), _label(record, columns)),
+    "pair": lambda record, columns: PairRow(
+        _text(record, columns, "text_a"), _text(record, columns, "text_b"), _label(record, columns)
+    ),
     "multiple-choice": _multiple_choice,
     "tagging": _tagging,
     "question": _question,
@@ -259,7 +230,8 @@ def _lookup(record: dict, column: str):
 def _value(record: dict, columns: Columns, role: str):
     """The value of a role, or None if an answer is absent (only in a test set), empty or marked as not known."""
     column = columns.of(role)
-    if role in ANSWER_ROLES and columns.may_lack_answers and not _has(record, column):
+    may_lack = columns.may_lack_answers and not _has(record, column)
+    if role in ANSWER_ROLES and (may_lack or not columns.reads_answers):
         return None
     value = _lookup(record, column)
     if role in ANSWER_ROLES and (_is_empty(value) or value == columns.missing_label):

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bertlab.common.errors import DataError
-from bertlab.data.documents_lines import check_surrogates
-from bertlab.data.tasks.formats import Problems, Record, RecordError, read_json
-from bertlab.data.tasks.formats_records import check_unique_id, make_question
+from bertlab.data.documents_lines import Problems, RecordError
+from bertlab.data.tasks.formats import Record, json_object, read_json
+from bertlab.data.tasks.formats_records import Columns, rows_from_records
 from bertlab.data.tasks.rows import QuestionRow
 
 
@@ -23,16 +23,7 @@ def read_squad(path: str | Path, problems: Problems) -> list[QuestionRow]:
     to `problems`, if an answer's text is not in the context at its `answer_start`, an id is a duplicate, or a key is
     missing. Characters are Unicode code points, as in the official files.
     """
-    rows, seen = [], set()
-    for where, question in _questions(path):
-        try:
-            row = _row(question)
-            check_unique_id(row.id, seen)
-        except RecordError as error:
-            problems.add(f"{where}: {error}")
-            continue
-        rows.append(row)
-    return rows
+    return rows_from_records(_records(path, problems), Columns("question"), problems)
 
 
 def is_squad(content) -> bool:
@@ -40,8 +31,8 @@ def is_squad(content) -> bool:
     return isinstance(content, dict) and isinstance(content.get("data"), list)
 
 
-def _questions(path) -> Iterator[Record]:
-    """Every question of the file with its context, and its location: FILE article 3 paragraph 0 question 2."""
+def _records(path, problems: Problems) -> Iterator[Record]:
+    """Every question of the file with its location: FILE article 3 paragraph 0 question 2."""
     content = read_json(path)
     if not is_squad(content):
         raise DataError(f"{path}: expected SQuAD's form, an object with a list under 'data'")
@@ -49,7 +40,8 @@ def _questions(path) -> Iterator[Record]:
         for p, paragraph in enumerate(_list_in(article, "paragraphs", f"{path} article {a}")):
             where = f"{path} article {a} paragraph {p}"
             for q, question in enumerate(_list_in(paragraph, "qas", where)):
-                yield Record(f"{where} question {q}", {"context": paragraph.get("context"), "question": question})
+                with problems.at(f"{where} question {q}"):
+                    yield Record(f"{where} question {q}", _columns(paragraph.get("context"), question))
 
 
 def _list_in(value, key: str, where: str) -> list:
@@ -58,21 +50,14 @@ def _list_in(value, key: str, where: str) -> list:
     return value[key]
 
 
-def _row(record: dict) -> QuestionRow:
-    try:
-        check_surrogates(record)
-    except ValueError as error:
-        raise RecordError(f"not valid JSON ({error})") from None
-    context, question = record["context"], record["question"]
-    if not isinstance(question, dict):
-        raise RecordError(f"expected a JSON object, found {type(question).__name__}")
-    for key, value in (("context", context), ("question", question.get("question")), ("id", question.get("id"))):
-        if not isinstance(value, str):
-            raise RecordError(f"{key!r} must be text, found {type(value).__name__}")
+def _columns(context, question) -> dict:
+    question = json_object(question | {"context": context} if isinstance(question, dict) else question)
+    for key in ("context", "question", "id"):
+        if not isinstance(question.get(key), str):
+            raise RecordError(f"{key!r} must be text, found {type(question.get(key)).__name__}")
     answers = [] if question.get("is_impossible") else question.get("answers", [])
     try:
-        texts = [answer["text"] for answer in answers]
-        starts = [answer["answer_start"] for answer in answers]
+        texts, starts = ([answer[key] for answer in answers] for key in ("text", "answer_start"))
     except (KeyError, TypeError):
         raise RecordError("each answer must be an object with 'text' and 'answer_start'") from None
-    return make_question(question["id"], question["question"], context, texts, starts)
+    return question | {"answers": texts, "answer_starts": starts}

@@ -1,19 +1,52 @@
 """Labelled rows that are in memory: lists of dicts, data frames of pandas or Polars, `datasets` of Hugging Face.
 
-They become the same records as files, so that rows, labels and error messages are the same. None of these packages is
-imported: an object is known by its methods.
+They become the same records as files, so that rows, labels and error messages are the same. A data frame is known by
+its methods. `datasets` is optional (`pip install "bertlab[hub]"`) and imported only to load a data set by name, from
+the hub or from a folder that `save_to_disk` wrote. No code from a data set is ever run.
 """
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
-from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems, Record
-from bertlab.data.tasks.formats_hub import hub_labels, with_names
+from bertlab.common.errors import DataError, MissingDependencyError, asked
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import Record
 from bertlab.data.tasks.formats_labels import listed
 from bertlab.data.tasks.formats_records import ROLES
 
-_SPLITS = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "dev", "valid", "val"), "validation")
+SPLIT_OF = {"train": "train", "test": "test"} | dict.fromkeys(("validation", "dev", "valid", "val"), "validation")
+
+
+def is_saved_dataset(path: str | Path) -> bool:
+    """Whether a folder was written by `Dataset.save_to_disk` or `DatasetDict.save_to_disk`."""
+    return any((Path(path) / name).is_file() for name in ("dataset_dict.json", "state.json"))
+
+
+def load_hub_dataset(name: str, config: str | None = None, revision: str | None = None) -> dict:
+    """Every split of a data set: {split: datasets.Dataset}. `name` is a name on the hub or a saved folder.
+
+    Raises MissingDependencyError without the package, DataError if the data set is not available.
+    """
+    try:
+        import datasets
+    except ImportError:
+        raise MissingDependencyError(
+            f'reading {name!r} needs the package datasets: pip install "bertlab[hub]"; '
+            f"or download the official files and give their folder as {asked('--data-dir', 'data_dir')}"
+        ) from None
+    try:
+        if is_saved_dataset(name):
+            loaded = datasets.load_from_disk(str(name))
+        else:
+            loaded = datasets.load_dataset(name, config, revision=revision)
+    except (OSError, ValueError, RuntimeError) as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        raise DataError(
+            f"cannot download the data set {name!r} from Hugging Face ({reason}); check the name and the network, or "
+            f"download the official files and give their folder as {asked('--data-dir', 'data_dir')}"
+        ) from error
+    return {"train": loaded} if isinstance(loaded, datasets.Dataset) else dict(loaded)
 
 
 def splits_in_memory(data) -> dict[str, object]:
@@ -21,29 +54,31 @@ def splits_in_memory(data) -> dict[str, object]:
 
     Warns of other keys. Raises DataError for anything else, a dict without a known split, and two tables of one split.
     """
-    if isinstance(data, Mapping):
-        split_of = {key: _SPLITS.get(str(key).lower()) for key in data}
-        found = {}
-        for key, split in split_of.items():
-            if split in found:
-                both = " and ".join(repr(str(one)) for one in data if split_of[one] == split)
-                raise DataError(f"{both} are both the {split} split; give one table")
-            if split is not None:
-                found[split] = data[key]
-        if not found:
-            raise DataError(
-                f"expected rows, or a dict with some of the splits train, validation and test; got the keys "
-                f"{', '.join(map(str, data))}"
-            )
-        if others := [repr(str(key)) for key, split in split_of.items() if split is None]:
-            warnings.warn(f"left out {', '.join(others)}; expected train, validation or test", stacklevel=4)
-        return found
     if isinstance(data, bytes) or not isinstance(data, Iterable):
         raise DataError(
             "expected a list of dicts, a data frame, a data set of Hugging Face `datasets` or the path of a file; got "
             f"{type(data).__name__}"
         )
-    return {"train": data}
+    if not isinstance(data, Mapping):
+        return {"train": data}
+    keys: dict[str | None, list] = {}
+    for key in data:
+        keys.setdefault(SPLIT_OF.get(str(key).lower()), []).append(key)
+    others = keys.pop(None, [])
+    for split, same in keys.items():
+        if len(same) > 1:
+            raise DataError(
+                f"{' and '.join(repr(str(key)) for key in same)} are both the {split} split; give one table"
+            )
+    if not keys:
+        raise DataError(
+            f"expected rows, or a dict with some of the splits train, validation and test; got the keys "
+            f"{', '.join(map(str, data))}"
+        )
+    if others:
+        named = ", ".join(repr(str(key)) for key in others)
+        warnings.warn(f"left out {named}; expected train, validation or test", stacklevel=3)
+    return {split: data[key] for split, (key,) in keys.items()}
 
 
 def declared_in(
@@ -57,7 +92,9 @@ def declared_in(
     """
     for role in ("label", "tags") if shape is None else sorted({"label", "tags"}.intersection(ROLES.get(shape, ()))):
         column = columns.get(role, role)
-        names = hub_labels(table, column) if getattr(table, "features", None) else ()
+        feature = (getattr(table, "features", None) or {}).get(column)
+        feature = getattr(feature, "feature", feature)  # of a list: what is in it
+        names = tuple(name.strip() for name in getattr(feature, "names", None) or ())
         if names and (labels is None or set(names) <= set(labels)):
             return column, names
         moved = any(name in names and names.index(name) != index for index, name in enumerate(labels or ()))
@@ -70,21 +107,30 @@ def declared_in(
 
 
 def records_in_memory(
-    table, name: str, split: str, problems: Problems, column: str | None, labels: tuple[str, ...]
+    table, name: str, split: str, problems: Problems, column: str | None = None, labels: tuple[str, ...] = ()
 ) -> list[Record]:
     """The records of one split, each with its location: NAME (train) row 17, counted from 0 as `datasets` does.
 
-    column, labels: numbers in this column are indices of these names (see `declared_in`). Raises DataError for a row
-    that is not a dict, as `problems` says.
+    column, labels: numbers in this column are indices of these names (see `declared_in`); so an index is never mistaken
+    for a name that is itself a number. Raises DataError for a row that is not a dict, as `problems` says.
     """
     records = []
     for index, row in enumerate(_rows(table)):
         where = f"{name} ({split}) row {index}"
         if isinstance(row, Mapping):
-            records.append(Record(where, {key: _plain(value) for key, value in row.items()}))
+            columns = {key: _plain(value) for key, value in row.items()}
+            if column in columns:
+                columns[column] = _named(columns[column], labels)
+            records.append(Record(where, columns))
         else:
             problems.add(f"{where}: expected a dict of columns, got {type(row).__name__}")
-    return with_names(records, column, labels)
+    return records
+
+
+def _named(value, labels: tuple[str, ...]):
+    if isinstance(value, list):
+        return [_named(element, labels) for element in value]
+    return labels[value] if isinstance(value, int) and 0 <= value < len(labels) else value
 
 
 def _rows(table) -> Iterator:

@@ -19,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import TABLE_SUFFIXES, Problems, Record, read_json, read_table
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import TABLE_SUFFIXES, Record, read_json, read_table
 from bertlab.data.tasks.formats_conll import conll_options, conll_records, is_tab_table, read_conll
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
@@ -32,6 +33,14 @@ from bertlab.data.tasks.formats_records import (
     with_usual_columns,
 )
 from bertlab.data.tasks.formats_squad import is_squad, read_squad
+from bertlab.data.tasks.in_memory import (
+    SPLIT_OF,
+    declared_in,
+    is_saved_dataset,
+    load_hub_dataset,
+    records_in_memory,
+    splits_in_memory,
+)
 from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.data.tasks.splits import check_share, hold_out
 
@@ -100,25 +109,22 @@ def load_task(
     if not isinstance(name_or_path, str | Path):
         if source != "auto" or data_dir is not None or config is not None or builtin_options:
             raise DataError("rows in memory have no source, data_dir, config or other option of a file; leave it out")
-        return _finished(_load_in_memory(name_or_path, reading, problems), problems, on_error, validation_share, seed)
-    name, source = str(name_or_path), _source(name_or_path, source, data_dir)
-    if builtin_options and source != "builtin":
-        raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
-    note_ambiguity(name, source, data_dir, problems)
-    if source == "builtin":
-        from bertlab.data.tasks.builtin import builtin_task
-
-        _refuse_unused(name, reading)
-        return builtin_task(name, seed=seed, **builtin_options)
-    if source == "huggingface":
-        data = _load_hub(name, reading, config, problems)
+        _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
+        data = _from_tables("rows", splits_in_memory(name_or_path), reading, problems, reading.shape)
     else:
-        data = _load_files(name, reading, data_dir, problems)
-    return _finished(data, problems, on_error, validation_share, seed)
+        name, source = str(name_or_path), _source(name_or_path, source, data_dir)
+        if builtin_options and source != "builtin":
+            raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
+        note_ambiguity(name, source, data_dir, problems)
+        if source == "builtin":
+            from bertlab.data.tasks.builtin import builtin_task
 
-
-def _finished(data: TaskData, problems: Problems, on_error, validation_share: float, seed: int) -> TaskData:
-    """Warns of records that were left out, and holds rows out."""
+            _refuse_unused(name, reading)
+            return builtin_task(name, seed=seed, **builtin_options)
+        if source == "huggingface":
+            data = _load_hub(name, reading, config, problems)
+        else:
+            data = _load_files(name, reading, data_dir, problems)
     if problems.messages and not isinstance(on_error, Problems):
         warnings.warn(f"{len(problems.messages)} records left out, the first: {problems.messages[0]}", stacklevel=2)
     return hold_out(data, validation_share, seed) if validation_share and not data.validation else data
@@ -183,8 +189,6 @@ def _source(name_or_path, source: str, data_dir) -> str:
     if str(name_or_path) in BUILTIN_TASKS:
         return "builtin"
     if (path := Path(name_or_path)).exists():
-        from bertlab.data.tasks.formats_hub import is_saved_dataset
-
         return "huggingface" if is_saved_dataset(path) else "files"
     if find_task(str(name_or_path)):
         return "huggingface"
@@ -225,13 +229,12 @@ def _task_of_folder(path: Path) -> Task | None:
 def _published_files(task: Task, folder: Path) -> dict[str, Path]:
     """The files of a published task in a folder, or in the task's own folder inside it: split → path."""
     for candidate in (folder, folder / task.folder):
-        found = {}
-        for split, names in task.files.items():
-            existing = [candidate / name for name in names if (candidate / name).is_file()]
-            if existing:
-                found[split] = existing[0]
-        if found:
-            return found
+        existing = {
+            split: [candidate / name for name in names if (candidate / name).is_file()]
+            for split, names in task.files.items()
+        }
+        if any(existing.values()):
+            return {split: paths[0] for split, paths in existing.items() if paths}
     return {}
 
 
@@ -265,8 +268,7 @@ def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, prob
 def _split_of(path: Path) -> str | None:
     """The split that a file's name indicates: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
     match = _SPLIT_OF_STEM.fullmatch(path.stem)
-    word = match.group(1).lower() if match else None
-    return {"dev": "validation", "valid": "validation", "val": "validation"}.get(word, word)
+    return SPLIT_OF[match[1].lower()] if match else None
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
@@ -290,12 +292,10 @@ def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Pro
     conll = {split for split, path in files.items() if _is_conll(path, reading, problems)}
     if not conll:
         _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
-    records: dict[str, list[Record]] = {}
-    for split, path in files.items():
-        if split in conll:
-            records[split] = list(conll_records(path, problems, reading.conll))
-        else:
-            records[split] = list(read_table(path, problems))
+    records = {
+        split: list(conll_records(path, problems, reading.conll) if split in conll else read_table(path, problems))
+        for split, path in files.items()
+    }
     return _from_records(name, records, reading, problems)
 
 
@@ -322,7 +322,10 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
         shape, reading.columns, reading.labels or (), missing_label=missing, multi_label=multi_label,
         label_separator=reading.label_separator,
     )  # fmt: skip
-    _check_labels_suit(name, shape, reading.labels)
+    if reading.labels and shape == "question":
+        raise DataError(f"{name}: questions have no labels; leave out {asked('--labels', 'labels')}")
+    if reading.labels == () and shape not in ("sentence", "pair"):
+        raise DataError(f"{name}: regression is for sentences and pairs, not for a {shape} task; give its labels")
     if records.get("train") == []:
         raise DataError(f"{name}: expected at least one training record")
     if reading.labels is None and shape in ("sentence", "pair", "tagging"):
@@ -355,42 +358,10 @@ def _is_multi_label(name: str, shape: str, records: list[Record], reading: Readi
     return shape in ("sentence", "pair") and bool(values) and all(isinstance(value, (list, tuple)) for value in values)
 
 
-def _check_labels_suit(name: str, shape: str, labels: tuple[str, ...] | None) -> None:
-    """Raises DataError for labels, or regression, with a task type that does not have them."""
-    if labels and shape == "question":
-        raise DataError(f"{name}: questions have no labels; leave out {asked('--labels', 'labels')}")
-    if labels == () and shape not in ("sentence", "pair"):
-        raise DataError(f"{name}: regression is for sentences and pairs, not for a {shape} task; give its labels")
-
-
-# --- rows in memory ---
-
-
-def _load_in_memory(data, reading: Reading, problems: Problems) -> TaskData:
-    from bertlab.data.tasks.in_memory import declared_in, records_in_memory, splits_in_memory
-
-    _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
-    splits = splits_in_memory(data)
-    declared = {
-        split: declared_in(table, reading.columns, reading.labels, reading.shape) for split, table in splits.items()
-    }
-    records = {
-        split: records_in_memory(table, "rows", split, problems, *declared[split]) for split, table in splits.items()
-    }
-    _, theirs = declared.get("train") or next(iter(declared.values()))
-    if reading.labels is None and theirs:
-        reading = dataclasses.replace(reading, labels=declared_labels(theirs))
-    missing = -1 if any(names for _, names in declared.values()) else None
-    return _from_records("rows", records, reading, problems, missing)
-
-
-# --- Hugging Face ---
+# --- rows in memory, and of Hugging Face ---
 
 
 def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:
-    from bertlab.data.tasks.formats_hub import hub_records, load_hub_dataset
-    from bertlab.data.tasks.in_memory import declared_in
-
     task = None if Path(name).exists() else find_task(name)
     hub = task.hub if task else Hub(name)
     datasets = load_hub_dataset(hub.name, config or hub.config, hub.revision)
@@ -400,17 +371,25 @@ def _load_hub(name: str, reading: Reading, config: str | None, problems: Problem
         raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(names.values())}")
     if task:
         _refuse_unused(task.name, reading, "columns", shape=task.shape)
-        records = {split: hub_records(dataset, name, split) for split, dataset in splits.items()}
+        records = {split: records_in_memory(table, name, split, problems) for split, table in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
     _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
-    some = next(iter(splits.values()))
-    shape = reading.shape or guess_shape(some.features, reading.columns)
-    declared = {
-        split: declared_in(dataset, reading.columns, reading.labels, shape) for split, dataset in splits.items()
+    shape = reading.shape or guess_shape(next(iter(splits.values())).features, reading.columns)
+    return _from_tables(name, splits, reading, problems, shape, missing=-1)
+
+
+def _from_tables(
+    name: str, splits: dict, reading: Reading, problems: Problems, shape: str | None, missing: int | None = None
+) -> TaskData:
+    """Rows of tables in memory, whose labels may be indices of the names that a table declares."""
+    declared = {split: declared_in(table, reading.columns, reading.labels, shape) for split, table in splits.items()}
+    records = {
+        split: records_in_memory(table, name, split, problems, *declared[split]) for split, table in splits.items()
     }
-    records = {split: hub_records(dataset, name, split, *declared[split]) for split, dataset in splits.items()}
-    _, theirs = next(iter(declared.values()))
+    _, theirs = declared.get("train") or next(iter(declared.values()))
     if reading.labels is None and theirs:
         reading = dataclasses.replace(reading, labels=declared_labels(theirs))
-    return _from_records(Path(name).name, records, reading, problems, missing=-1)
+    if any(names for _, names in declared.values()):
+        missing = -1
+    return _from_records(Path(name).name, records, reading, problems, missing)

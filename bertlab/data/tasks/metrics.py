@@ -4,14 +4,14 @@ Each is a few lines of NumPy, so that a reader can compare it with its definitio
 `metrics_entities`, SQuAD's exact match and F1 in `metrics_squad`. `score` picks the right ones for a task.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from bertlab.common.errors import DataError
 from bertlab.data.tasks.metrics_entities import entity_scores, is_entity_tag
 from bertlab.data.tasks.metrics_squad import squad_scores
-from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow
+from bertlab.data.tasks.rows import Row, TaggingRow
 
 
 def _checked(gold, predicted, kind=None) -> tuple[np.ndarray, np.ndarray]:
@@ -98,15 +98,11 @@ def root_mean_squared_error(gold, predicted) -> float:
 
 
 METRICS: dict[str, Callable] = {
-    "accuracy": accuracy,
-    "f1": f1,
-    "macro_f1": macro_f1,
-    "matthews": matthews,
-    "pearson": pearson,
-    "spearman": spearman,
-    "mean_absolute_error": mean_absolute_error,
-    "root_mean_squared_error": root_mean_squared_error,
-}
+    metric.__name__: metric
+    for metric in (
+        accuracy, f1, macro_f1, matthews, pearson, spearman, mean_absolute_error, root_mean_squared_error,
+    )
+}  # fmt: skip
 
 
 def multi_label_scores(
@@ -165,7 +161,8 @@ def score(
     figures = {}
     for name in metrics:
         if name == "squad":
-            figures |= _squad(rows, predictions, **options)
+            scores = squad_scores({row.id: row.answers for row in rows}, predictions, **options)
+            figures |= {"f1": scores.pop("f1"), **scores}
         elif name == "multi_label":
             figures |= multi_label_scores([row.label for row in rows], predictions, len(labels))
         elif name in ("entities", "tags"):
@@ -188,11 +185,6 @@ def figure_names(metrics: Sequence[str], rows: Sequence, labels: Sequence[str]) 
     else:
         right = [row.tags if isinstance(row, TaggingRow) else row.label for row in rows]
     return list(score(metrics, rows, labels, right))
-
-
-def _squad(rows: Sequence[QuestionRow], predictions: Mapping[str, str], no_answer_scores=None) -> dict[str, float]:
-    scores = squad_scores({row.id: row.answers for row in rows}, predictions, no_answer_scores)
-    return {"f1": scores.pop("f1"), **scores}
 
 
 def _tagging(name: str, rows, labels: Sequence[str], predictions) -> dict[str, float]:

@@ -14,7 +14,7 @@ import math
 import re
 import string
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from bertlab.common.errors import DataError
 
@@ -66,14 +66,17 @@ def squad_scores(
         exact[id] = max(exact_match(text, predictions[id]) for text in gold)
         f1[id] = max(token_f1(text, predictions[id]) for text in gold)
         answerable[id] = bool(texts)
-    scores = {"exact": _mean(exact.values()), "f1": _mean(f1.values())}
+    figures, groups = {"exact": exact, "f1": f1}, {"": list(answers)}
     if len(set(answerable.values())) == 2:
-        for name, wanted in (("has_answer", True), ("no_answer", False)):
-            ids = [id for id in answers if answerable[id] == wanted]
-            scores[f"{name}_exact"] = _mean([exact[id] for id in ids])
-            scores[f"{name}_f1"] = _mean([f1[id] for id in ids])
+        groups["has_answer_"] = [id for id in answers if answerable[id]]
+        groups["no_answer_"] = [id for id in answers if not answerable[id]]
+    scores = {
+        f"{group}{name}": sum(values[id] for id in ids) / len(ids)
+        for group, ids in groups.items()
+        for name, values in figures.items()
+    }
     if no_answer_scores is not None:
-        for name, values in (("exact", exact), ("f1", f1)):
+        for name, values in figures.items():
             best, threshold = best_threshold(values, answerable, predictions, no_answer_scores)
             scores[f"best_{name}"], scores[f"best_{name}_threshold"] = best, threshold
     return scores
@@ -99,7 +102,8 @@ def best_threshold(
     if missing:
         raise DataError(f"{len(missing)} questions have no no-answer score, the first is {missing[0]!r}")
     current = best = best_reached = sum(not known for known in answerable.values())
-    threshold = _below(no_answer_scores[id] for id in scores)
+    lowest = min(no_answer_scores[id] for id in scores)
+    threshold = 0.0 if lowest > 0 else lowest - 1.0  # below all scores, distinct even in low precision
     ids = sorted(scores, key=no_answer_scores.__getitem__)
     for id, following in zip(ids, [*ids[1:], None]):
         if answerable[id]:
@@ -112,14 +116,3 @@ def best_threshold(
         if parted and current > best_reached and math.isfinite(here):
             best_reached, threshold = current, here
     return best / len(scores), threshold
-
-
-def _below(scores: Iterable[float]) -> float:
-    """A number below all scores: 0.0 if it is; else the lowest score − 1, distinct even in low precision."""
-    lowest = min(scores)
-    return 0.0 if lowest > 0 else lowest - 1.0
-
-
-def _mean(values) -> float:
-    values = list(values)
-    return sum(values) / len(values)

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 Label = int | float | tuple[int, ...] | None
 
-SHAPES = ("sentence", "pair", "multiple-choice", "tagging", "question")
-
 
 @dataclass(frozen=True)
 class SentenceRow:
@@ -70,7 +68,7 @@ Row = SentenceRow | PairRow | MultipleChoiceRow | TaggingRow | QuestionRow
 class TaskData:
     """A labelled task: its rows in up to three splits.
 
-    name: its name. shape: its type, one of `SHAPES`. labels: the classes' (or tags') names in the order of their
+    shape: its type, a key of `formats_records.ROLES`. labels: the classes' (or tags') names in the order of their
     indices; empty for regression and questions. A split that the task lacks is empty. multi_label: sentences and pairs
     only: a row has any number of the labels.
     """

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
-from bertlab.data.tasks.formats import Problems, Record, read_lines, read_table
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import Record, read_lines, read_table
 from bertlab.data.tasks.formats_records import ANSWER_ROLES, Columns, rows_from_records, with_usual_columns
 from bertlab.data.tasks.rows import PairRow, Row
 
@@ -50,19 +51,12 @@ def unlabelled_rows(
 ) -> Iterator[tuple[str, Row]]:
     """Yields (where, row) of records, whose labels, tags or answers are not read. names: field → column."""
     read = {field: column for field, column in names.items() if field not in ANSWER_ROLES}
-    columns = Columns(shape, read, may_lack_answers=True)
-    answers = {column for field in ANSWER_ROLES for column in (field, names.get(field, field).partition(".")[0])}
-    answers -= {column for field in read for column in _as_tuple(read[field])}  # a text may be in a column "label"
+    columns = Columns(shape, read, reads_answers=False)
     for number, (where, record) in enumerate(records, start=1):
-        kept = {name: value for name, value in record.items() if name not in answers}
         if shape == "question":
-            kept = {"id": str(number)} | kept
-        for row in rows_from_records([Record(where, kept)], columns, problems):
+            record = {"id": str(number)} | record
+        for row in rows_from_records([Record(where, record)], columns, problems):
             yield where, row
-
-
-def _as_tuple(column: str | tuple[str, ...]) -> tuple[str, ...]:
-    return (column,) if isinstance(column, str) else column
 
 
 def _shape(columns: Iterable[str], names: dict) -> str:

@@ -6,7 +6,8 @@
 Training: each window's targets are the first and last token of the answer, or [CLS] (position 0) twice if the window
 does not contain all of it. Answering: a span's score is its start logit plus its end logit; a start token counts only
 in the window in which it has most context on both sides; the text is cut from the original context by character
-offsets.
+offsets. The score of "no answer" is the lowest [CLS] + [CLS] among the question's windows: it wins if it exceeds the
+best span's by more than a threshold that is chosen on a development set (`metrics_squad.best_threshold`).
 Sources: Devlin et al. 2019, sections 4.2 and 4.3, and the published run_squad.py for windows and maximum context.
 
 Letters: Q questions, W windows, T tokens.
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.data.tasks.features import Features, truncate_to_fit
+from bertlab.data.tasks.features import Features, cut_rows, select_rows, truncate_to_fit
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.tokenizers.wordpiece.encoding import Ragged, RaggedEncoding, range_indices, special_count, text_column
 
@@ -52,10 +53,6 @@ class QuestionWindows:
     def no_answer_column(self) -> np.ndarray:
         """The column of [CLS] in each window, which means "no answer": (W,)."""
         return _cls_columns(self.features.vocabulary, self.context_column, self.num_tokens)
-
-    def dataset(self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False, **options):
-        """A `tf.data.Dataset` of (inputs, {"start_positions", "end_positions"}); see `Features.dataset`."""
-        return self.features.dataset(batch_size, shuffle_seed, bucket, **options)
 
     def offsets(self, row: int) -> np.ndarray:
         """Characters of each context token of a question: token i is context[start:end]. (tokens, 2)"""
@@ -123,18 +120,16 @@ def make_windows(
     first_token = range_indices(np.zeros_like(counts), counts) * step[row_of]
     num_tokens = np.minimum(max_context[row_of], sizes[row_of] - first_token)
     begins = contexts.row_splits[context_of[row_of]] + first_token
-    splits = np.concatenate([[0], np.cumsum(num_tokens)])
-    second = Ragged(contexts.values[range_indices(begins, num_tokens)], splits)
-    first = Ragged(
-        questions.values[range_indices(questions.row_splits[row_of], question_lengths[row_of])],
-        np.concatenate([[0], np.cumsum(question_lengths[row_of])]),
-    )
+    first, second = select_rows(questions, row_of), cut_rows(contexts.values, begins, num_tokens)
     vocabulary = tokenizer.vocabulary
     context_column = text_column(vocabulary) + question_lengths[row_of] + vocabulary.pair_separators
     answers, lost = _answer_tokens(rows, contexts, context_of)
     no_answer = _cls_columns(vocabulary, context_column, num_tokens)
-    targets = _targets(answers[row_of], first_token, num_tokens, context_column, no_answer)
-    features = Features(tokenizer.vocabulary, first, second, targets)
+    answers = answers[row_of]  # (W, 2)
+    inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
+    columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
+    columns = np.where(inside[:, None], columns, no_answer[:, None]).astype(np.int32)
+    features = Features(vocabulary, first, second, {"start_positions": columns[:, 0], "end_positions": columns[:, 1]})
     return QuestionWindows(
         rows, features, contexts, context_of, row_of, first_token, num_tokens, context_column, cut, lost
     )
@@ -163,9 +158,106 @@ def _cls_columns(vocabulary, context_column, num_tokens) -> np.ndarray:
     return context_column + num_tokens + 1 if vocabulary.cls_last else np.zeros_like(context_column)
 
 
-def _targets(answers, first_token, num_tokens, context_column, no_answer) -> dict[str, np.ndarray]:
-    """Columns of the answer in each window, that of [CLS] if the window does not contain all of it. answers: (W, 2)."""
-    inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
-    columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
-    columns = np.where(inside[:, None], columns, no_answer[:, None]).astype(np.int32)
-    return {"start_positions": columns[:, 0], "end_positions": columns[:, 1]}
+# === From logits to answers ===
+
+
+@dataclass(frozen=True)
+class Span:
+    """A candidate: context[start:end], characters, and its score in logits."""
+
+    text: str
+    start: int
+    end: int
+    score: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The model's answer. text: "" for "no answer". no_answer_score: score of "no answer" minus that of the best
+    span. candidates: the best spans with different texts, best first.
+    """
+
+    id: str
+    text: str
+    no_answer_score: float
+    candidates: tuple[Span, ...]
+
+
+def best_answers(
+    windows: QuestionWindows,
+    start_logits: np.ndarray,
+    end_logits: np.ndarray,
+    n_best: int = 20,
+    max_answer_length: int = 30,
+    null_threshold: float | None = None,
+) -> list[Answer]:
+    """One answer for each question, in the order of `windows.rows`.
+
+    start_logits, end_logits: (W, T), or for each window its own (T,), in the order of the windows; padding may follow.
+    n_best: starts and ends tried in each window, and candidates kept. max_answer_length: maximum tokens of a span.
+    null_threshold: None never predicts "no answer" (SQuAD 1.1); 0.0 is the usual start for SQuAD 2.0.
+    A question whose context has no token gets the empty text.
+    """
+    if len(start_logits) != len(windows) or len(end_logits) != len(windows):
+        raise DataError(f"{len(start_logits)} and {len(end_logits)} rows of logits for {len(windows)} windows")
+    max_context, no_answer = windows.max_context(), windows.no_answer_column
+    ends = np.cumsum(np.bincount(windows.row_of, minlength=len(windows.rows)))
+    answers, first = [], 0
+    for row, end in enumerate(ends):
+        spans, null_score = [], np.inf
+        for window in range(first, end):
+            column, count = windows.context_column[window], windows.num_tokens[window]
+            start, stop = np.asarray(start_logits[window], np.float64), np.asarray(end_logits[window], np.float64)
+            if len(start) < column + count or len(stop) < column + count:
+                raise DataError(f"window {window} has {column + count + 1} tokens, but only {len(start)} logits")
+            null = no_answer[window]
+            null_score = min(null_score, start[null] + stop[null])
+            context = slice(column, column + count)
+            found = _spans(start[context], stop[context], max_context.row(window), n_best, max_answer_length)
+            offset = windows.first_token[window]
+            spans += [(score, first_token + offset, last_token + offset) for score, first_token, last_token in found]
+        candidates = _texts(spans, windows.rows[row].context, windows.offsets(row), n_best)
+        difference = float(null_score - candidates[0].score) if candidates else np.inf
+        says_none = not candidates or (null_threshold is not None and difference > null_threshold)
+        text = "" if says_none else candidates[0].text
+        answers.append(Answer(windows.rows[row].id, text, difference, candidates))
+        first = end
+    return answers
+
+
+def _spans(start, stop, allowed_starts, n_best: int, max_length: int) -> list[tuple[float, int, int]]:
+    """(score, first token, last token) of the valid spans among the n best starts and ends of one window.
+
+    start, stop: (tokens,) logits. allowed_starts: (tokens,) where a span may begin.
+    """
+    starts = np.flatnonzero(allowed_starts)
+    starts = starts[np.argsort(-start[starts], kind="stable")[:n_best]]
+    stops = np.argsort(-stop, kind="stable")[:n_best]
+    length = stops[None] - starts[:, None] + 1  # (starts, stops)
+    a, b = np.nonzero((length >= 1) & (length <= max_length))
+    scores = start[starts[a]] + stop[stops[b]]
+    return list(zip(scores.tolist(), starts[a].tolist(), stops[b].tolist()))
+
+
+def _texts(spans, context: str, offsets: np.ndarray, n_best: int) -> tuple[Span, ...]:
+    """The best spans with different texts; equal scores in the order of the text."""
+    candidates, seen = [], set()
+    for score, first, last in sorted(spans, key=lambda span: (-span[0], span[1], span[2])):
+        start, end = int(offsets[first, 0]), int(offsets[last, 1])
+        text = context[start:end]
+        if text not in seen:
+            seen.add(text)
+            candidates.append(Span(text, start, end, score))
+            if len(candidates) == n_best:
+                break
+    return tuple(candidates)
+
+
+def answer_texts(answers: Sequence[Answer]) -> dict[str, str]:
+    """{id: text}, as `metrics_squad.squad_scores` and `formats_submit.write_squad` take it."""
+    return {answer.id: answer.text for answer in answers}
+
+
+def no_answer_scores(answers: Sequence[Answer]) -> dict[str, float]:
+    """{id: no_answer_score}, for the search of the best threshold."""
+    return {answer.id: answer.no_answer_score for answer in answers}

@@ -1,4 +1,4 @@
-"""The vocabulary of a byte-level BPE: its tokens, its merges and its special tokens, in three kinds of files.
+"""The vocabulary of a BPE: its tokens, its merges and its special tokens, in three kinds of files.
 
 vocab.json, merges.txt     GPT-2's and RoBERTa's files; this library writes them too
 tokenizer.json             Hugging Face's one file for all of it, and for what the others cannot hold (`one_file.py`)
@@ -9,18 +9,35 @@ import hashlib
 import json
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import astuple, dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
-from bertlab.common.files import write_text
-from bertlab.tokenizers.bpe.chunks import SPACE_CHARACTER, byte_characters
-from bertlab.tokenizers.bpe.merging import Merges
-from bertlab.tokenizers.protocol import AddedToken, TokenTable, pieces_in_order
+from bertlab.common.files import read_json, write_text
+from bertlab.tokenizers.token_table import AddedToken, TokenTable, pieces_in_order
 from bertlab.tokenizers.wordpiece.added import added_tokens, read_added, with_added
+from bertlab.tokenizers.wordpiece.base import COPY_IT
 
 VOCABULARY_FILE, MERGES_FILE, TOKENIZER_JSON = "vocab.json", "merges.txt", "tokenizer.json"
+SPACE_CHARACTER = "Ġ"  # a space, written as a visible character
+WORD_END = "</w>"  # of the last token of a word, in a BPE of words
 _MERGES_HEADER = "#version: 0.2"
+
+
+@cache
+def byte_characters() -> tuple[str, ...]:
+    """The character that stands for each of the 256 bytes (`encoder.py` of openai/gpt-2).
+
+    A byte that is a visible character of Latin-1 stands for itself; the others, in order, are the characters from
+    U+0100.
+
+    Example:
+        >>> byte_characters()[ord("a")], byte_characters()[ord(" ")]
+        ('a', 'Ġ')
+    """
+    visible = {*range(ord("!"), ord("~") + 1), *range(ord("¡"), ord("¬") + 1), *range(ord("®"), ord("ÿ") + 1)}
+    others = iter(range(256, 512))
+    return tuple(chr(byte if byte in visible else next(others)) for byte in range(256))
 
 
 @dataclass(frozen=True)
@@ -89,14 +106,15 @@ class BytePairVocabulary(TokenTable):
         nfc: bool = False,
         where: str = "vocabulary",
     ):
-        self.pieces = tuple(pieces)
-        self.merges = Merges(merges)
+        self.merges = tuple(map(tuple, merges))
         self.special = special or SpecialTokens()
         self.pair_separators = pair_separators
         self.added = tuple(added)
         self.nfc = nfc
+        self.pieces = tuple(pieces)
         self._index = {piece: number for number, piece in enumerate(self.pieces)}
         self._check(where)
+        self._set_special_ids(astuple(self.special))
 
     def _check(self, where: str) -> None:
         if len(self._index) < len(self.pieces):
@@ -109,8 +127,8 @@ class BytePairVocabulary(TokenTable):
                 f"{where}: {lacking[0]!r} is missing ({len(lacking)} in all); expected "
                 f"{' '.join(astuple(self.special))}{' and the 256 byte characters' if self.alphabet else ''}"
             )
-        for rank, (left, right) in enumerate(self.merges.pairs, start=1):
-            if left + right not in self._index or left not in self._index or right not in self._index:
+        for rank, (left, right) in enumerate(self.merges, start=1):
+            if not self._index.keys() >= {left, right, left + right}:
                 raise VocabularyError(
                     f"{where}: merge {rank} makes {left + right!r} of {left!r} and {right!r}, which are not all "
                     "tokens; tokens and merges are not of the same vocabulary"
@@ -119,37 +137,46 @@ class BytePairVocabulary(TokenTable):
     # === Files ===
 
     @property
-    def in_one_file(self) -> bool:
+    def _in_one_file(self) -> bool:
         """Whether it has what only a tokenizer.json can hold."""
         return bool(self.added) or self.nfc or self.pair_separators != 2
 
     @property
     def file(self) -> str:
         """The name of its file; beside vocab.json there are the merges."""
-        return TOKENIZER_JSON if self.in_one_file else VOCABULARY_FILE
+        return TOKENIZER_JSON if self._in_one_file else VOCABULARY_FILE
 
     @classmethod
-    def from_folder(cls, folder: str | Path, named: Mapping[str, str] | None = None, **options) -> "BytePairVocabulary":
+    def from_folder(cls, folder: str | Path, named: Mapping[str, str] | None = None) -> "BytePairVocabulary":
         """Reads vocab.json and merges.txt. named: see `special_tokens`. Raises VocabularyError, naming the file."""
         folder = Path(folder)
         path = folder / VOCABULARY_FILE
-        numbers = read_json(path)
-        try:
-            lines = (folder / MERGES_FILE).read_bytes().decode("utf-8").split("\n")  # not splitlines: \x85 is a token
-        except OSError as error:
-            raise VocabularyError(
-                f"{folder / MERGES_FILE}: cannot be read ({error.strerror}); expected it beside {VOCABULARY_FILE}"
-            ) from None
-        except UnicodeDecodeError as error:
-            raise VocabularyError(f"{folder / MERGES_FILE}: not UTF-8 ({error}); copy it again") from None
-        if lines[0].startswith("#version"):
-            del lines[0]
-        pairs = [_pair(line, folder / MERGES_FILE, number) for number, line in enumerate(lines, 2) if line.strip()]
+        numbers, merges = read_json(path, VocabularyError, COPY_IT, dict), _read_merges(folder / MERGES_FILE)
         entries = read_added(folder)
-        pieces = with_added(pieces_in_order(numbers, path), entries, path)
+        return cls._named(with_added(pieces_in_order(numbers, path), entries, path), merges, entries, named, path)
+
+    @classmethod
+    def from_tokenizer_json(cls, path: Path, named: Mapping[str, str] | None = None) -> "BytePairVocabulary":
+        """Reads the part `model` of Hugging Face's one file, and the added tokens. named: see `special_tokens`.
+
+        Raises VocabularyError, naming the file.
+        """
+        model = read_json(path, VocabularyError, COPY_IT, dict).get("model")
+        if not isinstance(model, dict) or model.get("type") != "BPE" or not isinstance(model.get("vocab"), dict):
+            raise VocabularyError(f"{path}: expected a tokenizer of type 'BPE' with its vocabulary")
+        listed = model.get("merges", [])
+        pairs = [one.split(" ") if isinstance(one, str) else one for one in listed] if type(listed) is list else [None]
+        if not all(type(pair) is list and list(map(type, pair)) == [str, str] for pair in pairs):
+            raise VocabularyError(f"{path}: expected merges of two tokens each")
+        entries = read_added(path.parent)
+        numbers = model["vocab"] | {entry["content"]: number for number, entry in entries.items()}
+        return cls._named(pieces_in_order(numbers, path), pairs, entries, named, path)
+
+    @classmethod
+    def _named(cls, pieces: list[str], merges, entries: dict, named: Mapping[str, str] | None, path: Path):
         special = special_tokens(named or {}, pieces)
         added = added_tokens(entries, astuple(special), path)
-        return cls(pieces, pairs, special, added=added, where=str(path), **options)
+        return cls(pieces, merges, special, added=added, where=str(path))
 
     def save(self, folder: str | Path) -> None:
         """Writes vocab.json and merges.txt."""
@@ -159,66 +186,61 @@ class BytePairVocabulary(TokenTable):
 
     def _texts(self) -> tuple[str, str]:
         numbers = json.dumps(self._index, ensure_ascii=False) + "\n"
-        return numbers, "\n".join([_MERGES_HEADER, *(f"{left} {right}" for left, right in self.merges.pairs)]) + "\n"
+        return numbers, "\n".join([_MERGES_HEADER, *(f"{left} {right}" for left, right in self.merges)]) + "\n"
 
     @cached_property
     def sha256(self) -> str:
         """Fingerprint of tokens, merges and special tokens; with the same one, two vocabularies give the same ids."""
         parts = [*self._texts(), *astuple(self.special)]
-        if self.in_one_file:
+        if self._in_one_file:
             parts.append(json.dumps([self.pair_separators, self.nfc, *map(astuple, self.added)]))
         return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()
-
-    # === Look-up ===
-
-    def __eq__(self, other) -> bool:
-        return isinstance(other, BytePairVocabulary) and self.sha256 == other.sha256
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
 
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word: one that begins a word begins with a space, written Ġ."""
         return not piece.startswith(SPACE_CHARACTER) and piece not in astuple(self.special)
 
-    @property
-    def pad_id(self) -> int:
-        return self._index[self.special.pad]
 
-    @property
-    def unk_id(self) -> int:
-        return self._index[self.special.unk]
+class WordVocabulary(BytePairVocabulary):
+    """The vocabulary of a BPE of words: its special tokens are all <unk> if it has no other.
 
-    @property
-    def cls_id(self) -> int:
-        return self._index[self.special.cls]
+    Arguments and errors as in `BytePairVocabulary`, without the 256 byte characters.
 
-    @property
-    def sep_id(self) -> int:
-        return self._index[self.special.sep]
+    Example:
+        >>> vocabulary = WordVocabulary(["<unk>", "l", "o", "w</w>", "lo"], [("l", "o")])
+        >>> vocabulary.special_ids
+        (0, 0, 0, 0, 0)
+    """
 
-    @property
-    def mask_id(self) -> int:
-        return self._index[self.special.mask]
+    alphabet = ()
+    file = VOCABULARY_FILE  # added tokens are in tokenizer_config.json
 
-    @property
-    def special_ids(self) -> tuple[int, ...]:
-        """Ids of padding, unknown, beginning, separator and mask, in this order."""
-        return tuple(self._index[token] for token in astuple(self.special))
+    def __init__(self, pieces, merges, special: SpecialTokens | None = None, **options):
+        pieces = tuple(pieces)
+        super().__init__(pieces, merges, special or special_tokens({}, pieces), **options)
+
+    def continues(self, piece: str) -> bool:
+        """Always False: the tokens show where a word ends, not where it begins."""
+        return False
 
 
-def _pair(line: str, path: Path, number: int) -> tuple[str, str]:
-    parts = line.removesuffix("\r").split(" ")
-    if len(parts) != 2 or not all(parts):
-        raise VocabularyError(f"{path} line {number}: expected two tokens with a space between, got {line!r:.60}")
-    return parts[0], parts[1]
-
-
-def read_json(path: Path) -> dict:
+def _read_merges(path: Path) -> list[tuple[str, str]]:
+    """The pairs in a merges.txt. Raises VocabularyError with the number of any other line."""
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise VocabularyError(f"{path}: cannot be read as JSON ({error})") from None
-    if not isinstance(values, dict):
-        raise VocabularyError(f"{path}: expected a JSON object, got {type(values).__name__}")
-    return values
+        lines = path.read_bytes().decode("utf-8").split("\n")  # not splitlines: \x85 is a token
+    except OSError as error:
+        raise VocabularyError(
+            f"{path}: cannot be read ({error.strerror}); expected it beside {VOCABULARY_FILE}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise VocabularyError(f"{path}: not UTF-8 ({error}); copy it again") from None
+    if lines[0].startswith("#version"):
+        del lines[0]
+    pairs = []
+    for number, line in enumerate(lines, 2):
+        parts = line.removesuffix("\r").split(" ")
+        if line.strip() and (len(parts) != 2 or not all(parts)):
+            raise VocabularyError(f"{path} line {number}: expected two tokens with a space between, got {line!r:.60}")
+        if line.strip():
+            pairs.append((parts[0], parts[1]))
+    return pairs

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
-from bertlab.tokenizers.protocol import AddedToken
+from bertlab.tokenizers.token_table import AddedToken
 from bertlab.tokenizers.wordpiece.base import read_config
 
 _FILES = TOKENIZER_JSON, CONFIG_FILE, ADDED_FILE = "tokenizer.json", "tokenizer_config.json", "added_tokens.json"

@@ -1,6 +1,5 @@
 """The common part of the tokenizers of every kind: packing, batches one text after the other, ids back to text."""
 
-import json
 from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Sequence
@@ -10,20 +9,33 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.files import read_json
+from bertlab.tokenizers.token_table import TokenTable
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_one, pack_rows
 
+COPY_IT = "copy the original again"  # the advice for a damaged file of a tokenizer
 
-class BaseTokenizer(ABC):
-    """Base of the tokenizers, which together with a subclass's own methods follows the protocol `Tokenizer`.
 
-    A subclass sets `kind`, `SETTINGS` and in its constructor `vocabulary` and an attribute for each setting; it
+class Tokenizer(ABC):
+    """Text into ids and back. In every method that reads text, `special_tokens=True` reads "[MASK]" as that token.
+
+    A family names the kind of tokenizer that its checkpoints come with; `bertlab.checkpoints.load_tokenizer` chooses by
+    it. A subclass sets `kind`, `SETTINGS` and in its constructor `vocabulary` and an attribute for each setting; it
     defines `encode`, `encode_with_offsets`, `_text_of`, `save` and `load`.
+
+    Example:
+        >>> from bertlab.checkpoints import load_tokenizer
+        >>> tokenizer = load_tokenizer("bertlab-mini")
+        >>> isinstance(tokenizer, Tokenizer)
+        True
+        >>> tokenizer.decode(tokenizer.encode("A small house."))
+        'a small house.'
     """
 
-    kind: ClassVar[str]
+    kind: ClassVar[str]  # a key of `bertlab.tokenizers.kinds`
     word_prefix: ClassVar[str] = ""  # before each of several words or sentences encoded one by one, save the first
     SETTINGS: ClassVar[tuple[str, ...]]  # names of the constructor's arguments after the vocabulary, in their order
-    vocabulary: Any  # a `bertlab.tokenizers.protocol.TokenVocabulary`
+    vocabulary: TokenTable
 
     def __reduce__(self):
         """Worker processes get the settings; each fills the tables of its own."""
@@ -146,12 +158,4 @@ def ragged(rows: Iterable[Sequence[int]]) -> Ragged:
 
 def read_config(path: Path) -> dict:
     """The object in a tokenizer_config.json; {} without the file. Raises ConfigError for other content."""
-    if not path.exists():
-        return {}
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be read as JSON ({error})") from error
-    if not isinstance(values, dict):
-        raise ConfigError(f"{path}: expected a JSON object with fields such as do_lower_case, not {values!r:.60}")
-    return values
+    return read_json(path, ConfigError, COPY_IT, dict) if path.exists() else {}

@@ -106,6 +106,21 @@ def text_segments(vocabulary, attention_mask: np.ndarray) -> np.ndarray:
     return segments
 
 
+def padded_rows(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[np.ndarray, np.ndarray]:
+    """input_ids and attention_mask, (B, T) int32 each, of rows of different lengths; T is that of the longest."""
+    ids = np.full((len(rows), max(map(len, rows))), pad_id, np.int32)  # (B, T)
+    real = np.zeros_like(ids)
+    for padded, used, row in zip(ids, real, rows):
+        padded[: len(row)], used[: len(row)] = row, 1
+    return ids, real
+
+
+def text_inputs(vocabulary, rows: Sequence[Sequence[int]], pad_id: int) -> dict[str, np.ndarray]:
+    """The model's inputs for rows of one text each, special tokens included: (B, T) int32 each."""
+    ids, real = padded_rows(rows, pad_id)
+    return {"input_ids": ids, "attention_mask": real, "token_type_ids": text_segments(vocabulary, real)}
+
+
 def pack_one(vocabulary, ids_a: Sequence[int], ids_b: Sequence[int] | None, max_length: int | None) -> dict:
     """One row of the model's input, not padded: input_ids, token_type_ids and attention_mask, each (T,) int32.
 

@@ -5,7 +5,6 @@ chunk by itself, so its result does not depend on the chunk's position: we count
 text, and tokenize each of those once (43 MB of novels hold 7.9 million chunks, 0.24 million of them distinct).
 """
 
-import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -17,14 +16,10 @@ from pathlib import Path
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.progress import Bar, bar
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
+from bertlab.tokenizers.wordpiece.fast_words import ChunkTable, FastWords, chunks_of
 
 BLOCK = 1 << 22  # characters counted at a time
 MAX_LINE_PART = 1 << 26  # bytes without any space or line end: no text looks like that
-TABLE_CHUNKS = 500_000  # distinct chunks whose words are remembered, about 100 MB in each process
-
-# str.split() takes these for spaces; BERT's cleaning deletes them as control characters before it splits.
-_DELETED_SPACES = "\x0b\x0c\x1c\x1d\x1e\x1f\x85"
-_ASCII_WORDS = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
 
 
 # --- reading ---
@@ -154,37 +149,12 @@ def _watch(blocks: Iterable[str], running: Bar | None) -> Iterator[str]:
             running.advance(len(block) / 1e6)
 
 
-class BlockCounter:
-    """Counts the words of blocks of text, and remembers the words of each chunk for the blocks to come."""
-
-    def __init__(self, basic: BasicTokenizer):
-        self._basic = basic
-        self._words_of: dict[str, list[str]] = {}  # chunk → its words
-
-    def __call__(self, text: str) -> dict[str, int]:
-        words = {}
-        for chunk, count in Counter(chunks_of(text)).items():
-            if chunk not in self._words_of:
-                self._words_of[chunk] = words_of_chunk(chunk, self._basic)
-            for word in self._words_of[chunk]:
-                words[word] = words.get(word, 0) + count
-        if len(self._words_of) > TABLE_CHUNKS:
-            self._words_of.clear()
-        return words
-
-
-def chunks_of(text: str) -> list[str]:
-    """The parts of a text between spaces and line ends."""
-    for character in _DELETED_SPACES:
-        text = text.replace(character, "")
-    return text.split()
-
-
-def words_of_chunk(chunk: str, basic: BasicTokenizer) -> list[str]:
-    """The basic tokens of one whitespace-free chunk. Printable ASCII, nearly all of English, takes a short cut."""
-    if chunk.isascii() and chunk.isprintable():
-        return _ASCII_WORDS.findall(chunk.lower() if basic.lowercase else chunk)
-    return [word.text for word in basic.words(chunk)]
+def _words_of_block(text: str, words_of: ChunkTable) -> dict[str, int]:
+    words = {}
+    for chunk, count in Counter(chunks_of(text)).items():
+        for word in words_of[chunk]:
+            words[word] = words.get(word, 0) + count
+    return words
 
 
 # --- several processes ---
@@ -193,7 +163,8 @@ def words_of_chunk(chunk: str, basic: BasicTokenizer) -> list[str]:
 def _count_blocks(blocks: Iterable[str], basic: BasicTokenizer, workers: int) -> Iterator[dict[str, int]]:
     """Yields the counts of each block, in order; never holds more than a few blocks (`Executor.map` takes them all)."""
     if workers == 1:
-        yield from map(BlockCounter(basic), blocks)
+        words_of = ChunkTable(FastWords(basic))
+        yield from (_words_of_block(block, words_of) for block in blocks)
         return
     # "spawn": a forked copy of a process in which TensorFlow's threads run can hang
     with ProcessPoolExecutor(workers, get_context("spawn"), _set_up_worker, (basic,)) as pool:
@@ -213,12 +184,12 @@ def _count_blocks(blocks: Iterable[str], basic: BasicTokenizer, workers: int) ->
 
 
 def _set_up_worker(basic: BasicTokenizer) -> None:
-    global _counter_of_this_process
-    _counter_of_this_process = BlockCounter(basic)
+    global _words_of
+    _words_of = ChunkTable(FastWords(basic))
 
 
 def _count_in_worker(block: str) -> dict[str, int]:
-    return _counter_of_this_process(block)
+    return _words_of_block(block, _words_of)
 
 
 # --- bounded memory ---

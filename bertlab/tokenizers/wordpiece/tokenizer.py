@@ -5,11 +5,12 @@
 Tokens that continue a word begin with ##. A word of which any part has no token is [UNK] as a whole (Wu et al. 2016,
 "Google's Neural Machine Translation System", section 4.1; `WordpieceTokenizer` in google-research/bert).
 
-This module is the readable form. `batch` does the same for many texts at once, `graph` inside a TensorFlow graph.
+This module is the readable form. `batch` does the same fast, `graph` inside a TensorFlow graph.
 """
 
 import json
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from bertlab.common.errors import ConfigError, VocabularyError
 from bertlab.common.files import write_text
 from bertlab.tokenizers.wordpiece.added import WholeTokens, in_config, remove_other_files
-from bertlab.tokenizers.wordpiece.base import BaseTokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word
 from bertlab.tokenizers.wordpiece.batch import BatchTokenizer
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding
@@ -29,7 +30,7 @@ VOCABULARY_FILE = "vocab.txt"
 CONFIG_FILE = "tokenizer_config.json"
 
 
-class WordPieceTokenizer(BaseTokenizer):
+class WordPieceTokenizer(Tokenizer):
     """BERT's tokenizer, the same to the last code point as the published one.
 
     vocabulary: the tokens and their ids.
@@ -70,7 +71,10 @@ class WordPieceTokenizer(BaseTokenizer):
         self.basic = BasicTokenizer(lowercase, strip_accents, split_cjk)
         self.whole = WholeTokens(vocabulary.added, SPECIAL_TOKENS, self.basic.normal_form)
         self._whole_texts = {*SPECIAL_TOKENS, *(token.text for token in vocabulary.added)}
-        self._batch = BatchTokenizer(self)
+
+    @cached_property
+    def _batch(self) -> BatchTokenizer:
+        return BatchTokenizer(self)
 
     # === One text ===
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_bytes
-from bertlab.tokenizers.protocol import AddedToken, TokenTable
+from bertlab.tokenizers.token_table import AddedToken, TokenTable
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ONE_PER_LINE = "each line holds one token"
@@ -32,16 +32,12 @@ class Vocabulary(TokenTable):
         (7, 6, 4)
     """
 
-    def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token", added: Iterable[AddedToken] = ()):
-        self._fill(tuple(pieces), where)
-        self.added = tuple(added)
-
     file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
     pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
 
-    def _fill(self, pieces: tuple[str, ...], where: str) -> None:
-        """where: the words before the one-based number of a token in error messages."""
-        self.pieces = pieces
+    def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token", added: Iterable[AddedToken] = ()):
+        self.pieces = pieces = tuple(pieces)
+        self.added = tuple(added)
         self._index = {}
         for number, piece in enumerate(pieces, start=1):
             if not piece:
@@ -62,6 +58,7 @@ class Vocabulary(TokenTable):
                 f"{where} {len(pieces)} is the last one, and {', '.join(missing)} is missing; "
                 f"a BERT vocabulary contains {' '.join(SPECIAL_TOKENS)}"
             )
+        self._set_special_ids(SPECIAL_TOKENS)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Vocabulary":
@@ -88,12 +85,6 @@ class Vocabulary(TokenTable):
     def _to_bytes(self) -> bytes:
         return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
 
-    def __eq__(self, other) -> bool:
-        return isinstance(other, Vocabulary) and (self.pieces, self.added) == (other.pieces, other.added)
-
-    def __hash__(self) -> int:
-        return hash((self.pieces, self.added))
-
     def continues(self, piece: str) -> bool:
         """Whether a token continues a word."""
         return piece.startswith("##")
@@ -110,31 +101,6 @@ class Vocabulary(TokenTable):
     def longest(self) -> int:
         """The length of the longest token."""
         return max(map(len, self.pieces))
-
-    @property
-    def pad_id(self) -> int:
-        return self._index[PAD]
-
-    @property
-    def unk_id(self) -> int:
-        return self._index[UNK]
-
-    @property
-    def cls_id(self) -> int:
-        return self._index[CLS]
-
-    @property
-    def sep_id(self) -> int:
-        return self._index[SEP]
-
-    @property
-    def mask_id(self) -> int:
-        return self._index[MASK]
-
-    @property
-    def special_ids(self) -> tuple[int, ...]:
-        """Ids of [PAD], [UNK], [CLS], [SEP] and [MASK], in this order."""
-        return tuple(self._index[token] for token in SPECIAL_TOKENS)
 
     @cached_property
     def sha256(self) -> str:

@@ -30,20 +30,16 @@ class BaselineSettings(Settings):
         settings = BaselineSettings(units=256, recurrent_layers=2)
     """
 
-    word_size: int = setting(128, "Dimensions of a word's vector (--baseline).", at_least=1)
-    units: int = setting(
-        128, "Units of each recurrent layer, in each direction (--baseline, --head bilstm).", at_least=1
-    )
-    recurrent_layers: int = setting(1, "Number of recurrent layers (--baseline, --head bilstm).", at_least=1)
-    head_dropout: float = setting(
-        0.3, "Dropout before each layer behind the vectors (--baseline, --features).", at_least=0, below=1
-    )
+    word_size: int = setting(128, "Dimensions of a word's vector.", at_least=1)
+    units: int = setting(128, "Units of each recurrent layer, in each direction.", at_least=1)
+    recurrent_layers: int = setting(1, "Number of recurrent layers.", at_least=1, rare=True)
+    head_dropout: float = setting(0.3, "Dropout before each layer behind the vectors.", at_least=0, below=1, rare=True)
     min_count: int = setting(
-        2, "Times that a word has to be in the training rows; others are [UNK] (--baseline).", at_least=1
+        2, "Times that a word has to be in the training rows; others are [UNK].", at_least=1, rare=True
     )
-    most_words: int = setting(30_000, "Largest number of words, the most frequent ones (--baseline).", at_least=1)
+    most_words: int = setting(30_000, "Largest number of words, the most frequent ones.", at_least=1, rare=True)
     lowercase: bool = setting(
-        True, "Read capital letters as small ones, without accents (--baseline).", option="--lowercase/--cased"
+        True, "Read capital letters as small ones, without accents.", option="--lowercase/--cased", rare=True
     )
 
 

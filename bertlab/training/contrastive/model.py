@@ -11,7 +11,7 @@ Letters: B pairs of a batch, N rows of a part, T tokens, H hidden size.
 import keras
 from keras import ops
 
-from bertlab.training.devices.accumulation import accumulated_step, split
+from bertlab.training.devices.accumulation import InParts, split
 from bertlab.training.devices.distribution import num_replicas
 from bertlab.training.finetuning.trainer import inputs_of
 from bertlab.training.runs.metrics import FirstBadStep
@@ -32,7 +32,7 @@ def contrastive_loss(first, second, temperature: float):
     return -ops.mean(ops.diagonal(ops.log_softmax(scores, axis=-1)))
 
 
-class ContrastiveTuner(keras.Model):
+class ContrastiveTuner(InParts, keras.Model):
     """An encoder whose loss is `contrastive_loss`.
 
     A batch has 2 B rows, first texts, then their partners, and their numbers, `rows` (2 B,).
@@ -53,19 +53,10 @@ class ContrastiveTuner(keras.Model):
         """The backbone's configuration."""
         return self.backbone.config
 
-    def _maybe_symbolic_build(self, *args, **kwargs):
-        """Keras's method that creates missing variables. Here none is missing."""
-
     def call(self, batch, training=False):
         hidden = self.backbone(inputs_of(batch, self.backbone), training=training)["sequence_output"]  # (N, T, H)
         weights = ops.cast(batch["attention_mask"], hidden.dtype)
         return ops.einsum("bth,bt->bh", hidden, weights) / ops.sum(weights, axis=1, keepdims=True)
-
-    def train_step(self, *data):
-        if self.accumulation == 1 and num_replicas() == 1:
-            return super().train_step(*data)
-        *state, (batch, *_) = data
-        return accumulated_step(self, *state, batch)
 
     def with_totals(self, batch: dict) -> dict:
         """The batch and, for `compute_loss` on parts of it, the vectors of its rows: (2 B, H), 0 for other devices'."""

@@ -16,7 +16,6 @@ Letters: B pairs of a batch, T tokens, H hidden size.
 
 import dataclasses
 import hashlib
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,34 +27,28 @@ from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
 from bertlab.checkpoints.digest import model_digests
 from bertlab.checkpoints.saving import check_replaceable, format_of
-from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.common.files import read_json, write_atomically, write_json
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.files import write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.metrics import spearman
 from bertlab.data.tasks.rows import PairRow
 from bertlab.plots import tuning_curves
 from bertlab.tokenizers.wordpiece.encoding import with_specials
 from bertlab.training.contrastive.model import ROWS, ContrastiveTuner
 from bertlab.training.contrastive.settings import ContrastiveSettings
-from bertlab.training.devices.distribution import data_parallel, num_replicas, on_devices
+from bertlab.training.devices.distribution import data_parallel, num_replicas
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.optimizer import finetuning_optimizer
 from bertlab.training.finetuning.results import json_values
-from bertlab.training.finetuning.trainer import learning_rate_at
-from bertlab.training.runs.callbacks import (
-    History,
-    ProgressLines,
-    RunFiles,
-    keep_state,
-    remove_states,
-    restored_progress,
-)
+from bertlab.training.recipes.schedule import learning_rate_at
+from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
+from bertlab.training.runs.curves import RunFiles, save_figure
+from bertlab.training.runs.loop import Progress, TrainingLoop
 
 RESULTS, SETTINGS, STATES, LOGS, CURVE = "results.json", "settings.json", "states", "logs", "curve.png"
-_STATES_KEPT = 2
 
 
 @dataclass(frozen=True)
@@ -79,15 +72,12 @@ class ContrastiveResult:
 
 
 @dataclass
-class _Progress:
-    """The progress of a run. losses: of the steps of the current epoch. rows: of metrics.csv."""
+class _Progress(Progress):
+    """before: Spearman's correlation before training. losses: of the steps of the current epoch."""
 
     before: float | None = None
-    step: int = 0
     losses: list[float] = field(default_factory=list)
     epochs: list[dict] = field(default_factory=list)
-    rows: list[dict] = field(default_factory=list)
-    seconds: float = 0.0
 
 
 def tune_vectors(
@@ -115,13 +105,10 @@ def tune_vectors(
     check_replaceable(out, model, SETTINGS)
     with data_parallel(settings.devices):
         run = _Run(model, pairs, Path(out), settings, graded, say)
-        finished = run.out / RESULTS
-        if run.work.file.exists() or finished.exists():
-            run.work.check()
-        run.work.check_unused(STATES, LOGS, CURVE)
-        if finished.exists():
-            return ContrastiveResult(**read_json(finished))
-        run.work.begin()
+        finished = run.job.result(RESULTS)
+        if finished is not None:
+            return ContrastiveResult(**finished)
+        run.job.start(STATES, LOGS, CURVE)
         with backend_errors():
             progress = run.train()
         return run.finish(progress)
@@ -142,9 +129,7 @@ class _Run:
         chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
         chosen |= {"precision": precision, "backend": keras.backend.backend()}
         defaults = ContrastiveSettings().to_dict() | {"backend": "tensorflow"}  # of folders older than a setting
-        self.work = WorkFolder(
-            out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen}, defaults=defaults
-        )
+        self.job = Job(out, SETTINGS, {"model": str(model), **identity, "rows": rows, **chosen}, defaults=defaults)
         if self.backbone.pooler is not None:
             self.backbone.pooler.trainable = False  # the vectors do not come from it
         self.limit = min(settings.max_length, self.backbone.config.max_tokens)
@@ -153,7 +138,6 @@ class _Run:
         self.rows = [with_specials(self.tokenizer.vocabulary, ids[: self.limit - 2]) for ids in encoded]
         self.together = _pairs_together(settings, len(pairs))
         self.per_epoch = len(pairs) // self.together
-        self.files = RunFiles(out / LOGS, History(settings.interval), curve=False)
 
     def train(self) -> _Progress:
         """All epochs, from the last state if there is one."""
@@ -166,52 +150,34 @@ class _Run:
         progress = _Progress(**found) if found else _Progress(before=self._judge())
         if found:
             self.say(f"resumes from step {progress.step:,} of {total:,}")
-        lines = ProgressLines(total, self.say, progress.step)
+        advice = (
+            f"(learning rate {settings.learning_rate:g}, temperature {settings.temperature:g}): choose a lower "
+            "learning rate or a higher temperature"
+        )
+        files = RunFiles(self.out / LOGS, curve=False)
+        self.loop = TrainingLoop(tuner, progress, settings.interval, self.out / STATES, files, advice)
         with bar("Tuning of vectors", total, progress.step) as running:
+            lines = ProgressLines(total, self.say, progress.step, running)
             while progress.step < total:
-                note = f"loss {self._step(tuner, progress, total):.3f}"
-                running.advance(note=note)
-                lines.show(progress.step, note)
+                loss = self._step(tuner, progress, total)
+                lines.advance(1, f"loss {loss:.3f}")
         return progress
 
     def _step(self, tuner: ContrastiveTuner, progress: _Progress, total: int) -> float:
         """One update, with what is due after it. Returns the loss."""
-        began = time.perf_counter()
-        tuner.optimizer.learning_rate.assign(learning_rate_at(progress.step, total, self.settings))
-        loss = float(tuner.train_on_batch(on_devices(self._batch(progress.step)), return_dict=True)["loss"])
-        progress.step += 1
+        loss = self.loop.step(self._batch(progress.step), learning_rate_at(progress.step, total, self.settings))
         progress.losses.append(loss)
-        progress.seconds += time.perf_counter() - began
-        if not np.isfinite(loss):
-            raise TrainingError(
-                f"the loss of step {progress.step} is infinite or NaN (learning rate {self.settings.learning_rate:g}, "
-                f"temperature {self.settings.temperature:g}): choose a lower learning rate or a higher temperature"
-            )
         if progress.step % self.per_epoch == 0:
-            row = {
-                "epoch": len(progress.epochs) + 1,
-                "loss": float(np.mean(progress.losses)),
-                "spearman": self._judge(),
-            }
+            mean = float(np.mean(progress.losses))
+            row = {"epoch": len(progress.epochs) + 1, "loss": mean, "spearman": self._judge()}
             progress.epochs.append(row)
             progress.losses = []
-            self._report(progress, {name: value for name, value in row.items() if value is not None})
+            self.loop.record({name: value for name, value in row.items() if value is not None}, save=False)
             self.say(ContrastiveResult(None, [row], 0.0).summary())
-            self._draw(progress)
-        if progress.step % self.settings.interval == 0:
-            self._report(progress, {"loss": loss})
-            keep_state(self.out / STATES, progress.step, tuner, dataclasses.asdict(progress), _STATES_KEPT)
+            save_figure(self.out / CURVE, tuning_curves(progress.rows, progress.before))
+        if self.loop.is_interval_over:
+            self.loop.record({"loss": loss})
         return loss
-
-    def _report(self, progress: _Progress, row: dict) -> None:
-        progress.rows.append({"step": progress.step, "seconds": progress.seconds} | row)
-        self.files.history.rows = progress.rows
-        self.files.write()
-
-    def _draw(self, progress: _Progress) -> None:
-        figure = tuning_curves(progress.rows, progress.before)
-        path = self.out / CURVE
-        write_atomically(path, lambda partial: figure.savefig(partial, format="png", dpi=120), CheckpointError)
 
     def _batch(self, step: int) -> dict[str, np.ndarray]:
         """The first texts of B pairs, then the second ones: (2 B, T) int32 each. It follows from the step alone.

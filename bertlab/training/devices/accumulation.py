@@ -28,6 +28,24 @@ def split(batch: dict, parts: int) -> dict:
     return {name: cut(values) for name, values in batch.items()}
 
 
+class InParts:
+    """A part of a `keras.Model`: computes each batch in `accumulation` parts, on one or several devices.
+
+    The model has `accumulation`, `bad_step` (a `FirstBadStep`) and `with_totals`: the batch and what all of its parts
+    need to know of the others.
+    """
+
+    def _maybe_symbolic_build(self, *args, **kwargs):
+        """Keras's method that creates missing variables. Here none is missing; on several devices it would fail."""
+
+    def train_step(self, *data):
+        if self.accumulation == 1 and distribution.num_replicas() == 1:
+            return super().train_step(*data)
+        *state, batch = data
+        batch = batch[0] if isinstance(batch, tuple) else batch  # of `train_on_batch`
+        return distribution.metrics_of_device(accumulated_step(self, *state, batch))
+
+
 def accumulated_step(trainer, *data):
     """Keras's `train_step` for a batch in `trainer.accumulation` parts on one or several devices."""
     steps = {"tensorflow": _tensorflow_step, "jax": _jax_step, "torch": _torch_step}

@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 
 from bertlab.common.errors import ConfigError
 from bertlab.common.files import read_json, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.tasks.features import Features
 from bertlab.training.features.models import VECTORS
 from bertlab.training.finetuning.batches import full_batch
@@ -77,7 +77,7 @@ class VectorFolder:
                 if part is not None:
                     digest.update(part.values.tobytes() + part.row_splits.tobytes())
             rows[name] = digest.hexdigest()[:16]
-        self._work = WorkFolder(self.path, _IDENTITY, source | {"rows": rows, "together": BATCH_SIZE})
+        self._work = Job(self.path, _IDENTITY, source | {"rows": rows, "together": BATCH_SIZE})
 
     def check(self) -> None:
         """Raises ConfigError for a folder with vectors of another model or text, or that another start is filling.

@@ -39,8 +39,8 @@ class FeatureSettings(Settings):
     layers: str = setting("last", f"Layers of the frozen model, such as {EXAMPLES}.")
     head: str = setting("linear", "Head that is trained on their vectors.", choices=HEADS)
     units: int = setting(128, "Units of each layer of the BiLSTM, in each direction.", at_least=1)
-    recurrent_layers: int = setting(1, "Layers of the BiLSTM.", at_least=1)
-    head_dropout: float = setting(0.3, "Dropout before each layer of the head.", at_least=0, below=1)
+    recurrent_layers: int = setting(1, "Layers of the BiLSTM.", at_least=1, rare=True)
+    head_dropout: float = setting(0.3, "Dropout before each layer of the head.", at_least=0, below=1, rare=True)
 
 
 def settings_read(head: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ and B (r, d): rank r in each head.
 Letters: H hidden size, r rank, A heads, d head size.
 """
 
+import math
 from collections.abc import Collection
 
 import keras
@@ -21,6 +22,7 @@ from keras import ops
 from bertlab.common.errors import ConfigError
 from bertlab.families.abilities import check_attends
 from bertlab.families.names import BACKBONE
+from bertlab.training.runs.state import value_of
 
 ADAPTED = ("query", "value")  # names of the layers, in every attention
 
@@ -62,11 +64,11 @@ def merged(model: keras.Model, plain: keras.Model) -> keras.Model:
     """
     additions = {}
     for layer in _adapted(model):
-        added = np.matmul(_value(layer.lora_kernel_a), _value(layer.lora_kernel_b))
+        added = np.matmul(value_of(layer.lora_kernel_a), value_of(layer.lora_kernel_b))
         additions[f"{layer.path}/kernel"] = layer.lora_alpha / layer.lora_rank * added
     own = {variable.path: variable for variable in model.weights}
     for variable in plain.weights:
-        variable.assign(_value(own[variable.path]) + additions.pop(variable.path, 0))
+        variable.assign(value_of(own[variable.path]) + additions.pop(variable.path, 0))
     assert not additions, f"no kernels for {list(additions)}"
     return plain
 
@@ -75,17 +77,15 @@ def put_merged(model: keras.Model, plain: keras.Model) -> None:
     """The inverse of `merged`: gives `model` the weights of a plain one, and adapters that add nothing."""
     own = {variable.path: variable for variable in model.weights}
     for variable in plain.weights:
-        own[variable.path].assign(_value(variable))
+        own[variable.path].assign(value_of(variable))
     for layer in _adapted(model):
         layer.lora_kernel_b.assign(ops.zeros_like(layer.lora_kernel_b))
 
 
 def summary(model: keras.Model) -> str:
     """A sentence for the user with the number of weights that are trained."""
-    layers = _adapted(model)
-    added = sum(_size(variable) for variable in adapters_of(model))
-    trained = sum(_size(variable) for variable in model.trainable_variables)
-    total = sum(_size(variable) for variable in model.weights)
+    layers, groups = _adapted(model), (adapters_of(model), model.trainable_variables, model.weights)
+    added, trained, total = (sum(math.prod(variable.shape) for variable in group) for group in groups)
     return (
         f"adapters of rank {layers[0].lora_rank} on {len(layers)} kernels have {added:,} weights; with the head "
         f"{trained:,} of {total:,} are trained ({trained / total:.2%})"
@@ -93,17 +93,8 @@ def summary(model: keras.Model) -> str:
 
 
 def _dense_layers(model) -> list[keras.layers.Layer]:
-    """The layers that an adapter belongs to."""
     return [getattr(layer.attention, name) for layer in model.backbone.encoder.layers_ for name in ADAPTED]
 
 
 def _adapted(model) -> list[keras.layers.Layer]:
     return [layer for layer in _dense_layers(model) if layer.lora_enabled]
-
-
-def _size(variable) -> int:
-    return int(np.prod(variable.shape))
-
-
-def _value(variable) -> np.ndarray:
-    return ops.convert_to_numpy(ops.convert_to_tensor(variable))

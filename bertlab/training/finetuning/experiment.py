@@ -22,7 +22,6 @@ from pathlib import Path
 
 import keras
 import numpy as np
-from keras import ops
 
 from bertlab import checkpoints
 from bertlab.checkpoints.digest import weights_digest
@@ -30,8 +29,8 @@ from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
 from bertlab.common.files import read_json, write_json
-from bertlab.common.progress import bar, bars_are_shown
-from bertlab.common.work_folder import WorkFolder
+from bertlab.common.job import Job
+from bertlab.common.progress import bar
 from bertlab.data.tasks.rows import TaskData
 from bertlab.data.tasks.splits import check_rows
 from bertlab.training.devices.distribution import data_parallel
@@ -40,8 +39,7 @@ from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
-from bertlab.training.finetuning.checks import check_choices, digest_rows
-from bertlab.training.finetuning.class_weights import class_weights
+from bertlab.training.finetuning.checks import check_choices, class_weights, digest_rows
 from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
 from bertlab.training.finetuning.mistakes import nothing_found
 from bertlab.training.finetuning.outputs import write_outputs
@@ -50,7 +48,9 @@ from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import save_finetuned
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
 from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
-from bertlab.training.runs.callbacks import History, ProgressLines, RunFiles
+from bertlab.training.runs.callbacks import ProgressLines
+from bertlab.training.runs.curves import RunFiles
+from bertlab.training.runs.state import value_of
 
 RESULTS, SETTINGS, TEST = "results.json", "settings.json", "test"
 STATES, LOGS = ".states", "logs"
@@ -157,11 +157,7 @@ class Experiment:
         if missing:
             self._note("the checkpoint has no pooler; a new one is trained")
         names = set(loaded.load_report.loaded)
-        values = {
-            path: ops.convert_to_numpy(ops.convert_to_tensor(variable))
-            for path, variable in variables_of(loaded).items()
-            if path in names
-        }
+        values = {path: value_of(one) for path, one in variables_of(loaded).items() if path in names}
         config = loaded.config
         if self.recipe.dropout is not None:
             config = config.with_dropout(self.recipe.dropout)
@@ -172,9 +168,9 @@ class Experiment:
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
         self._check_replaceable()
         defaults = dataclasses.asdict(Recipe()) | {"backend": "tensorflow"}  # of folders that are older than a setting
-        work = WorkFolder(self.out, SETTINGS, self.identity(), defaults=defaults)
+        job = Job(self.out, SETTINGS, self.identity(), defaults=defaults)
         if self._has_runs():
-            work.check()
+            job.check()
         finished = self.out / RESULTS
         if finished.exists():
             result = FineTuningResult.from_dict(read_json(finished))
@@ -186,7 +182,7 @@ class Experiment:
         if memory_check:
             self.check_memory(train)
         trainers = self._trainers()
-        self._begin(work)
+        self._begin(job)
         on_begin()
         train, dev, test = self._prepared(train, dev, test)
         runs = self._all_runs(trainers, train, dev, callbacks)
@@ -231,11 +227,11 @@ class Experiment:
         states = any((self.out / "runs").glob(f"*{STATES}/state-*"))
         return (self.out / RESULTS).exists() or states or any(run.diverged is None for run in runs)
 
-    def _begin(self, work: WorkFolder) -> None:
+    def _begin(self, job: Job) -> None:
         """Marks the folder as this experiment's; runs of another one, which all diverged, are deleted."""
-        if work.differences():
+        if job.differences():
             shutil.rmtree(self.out / "runs", ignore_errors=True)
-        work.begin()
+        job.begin()
 
     def _encode(self, split: str) -> Encoded:
         return self._encode_of(self.task, self.task_kind, split)
@@ -290,45 +286,31 @@ class Experiment:
         model.backbone.read_vocabulary(self.tokenizer.vocabulary)  # in a start from scratch nothing else enters it
         return model
 
-    def _plan(self) -> list[tuple[Recipe, str, int]]:
-        starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
-        return [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
-
     def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded, callbacks) -> list[RunResult]:
-        plan, runs = self._plan(), []
+        starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
+        plan = [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
+        runs: list[RunResult] = []
         steps = [trainers[start].steps(train, recipe) * recipe.epochs for recipe, start, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
-            lines = ProgressLines(sum(steps), self.say)
-            for number, ((recipe, start, seed), planned) in enumerate(zip(plan, steps)):
-                file = self.out / "runs" / f"{run_name(start, recipe, seed)}.json"
-                done = _Advance(running, lines, sum(steps[:number]), f"{start}, seed {seed}, ")
+            lines = ProgressLines(sum(steps), self.say, 0, running)
+            for (recipe, start, seed), planned in zip(plan, steps):
+                name = run_name(start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
+                file, begin = self.out / "runs" / f"{name}.json", lines.done
                 if file.exists():
                     runs.append(RunResult.load(file))
                 else:
-                    watching = self._watching(file.stem, recipe, f"{start}, seed {seed}", done, callbacks)
+                    watching = Watching(
+                        f"{start}, seed {seed}", lines, file.with_suffix(STATES),
+                        RunFiles(self.out / LOGS / name, curve=False), callbacks, self.say,
+                    )  # fmt: skip
                     runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
                     self._keep(trainers[start], runs, file)
-                done.skip(planned - done.steps)  # kept from before, or stopped early
+                lines.skip(begin + planned - lines.done)  # kept from before, or stopped early
                 if runs[-1].diverged is not None:
                     self._note(f"{start}: {runs[-1].diverged}")
         if best_run(runs).diverged is not None:
             raise TrainingError(f"all {len(self.settings)} settings diverged, the first so: {runs[0].diverged}")
         return runs
-
-    def _watching(self, name: str, recipe: Recipe, title: str, advance, callbacks) -> Watching:
-        """The states of a run, its logs, and lines about its epochs where no bar is drawn."""
-        history = History(recipe.interval)
-        files = RunFiles(self.out / LOGS / name, history, curve=False)
-
-        def report(rows: list[dict]) -> None:
-            history.rows = rows
-            files.write()
-            if "epoch" in rows[-1] and not bars_are_shown():
-                figures = " ".join(f"{name} {value:.4f}" for name, value in _main_figures(rows[-1]).items())
-                self.say(f"{title}, epoch {rows[-1]['epoch']} of {recipe.epochs}: {figures}")
-
-        states = self.out / "runs" / f"{name}{STATES}"
-        return Watching(advance, states, report, callbacks, self.say, skip=advance.skip)
 
     def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
         own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
@@ -346,10 +328,7 @@ class Experiment:
         )
 
     def _weights(self, run: RunResult) -> Path:
-        recipe = dataclasses.replace(
-            self.recipe, batch_size=run.batch_size, learning_rate=run.learning_rate, epochs=run.planned_epochs
-        )
-        return self.out / "runs" / run_name(run.start, recipe, run.seed)
+        return self.out / "runs" / run_name(*run.setting, run.seed)
 
     def _drop_weights(self, run: RunResult) -> None:
         """Deletes weights that are in the folder itself by now; by their name they are gone at once or not at all."""
@@ -429,27 +408,3 @@ class Experiment:
 def _predictions(trainer: Trainer, encoded: Encoded, title: str) -> Decoded:
     with bar(title, trainer.size(encoded)) as running:
         return trainer.predict(encoded, running.advance)
-
-
-class _Advance:
-    """Moves the bar, or prints lines instead, and counts the steps of one run. before: steps of the runs before it."""
-
-    def __init__(self, running, lines: ProgressLines, before: int, prefix: str):
-        self._running, self._lines, self._before, self._prefix, self.steps = running, lines, before, prefix, 0
-
-    def __call__(self, steps: int, note: str) -> None:
-        self.steps += steps
-        self._running.advance(steps, note=self._prefix + note)
-        self._lines.show(self._before + self.steps, self._prefix + note)
-
-    def skip(self, steps: int) -> None:
-        """Moves over steps that are not computed now: the time left is estimated from the others."""
-        self.steps += steps
-        self._lines.first_step += steps
-        self._running.advance(steps)
-
-
-def _main_figures(row: dict) -> dict[str, float]:
-    """The loss and the first metric of an epoch's row."""
-    first = next(name for name in row if name.startswith("val_"))
-    return {"loss": row["loss"], first.removeprefix("val_"): row[first]}

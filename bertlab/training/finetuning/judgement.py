@@ -27,11 +27,11 @@ from bertlab.data.tasks.class_report import (
 from bertlab.data.tasks.metrics import label_matrix, score
 from bertlab.data.tasks.metrics_entities import entity_counts, is_entity_tag
 from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow, TaskData
-from bertlab.plots import confusion_matrix, reliability_diagram
+from bertlab.plots import BLUE, GREY, confusion_matrix, new_figure, reliability_diagram
 from bertlab.training.finetuning.mistakes import is_regression, judged_predictions, nothing_found
-from bertlab.training.finetuning.outputs import confusion_figure, gold_and_predicted, save_figure
 from bertlab.training.finetuning.results import json_values
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
+from bertlab.training.runs.curves import save_figure
 
 EVALUATION, REPORT, PREDICTIONS = "evaluation.json", "report.txt", "predictions.csv"
 PICTURES = CONFUSION, CALIBRATION = "confusion.png", "calibration.png"
@@ -84,15 +84,12 @@ class Judgement:
 
     def _class_table(self) -> list[str]:
         width = max(12, *(len(one.label) for one in self.classes))
-        lines = [f"{'class':<{width}} precision  recall      f1  support"]
-        for one in self.classes:
-            lines.append(
-                f"{one.label:<{width}}   {one.precision:7.4f} {one.recall:7.4f} {one.f1:7.4f}  {one.support:7,}"
-            )
-        for name, mean in averages(self.classes).items():
-            shown = f"{name} mean"
-            lines.append(f"{shown:<{width}}   {mean['precision']:7.4f} {mean['recall']:7.4f} {mean['f1']:7.4f}")
-        return lines
+        rows = [(one.label, dataclasses.asdict(one), f"  {one.support:7,}") for one in self.classes]
+        rows += [(f"{name} mean", mean, "") for name, mean in averages(self.classes).items()]
+        return [f"{'class':<{width}} precision  recall      f1  support"] + [
+            f"{name:<{width}}   {scores['precision']:7.4f} {scores['recall']:7.4f} {scores['f1']:7.4f}{support}"
+            for name, scores, support in rows
+        ]
 
     def _confusion_table(self) -> list[str]:
         width = max(5, *(len(name) for name in self.confused), len(f"{self.confusion.max():,}"))
@@ -118,17 +115,18 @@ def judge(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> Judgement:
     if is_regression(info):
         more = score(("mean_absolute_error", "root_mean_squared_error"), rows, (), decoded.predictions)
         return Judgement(info.name, info.shape, len(rows), figures | more)
-    confidences, right = _confidences(info, rows, decoded)
-    calibrated = calibration(confidences, right)
+    found = judged_predictions(info, rows, decoded)  # of tagging one for each word
+    right = [one["correct"] for one in found]
+    calibrated = calibration([one["confidence"] for one in found], right)
     if info.shape == "question":
         names, counts = ("no answer", "answer"), None
         if info.null_threshold is not None:
-            counts = confusion_counts(*gold_and_predicted(info, rows, decoded), 2)
+            counts = confusion_counts(*_gold_and_predicted(info, rows, decoded), 2)
         return _judged(info, rows, figures, names, counts, calibrated)
     if "accuracy" not in figures:
         figures["accuracy"] = float(np.mean(right))
     names = info.labels or tuple(map(str, range(max(len(row.choices) for row in rows))))
-    counts = confusion_counts(*gold_and_predicted(info, rows, decoded), len(names))
+    counts = confusion_counts(*_gold_and_predicted(info, rows, decoded), len(names))
     classes = None
     if info.shape == "tagging" and all(map(is_entity_tag, info.labels)):
         classes = _entity_types(info, rows, decoded)
@@ -153,18 +151,21 @@ def _judge_labels(info, rows, decoded: Decoded, figures) -> Judgement:
     return Judgement(info.name, info.shape, len(rows), figures, tuple(scores), calibration=calibrated)
 
 
+def _gold_and_predicted(info: TaskInfo, rows, decoded: Decoded) -> tuple[list[int], list[int]]:
+    """The classes of a confusion matrix: of rows, of words in tagging; of questions, whether there is an answer."""
+    if info.shape == "question":
+        return [bool(row.answers) for row in rows], [decoded.predictions[row.id] != "" for row in rows]
+    if info.shape == "tagging":
+        return np.concatenate([row.tags for row in rows]), np.concatenate(decoded.predictions)
+    return [row.label for row in rows], decoded.predictions
+
+
 def _entity_types(info, rows, decoded: Decoded) -> list[ClassScores]:
     gold, guess = ([[info.labels[tag] for tag in tags] for tags in each] for each in
                    ([row.tags for row in rows], decoded.predictions))  # fmt: skip
     hits, there, claimed = entity_counts(gold, guess)
     types = sorted(there | claimed)
     return class_scores(types, *([counter[kind] for kind in types] for counter in (hits, there, claimed)))
-
-
-def _confidences(info, rows, decoded: Decoded) -> tuple[list[float], list[bool]]:
-    """The confidence of each prediction (of tagging: of each word's), and whether it is right."""
-    found = judged_predictions(info, rows, decoded)
-    return [one["confidence"] for one in found], [one["correct"] for one in found]
 
 
 def is_labelled(row: Row) -> bool:
@@ -200,17 +201,23 @@ def write_judgement(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: 
     write_json(folder / EVALUATION, judgement.to_dict())
     write_text(folder / REPORT, judgement.report() + "\n")
     write_text(folder / PREDICTIONS, _csv_of(judged_predictions(info, rows, decoded)))
+    draw_confusion(folder, info, rows, decoded, judgement)
+    if judgement.calibration:
+        bins = judgement.calibration.bins
+        columns = ([getattr(one, name) for one in bins] for name in ("confidence", "accuracy", "count"))
+        save_figure(folder / CALIBRATION, reliability_diagram(*columns, judgement.calibration.error))
+
+
+def draw_confusion(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: Decoded, judgement: Judgement) -> None:
+    """confusion.png: the confusion matrix, or predicted against right numbers. None for answers and for many labels."""
     if judgement.confusion is not None:
         save_figure(folder / CONFUSION, confusion_matrix(judgement.confusion, judgement.confused))
     elif is_regression(info):
-        save_figure(folder / CONFUSION, confusion_figure(info, rows, decoded))
-    if judgement.calibration:
-        bins = judgement.calibration.bins
-        figure = reliability_diagram(
-            [one.confidence for one in bins], [one.accuracy for one in bins], [one.count for one in bins],
-            judgement.calibration.error,
-        )  # fmt: skip
-        save_figure(folder / CALIBRATION, figure)
+        gold, (figure, axes) = [row.label for row in rows], new_figure(5, 5)
+        axes.plot([min(gold), max(gold)], [min(gold), max(gold)], color=GREY, linestyle="--", linewidth=1)
+        axes.scatter(gold, decoded.predictions, s=10, alpha=0.5, color=BLUE, edgecolors="none")
+        axes.set(xlabel="right", ylabel="predicted")
+        save_figure(folder / CONFUSION, figure)
 
 
 def judged_test(folder: Path, info: TaskInfo, task: TaskData, predicted: Decoded | None) -> dict[str, float] | None:

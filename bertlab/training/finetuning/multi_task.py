@@ -11,7 +11,6 @@ use get a gradient of 0. A model is chosen by the mean of the tasks' first metri
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,23 +18,24 @@ import numpy as np
 from keras import ops
 
 from bertlab.common.errors import ConfigError, DataError, asked
+from bertlab.data.tasks.features import Features
 from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.data.tasks.splits import check_rows
 from bertlab.families.names import BACKBONE
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.finetuning.batches import ignore, outputs_of
-from bertlab.training.finetuning.checks import check_choices, digest_rows
-from bertlab.training.finetuning.class_weights import class_weights
+from bertlab.training.finetuning.checks import check_choices, class_weights, digest_rows
 from bertlab.training.finetuning.experiment import TEST, Experiment
 from bertlab.training.finetuning.judgement import judged_test
 from bertlab.training.finetuning.mistakes import nothing_found
-from bertlab.training.finetuning.outputs import curves_figure, save_figure, write_outputs
+from bertlab.training.finetuning.outputs import curves_figure, write_outputs
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.sampling import TASK, batch_counts, sampled_epochs, shares
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.finetuning.task_info import save_finetuned
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
-from bertlab.training.finetuning.trainer import TOTAL, FineTuner, Trainer, inputs_of, targets_of
+from bertlab.training.finetuning.trainer import FineTuner, Trainer, inputs_of
+from bertlab.training.runs.curves import save_figure
 
 MEAN = "mean"  # the metric that models are chosen by
 TASKS = "tasks"
@@ -79,30 +79,27 @@ def finetune_tasks(
         return experiment.run(callbacks, on_begin, memory_check)
 
 
-@dataclass(frozen=True)
 class TaskGroup:
     """Several tasks; the rows of a split by task, of the tasks that have some."""
 
-    tasks: dict[str, TaskData]
+    def __init__(self, tasks: dict[str, TaskData]):
+        self.tasks, self.name = tasks, "+".join(tasks)
+        self.train, self.validation, self.test = (
+            {name: rows for name, task in tasks.items() if (rows := getattr(task, split))}
+            for split in ("train", "validation", "test")
+        )
+
+
+class EncodedTasks(dict[str, Encoded]):
+    """Encoded rows by task, in the place of an `Encoded`."""
 
     @property
-    def name(self) -> str:
-        return "+".join(self.tasks)
+    def rows(self) -> dict[str, Sequence[Row]]:
+        return {name: own.rows for name, own in self.items()}
 
     @property
-    def train(self) -> dict[str, list[Row]]:
-        return self._rows("train")
-
-    @property
-    def validation(self) -> dict[str, list[Row]]:
-        return self._rows("validation")
-
-    @property
-    def test(self) -> dict[str, list[Row]]:
-        return self._rows("test")
-
-    def _rows(self, split: str) -> dict[str, list[Row]]:
-        return {name: rows for name, task in self.tasks.items() if (rows := getattr(task, split))}
+    def features(self) -> dict[str, Features]:
+        return {name: own.features for name, own in self.items()}
 
 
 class MultiTaskKind:
@@ -133,6 +130,10 @@ class MultiTaskKind:
             }
         }
 
+    def decode(self, encoded: EncodedTasks, outputs: dict[str, list]) -> dict[str, Decoded]:
+        """Predictions from the outputs of every row (or window)."""
+        return {name: self.task_kinds[name].decode(own, outputs[name]) for name, own in encoded.items()}
+
     def score(self, rows: dict[str, Sequence[Row]], decoded: dict[str, Decoded]) -> dict[str, float]:
         """All metrics; the first is the one to choose models by."""
         by_task = {name: task_kind.score(rows[name], decoded[name]) for name, task_kind in self.task_kinds.items()}
@@ -153,23 +154,15 @@ class MultiTaskTuner(FineTuner):
     def call(self, batch, training=False):
         return self.model(inputs_of(batch, self.model), task=task_in(batch), training=training)
 
-    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        task = task_in(x)
-        loss = self.task_kind.task_kinds[task].loss(targets_of(x), y_pred, self.class_weights[task], x.get(TOTAL))
-        loss = loss + self._nothing()
-        self.bad_step.update_state(loss)
-        return loss
+    def kind_and_weights(self, batch: dict) -> tuple:
+        task = task_in(batch)
+        return self.task_kind.task_kinds[task], self.class_weights[task]
 
-    def _nothing(self):
-        """0, with a gradient of 0 for every weight: backends differ in what they do with weights without gradient."""
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        # Plus 0 with a gradient of 0 for every weight: backends differ in what they do with weights without gradient.
         used = f"{BACKBONE}/embeddings/"  # by every task
         sums = [ops.sum(v) for v in self.model.trainable_variables if not v.path.startswith(used)]
-        return 0.0 * ops.cast(sum(sums), "float32")
-
-    def with_totals(self, batch: dict) -> dict:
-        task = task_in(batch)
-        weights = self.task_kind.task_kinds[task].weights(targets_of(batch), self.class_weights[task])
-        return {**batch, TOTAL: ops.sum(weights)}
+        return super().compute_loss(x, y, y_pred, sample_weight, training) + 0.0 * ops.cast(sum(sums), "float32")
 
 
 def task_in(batch: dict) -> str:
@@ -178,42 +171,31 @@ def task_in(batch: dict) -> str:
 
 
 class MultiTaskTrainer(Trainer):
-    """Runs of a `MultiTaskModel`; encoded rows, predictions and outputs are dicts by task."""
+    """Runs of a `MultiTaskModel`; predictions and outputs are dicts by task."""
 
-    def rows(self, train: dict[str, Encoded]) -> int:
-        features, batch_size = _features(train), self.recipe.batch_size
-        own = batch_counts(features, batch_size)
+    def rows(self, train: EncodedTasks) -> int:
+        features = train.features
+        own = batch_counts(features, self.recipe.batch_size)
         read = shares(own, self.recipe.task_sampling)
         return round(sum(len(features[name]) * read[name] / own[name] for name in features))
 
-    def steps(self, train: dict[str, Encoded], recipe: Recipe) -> int:
-        return sum(shares(batch_counts(_features(train), recipe.batch_size), recipe.task_sampling).values())
+    def steps(self, train: EncodedTasks, recipe: Recipe) -> int:
+        return sum(shares(batch_counts(train.features, recipe.batch_size), recipe.task_sampling).values())
 
-    def epochs(self, train: dict[str, Encoded], recipe: Recipe, seed: int):
-        return sampled_epochs(_features(train), recipe.batch_size, self.limit, seed, recipe.task_sampling)
+    def epochs(self, train: EncodedTasks, recipe: Recipe, seed: int):
+        return sampled_epochs(train.features, recipe.batch_size, self.limit, seed, recipe.task_sampling)
 
-    def score(self, encoded: dict[str, Encoded], decoded: dict[str, Decoded]) -> dict[str, float]:
-        return self.task_kind.score({name: own.rows for name, own in encoded.items()}, decoded)
-
-    def predict(self, encoded: dict[str, Encoded], advance: Callable[[int], None] = ignore) -> dict[str, Decoded]:
-        outputs = self.outputs(encoded, advance)
-        return {name: self.task_kind.task_kinds[name].decode(own, outputs[name]) for name, own in encoded.items()}
-
-    def outputs(self, encoded: dict[str, Encoded], advance: Callable[[int], None] = ignore) -> dict[str, list]:
+    def outputs(self, encoded: EncodedTasks, advance: Callable[[int], None] = ignore) -> dict[str, list]:
         return {
             name: outputs_of(partial(self._predict_task, name), own.features, self.together, self.limit, advance)
             for name, own in encoded.items()
         }
 
-    def size(self, encoded: dict[str, Encoded]) -> int:
-        return sum(len(features) for features in _features(encoded).values())
+    def size(self, encoded: EncodedTasks) -> int:
+        return sum(map(len, encoded.features.values()))
 
     def _predict_task(self, name: str, inputs: dict):
         return self._predict(inputs | {TASK + name: np.zeros(len(inputs["input_ids"]), np.int32)})
-
-
-def _features(encoded: dict[str, Encoded]) -> dict:
-    return {name: own.features for name, own in encoded.items()}
 
 
 class MultiTaskExperiment(Experiment):
@@ -246,7 +228,7 @@ class MultiTaskExperiment(Experiment):
         }
         return MultiTaskKind(task_kinds, self.depths, self.recipe.best)
 
-    def check_memory(self, train: dict[str, Encoded]) -> None:
+    def check_memory(self, train: EncodedTasks) -> None:
         for encoded in train.values():
             super().check_memory(encoded)
 
@@ -256,13 +238,13 @@ class MultiTaskExperiment(Experiment):
     def _rows_digest(self) -> dict[str, str]:
         return {name: digest_rows(task) for name, task in self.task.tasks.items()}
 
-    def _encode(self, split: str) -> dict[str, Encoded]:
-        return {
+    def _encode(self, split: str) -> EncodedTasks:
+        return EncodedTasks({
             name: self._encode_of(self.task.tasks[name], self.task_kind.task_kinds[name], split, f"{name}, ")
             for name in getattr(self.task, split)
-        }
+        })  # fmt: skip
 
-    def _check_choices(self, splits: dict[str, dict[str, Encoded] | None]) -> None:
+    def _check_choices(self, splits: dict[str, EncodedTasks | None]) -> None:
         for name in self.task.tasks:
             check_choices({split: encoded and encoded.get(name) for split, encoded in splits.items()})
 
@@ -291,7 +273,7 @@ class MultiTaskExperiment(Experiment):
         format = "bertlab"  # transformers has no such model
         save_finetuned(trainer.plain_model(), folder, self.tokenizer, self.task_kind.infos, format)
 
-    def _tune_thresholds(self, trainer: Trainer, dev: dict[str, Encoded]) -> None:
+    def _tune_thresholds(self, trainer: Trainer, dev: EncodedTasks) -> None:
         for name, task_kind in self.task_kind.task_kinds.items():
             tune_threshold(task_kind, dev[name], lambda name=name: trainer.outputs({name: dev[name]})[name])
 

@@ -73,6 +73,6 @@ def freeze(model, layers: int | None) -> None:
         return
     if not 0 <= layers <= model.config.num_layers:
         raise ConfigError(f"frozen_layers must lie between 0 and the model's {model.config.num_layers}, not {layers}")
-    model.bert.embeddings.trainable = False
-    for layer in model.bert.encoder.layers_[:layers]:
+    model.backbone.embeddings.trainable = False
+    for layer in model.backbone.encoder.layers_[:layers]:
         layer.trainable = False

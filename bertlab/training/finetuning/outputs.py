@@ -10,16 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.common.files import write_atomically, write_text
-from bertlab.data.tasks.class_report import confusion_counts
+from bertlab.common.files import write_text
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.rows import TaskData
-from bertlab.plots import BLUE, GREY, ORANGE, confusion_matrix, new_figure
+from bertlab.plots import BLUE, ORANGE, new_figure
+from bertlab.training.finetuning.judgement import draw_confusion, judge
 from bertlab.training.finetuning.mistakes import mistakes
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
+from bertlab.training.runs.curves import save_figure
 
 
 def write_outputs(
@@ -31,9 +32,7 @@ def write_outputs(
     if test is not None:
         write_predictions(folder / "predictions", "test", info, task.test, test)
     write_errors(folder / "errors.tsv", info, task.validation, dev)
-    figure = confusion_figure(info, task.validation, dev)
-    if figure is not None:
-        save_figure(folder / "confusion.png", figure)
+    draw_confusion(folder, info, task.validation, dev, judge(info, task.validation, dev))
     save_figure(folder / "curves.png", curves_figure(result))
 
 
@@ -80,41 +79,6 @@ def _cell(value) -> str:
 
 
 # === Pictures ===
-
-
-def save_figure(path: Path, figure) -> None:
-    """Writes a PNG, whole or not at all."""
-    write_atomically(path, lambda partial: figure.savefig(partial, format="png", dpi=120))
-
-
-def confusion_figure(info: TaskInfo, rows, decoded: Decoded):
-    """The confusion matrix as a drawing; None for questions that all have an answer, and for several labels per row."""
-    if info.multi_label:
-        return None
-    if info.shape in ("sentence", "pair") and not info.labels:
-        return _scatter([row.label for row in rows], decoded.predictions)
-    if info.shape == "question" and info.null_threshold is None:
-        return None
-    names = ("no answer", "answer") if info.shape == "question" else info.labels
-    labels = names or tuple(map(str, range(len(rows[0].choices))))
-    return confusion_matrix(confusion_counts(*gold_and_predicted(info, rows, decoded), len(labels)), labels)
-
-
-def gold_and_predicted(info: TaskInfo, rows, decoded: Decoded) -> tuple[list[int], list[int]]:
-    """The classes of a confusion matrix: of rows, of the words of tagging; of questions, whether there is an answer."""
-    if info.shape == "question":
-        return [bool(row.answers) for row in rows], [decoded.predictions[row.id] != "" for row in rows]
-    if info.shape == "tagging":
-        return np.concatenate([row.tags for row in rows]), np.concatenate(decoded.predictions)
-    return [row.label for row in rows], decoded.predictions
-
-
-def _scatter(gold, predicted):
-    figure, axes = new_figure(5, 5)
-    axes.plot([min(gold), max(gold)], [min(gold), max(gold)], color=GREY, linestyle="--", linewidth=1)
-    axes.scatter(gold, predicted, s=10, alpha=0.5, color=BLUE, edgecolors="none")
-    axes.set(xlabel="right", ylabel="predicted")
-    return figure
 
 
 def curves_figure(result: FineTuningResult):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.files import read_json, write_json
-from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.settings import STARTS
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,7 @@ class RunResult:
     @property
     def main(self) -> float:
         """The metric that models are chosen by; −∞ where it is undefined."""
-        value = next(iter(self.figures.values()), float("nan"))
-        return value if np.isfinite(value) else float("-inf")
+        return main_figure(self.figures)
 
     def to_dict(self) -> dict:
         """JSON values."""
@@ -65,6 +64,12 @@ class RunResult:
         return cls.from_dict(read_json(path))
 
 
+def main_figure(figures: dict[str, float]) -> float:
+    """The first figure; −∞ where it is undefined, such as the correlation of a constant."""
+    first = next(iter(figures.values()), float("nan"))
+    return first if np.isfinite(first) else float("-inf")
+
+
 def json_values(values):
     """The same with null for every infinite number and NaN, which JSON does not have."""
     if isinstance(values, dict):
@@ -78,9 +83,9 @@ def _figures(values: dict) -> dict[str, float]:
     return {name: float("nan") if value is None else value for name, value in values.items()}
 
 
-def run_name(start: str, recipe: Recipe, seed: int) -> str:
+def run_name(start: str, batch_size: int, learning_rate: float, epochs: int, seed: int) -> str:
     """The name of a run's file: from-scratch-b16-lr2e-05-e3-s1."""
-    return f"{start.replace(' ', '-')}-b{recipe.batch_size}-lr{recipe.learning_rate}-e{recipe.epochs}-s{seed}"
+    return f"{start.replace(' ', '-')}-b{batch_size}-lr{learning_rate}-e{epochs}-s{seed}"
 
 
 @dataclass(frozen=True)
@@ -103,11 +108,10 @@ class Summary:
     def of(cls, runs: Sequence[RunResult]) -> "Summary":
         names = [name for name in runs[0].figures if all(name in run.figures for run in runs)]
         values = {name: np.array([run.figures[name] for run in runs]) for name in names}
-        return cls(
-            tuple(runs),
-            {name: float(figures.mean()) for name, figures in values.items()},
-            {name: float(figures.std(ddof=1)) if len(runs) > 1 else float("nan") for name, figures in values.items()},
-        )
+        mean = {name: float(figures.mean()) for name, figures in values.items()}
+        several = len(runs) > 1
+        sd = {name: float(figures.std(ddof=1)) if several else float("nan") for name, figures in values.items()}
+        return cls(tuple(runs), mean, sd)
 
 
 @dataclass(frozen=True)
@@ -187,39 +191,23 @@ class FineTuningResult:
 
     def to_dict(self) -> dict:
         """JSON values: results.json. NaN and infinite numbers are null."""
-        return json_values({
-            "task": self.task,
-            "model": self.model,
-            "parameters": self.parameters,
-            "metric": self.metric,
-            "dev": self.dev,
-            "test": self.test,
-            "best": self.best.to_dict(),
-            "settings": [
-                {
-                    "start": s.runs[0].start,
-                    "batch_size": s.runs[0].batch_size,
-                    "learning_rate": s.runs[0].learning_rate,
-                    "epochs": s.runs[0].planned_epochs,
-                    "seeds": [run.seed for run in s.runs],
-                    "diverged": s.diverged,
-                    "mean": s.mean,
-                    "sd": s.sd,
-                }
-                for s in self.summaries
-            ],
-            "runs": [run.to_dict() for run in self.runs],
-            "notes": list(self.notes),
-        })  # fmt: skip
+        own = {name: getattr(self, name) for name in ("task", "model", "parameters", "metric", "dev", "test")}
+        settings = [
+            dict(zip(("start", "batch_size", "learning_rate", "epochs"), one.runs[0].setting))
+            | {"seeds": [run.seed for run in one.runs], "diverged": one.diverged, "mean": one.mean, "sd": one.sd}
+            for one in self.summaries
+        ]
+        runs = [asdict(run) for run in self.runs]
+        return json_values(own | {"best": asdict(self.best), "settings": settings, "runs": runs, "notes": self.notes})
 
     @classmethod
     def from_dict(cls, values: dict) -> "FineTuningResult":
         """The inverse of `to_dict`."""
-        runs = tuple(RunResult.from_dict(run) for run in values["runs"])
-        test = values.get("test")
-        figures = _figures(values["dev"]), tuple(values["notes"]), None if test is None else _figures(test)
-        own = values.get("model", ""), values.get("parameters", 0)
-        return cls(values["task"], values["metric"], runs, *figures, *own)
+        runs, test = tuple(map(RunResult.from_dict, values["runs"])), values.get("test")
+        return cls(
+            values["task"], values["metric"], runs, _figures(values["dev"]), tuple(values["notes"]),
+            None if test is None else _figures(test), values.get("model", ""), values.get("parameters", 0),
+        )  # fmt: skip
 
 
 def _in_one_line(figures: dict[str, float]) -> str:

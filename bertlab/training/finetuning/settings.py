@@ -33,23 +33,28 @@ class Recipe(Settings):
     batch_size: int = setting(32, "Rows per update.", at_least=1)
     epochs: int = setting(3, "Number of passes over the training rows.", at_least=1)
     warmup_share: float = setting(
-        0.1, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
-    )
+        0.1, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1,
+        rare=True,
+    )  # fmt: skip
     seeds: tuple[int, ...] = setting((1,), "Random seeds; each one is a run of its own.", option=False)
-    weight_decay: float = setting(0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0)
-    max_length: int = setting(  # the paper's is 384 for SQuAD
-        128, "Maximum number of tokens per row, including [CLS] and [SEP]; longer rows are cut.", at_least=4
+    weight_decay: float = setting(
+        0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0, rare=True
     )
-    stride: int = setting(128, "Tokens between the starts of consecutive windows (questions).", at_least=1)
+    max_length: int = setting(  # the paper's is 384 for SQuAD
+        128, "Maximum number of tokens per row, including [CLS] and [SEP]; longer rows are cut.", at_least=4,
+        default_text="128; questions 384",
+    )  # fmt: skip
+    stride: int = setting(128, "Tokens between the starts of consecutive windows (questions).", at_least=1, rare=True)
     patience: int | None = setting(
         None, "Stop after this number of epochs without improvement and keep the best epoch's weights.", at_least=1
     )
     best: str | None = setting(
         None, "Metric that chooses the best setting and seed, and with --patience the epoch [the task's first].",
+        rare=True,
     )  # fmt: skip
     dropout: float | None = setting(
         None, "Dropout in the model during training; 0 can help with a few hundred rows [the checkpoint's].",
-        at_least=0, below=1,
+        at_least=0, below=1, rare=True,
     )  # fmt: skip
     frozen_layers: int | None = setting(
         None, "Freeze the embeddings (0), or the embeddings and this number of lower layers.",
@@ -60,10 +65,10 @@ class Recipe(Settings):
         at_least=1,
     )  # fmt: skip
     lora_alpha: float | None = setting(
-        None, "Factor of the adapters, which is divided by the rank [the rank].", above=0
+        None, "Factor of the adapters, which is divided by the rank [the rank].", above=0, rare=True
     )
     layer_decay: float = setting(  # ULMFiT: 1 / 2.6; 0.95 is milder
-        1.0, "Learning rate of each layer divided by that of the layer above it.", above=0, at_most=1
+        1.0, "Learning rate of each layer divided by that of the layer above it.", above=0, at_most=1, rare=True
     )
     class_weights: tuple[float, ...] | str | None = setting(
         None, "Weights of the classes in the loss: balanced, or one number per label, such as 1,2.5.",
@@ -73,18 +78,20 @@ class Recipe(Settings):
         False, "Also train from fresh weights, to measure the effect of pre-training.", option="--from-scratch"
     )
     accumulation: int = setting(
-        1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1
+        1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1, rare=True
     )
     precision: str = setting(
         "float32", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
-        choices=PRECISIONS,
+        choices=PRECISIONS, rare=True,
     )  # fmt: skip
     task_sampling: float = setting(
         1.0, "Read each of several tasks in proportion to its number of batches to this power: 1 reads every row "
         "once, 0.5 small tasks more often, 0 all equally.", at_least=0, at_most=1,
     )  # fmt: skip
-    devices: int = setting(1, "Number of GPUs that share every batch.", at_least=1)
-    interval: int = setting(500, "Steps between two saved states: a kill loses no more than these.", at_least=1)
+    devices: int = setting(1, "Number of GPUs that share every batch.", at_least=1, rare=True)
+    interval: int = setting(
+        500, "Steps between two saved states: a kill loses no more than these.", at_least=1, rare=True
+    )
     row_order: str = setting(
         "length", "Order of the training rows: similar lengths together, new in every epoch; or that of Keras's `fit`.",
         choices=("length", "fit"), option=False,

@@ -46,16 +46,12 @@ def save_finetuned(
         values = dataclasses.asdict(info)
     write_text(folder / TASK, json.dumps(values, indent=1) + "\n", CheckpointError)
     if format == "huggingface" and info.labels and info.shape != "multiple-choice":
-        _name_labels(folder / CONFIG, info)
-
-
-def _name_labels(path: Path, info: TaskInfo) -> None:
-    values = json.loads(path.read_text(encoding="utf-8"))
-    values["id2label"] = {str(number): label for number, label in enumerate(info.labels)}
-    values["label2id"] = {label: number for number, label in enumerate(info.labels)}
-    if info.multi_label:
-        values["problem_type"] = MULTI_LABEL
-    write_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n", CheckpointError)
+        values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        values["id2label"] = {str(number): label for number, label in enumerate(info.labels)}
+        values["label2id"] = {label: number for number, label in enumerate(info.labels)}
+        if info.multi_label:
+            values["problem_type"] = MULTI_LABEL
+        write_text(folder / CONFIG, json.dumps(values, indent=2, ensure_ascii=False) + "\n", CheckpointError)
 
 
 def load_info(folder: str | Path, model) -> TaskInfo:

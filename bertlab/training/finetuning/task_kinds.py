@@ -19,13 +19,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from keras import ops
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.metrics import default_metrics, figure_names, score
 from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
-from bertlab.data.tasks.windows import QuestionWindows, make_windows
-from bertlab.data.tasks.windows_decode import Answer, answer_texts, best_answers, no_answer_scores
+from bertlab.data.tasks.windows import (
+    Answer,
+    QuestionWindows,
+    answer_texts,
+    best_answers,
+    make_windows,
+    no_answer_scores,
+)
+from bertlab.training.objectives.losses import token_losses, weighted_mean
 
 EITHER = "sentence or pair"  # the shape of a classifier whose folder does not say which of the two it reads
 
@@ -120,8 +128,10 @@ class TaskKind:
 
     def encode(self, rows: Sequence[Row]) -> Encoded:
         """Tokenized rows, cut to the task's max_length."""
-        features = encode_rows(rows, self.tokenizer, self.info.max_length, self.info.labels)
-        return Encoded(rows, features, notes=_cut_notes(features, self.info.max_length))
+        max_length = self.info.max_length
+        features = encode_rows(rows, self.tokenizer, max_length, self.info.labels)
+        cut = f"{features.truncated} rows have more than {max_length} tokens and were cut"
+        return Encoded(rows, features, notes=(cut,) if features.truncated else ())
 
     def loss(self, targets, outputs, class_weights=None, total=None):
         """The mean loss of a batch, a scalar. Targets −100 (or NaN) take no part.
@@ -136,8 +146,7 @@ class TaskKind:
 
     def decode(self, encoded: Encoded, outputs: list) -> Decoded:
         """Predictions from the outputs of every row (or window), as `batches.outputs_of` lists them."""
-        probabilities = softmax(np.stack(outputs))  # (N, C)
-        return decoded_classes(probabilities)
+        return decoded_classes(softmax(np.stack(outputs)))
 
     def score(self, rows: Sequence[Row], decoded: Decoded) -> dict[str, float]:
         """The task's figures; the first is the one to choose models by."""
@@ -160,18 +169,12 @@ class MultiLabel(TaskKind):
     """Any number of labels for each row; a label is predicted if its probability is more than one half."""
 
     def loss(self, targets, outputs, class_weights=None, total=None):
-        from keras import ops
-
-        from bertlab.training.objectives.losses import weighted_mean
-
         logits = ops.cast(outputs, "float32")  # (B, C)
         wanted = ops.where(ops.isnan(targets), 0.0, targets)
         losses = ops.softplus(logits) - wanted * logits  # −log σ(x) where 1 is wanted, −log(1 − σ(x)) elsewhere
         return weighted_mean(losses, self.weights(targets, class_weights), total)
 
     def weights(self, targets, class_weights=None):
-        from keras import ops
-
         weights = ops.cast(ops.logical_not(ops.isnan(targets)), "float32")  # (B, C)
         return weights if class_weights is None else weights * ops.convert_to_tensor(class_weights, "float32")
 
@@ -187,16 +190,10 @@ class Regression(TaskKind):
         return {"num_labels": 1}
 
     def loss(self, targets, outputs, class_weights=None, total=None):
-        from keras import ops
-
-        from bertlab.training.objectives.losses import weighted_mean
-
         difference = ops.cast(outputs[:, 0], "float32") - ops.where(ops.isnan(targets), 0.0, targets)
         return weighted_mean(ops.square(difference), self.weights(targets), total)
 
     def weights(self, targets, class_weights=None):
-        from keras import ops
-
         return ops.cast(ops.logical_not(ops.isnan(targets)), "float32")  # (B,)
 
     def encode(self, rows: Sequence[Row]) -> Encoded:
@@ -232,11 +229,8 @@ class Tagging(TaskKind):
         lost = encoded.features.lost_words
         if not lost:
             return encoded
-        notes = (
-            *encoded.notes,
-            f"{lost} words are beyond the cut or have no token; they are tagged {self._default()}",
-        )
-        return Encoded(encoded.rows, encoded.features, notes=notes)
+        note = f"{lost} words are beyond the cut or have no token; they are tagged {self._default()}"
+        return dataclasses.replace(encoded, notes=(*encoded.notes, note))
 
     def _default(self) -> str:
         return "O" if "O" in self.info.labels else self.info.labels[0]
@@ -285,11 +279,8 @@ class Questions(TaskKind):
     def decode(self, encoded: Encoded, outputs: list) -> Decoded:
         start, end = ([row[name] for row in outputs] for name in ("start_logits", "end_logits"))
         answers = best_answers(encoded.windows, start, end, null_threshold=self.info.null_threshold)
-        options = {}
-        if self.info.null_threshold is not None:
-            options["no_answer_scores"] = no_answer_scores(answers)
-        sure = [confidence(answer) for answer in answers]
-        return Decoded(answer_texts(answers), sure, options, tuple(answers))
+        options = {} if self.info.null_threshold is None else {"no_answer_scores": no_answer_scores(answers)}
+        return Decoded(answer_texts(answers), list(map(confidence, answers)), options, tuple(answers))
 
 
 def decoded_classes(probabilities: np.ndarray) -> Decoded:
@@ -306,24 +297,18 @@ def decoded_labels(probabilities: np.ndarray) -> Decoded:
     return Decoded(predicted, confidences, probabilities=probabilities)
 
 
-def tuned_threshold(task_kind: Questions, encoded: Encoded, outputs: list) -> float:
-    """The margin that "no answer" needs over the best span to be said, so that the development F1 is highest."""
-    always = Questions(dataclasses.replace(task_kind.info, null_threshold=None), task_kind.tokenizer)
-    decoded = always.decode(encoded, outputs)
-    figures = score(
-        ("squad",), encoded.rows, (), decoded.predictions, no_answer_scores=no_answer_scores(decoded.answers)
-    )
-    return figures["best_f1_threshold"]
-
-
 def tune_threshold(task_kind: TaskKind, dev: Encoded, outputs: Callable[[], list]) -> None:
     """Lets a problem with unanswerable questions say "no answer" as often as is best on the development rows.
 
-    outputs: gives the model's output for each of these rows (or windows).
+    The threshold is the margin over the best span with the highest F1. outputs: gives the model's output for each of
+    these rows (or windows).
     """
     if isinstance(task_kind, Questions) and task_kind.info.null_threshold is not None:
-        threshold = tuned_threshold(task_kind, dev, outputs())
-        task_kind.info = dataclasses.replace(task_kind.info, null_threshold=threshold)
+        always = Questions(dataclasses.replace(task_kind.info, null_threshold=None), task_kind.tokenizer)
+        decoded = always.decode(dev, outputs())
+        scores = no_answer_scores(decoded.answers)
+        figures = score(("squad",), dev.rows, (), decoded.predictions, no_answer_scores=scores)
+        task_kind.info = dataclasses.replace(task_kind.info, null_threshold=figures["best_f1_threshold"])
 
 
 def task_kind_of(
@@ -353,18 +338,12 @@ def class_loss(targets, logits, class_weights=None, total=None):
     targets: (…) int; logits: (…, C); class_weights: (C,) or None. The mean is Σ weight · loss / Σ weight.
     total: Σ weight of the whole batch, when these are a part of it.
     """
-    from keras import ops
-
-    from bertlab.training.objectives.losses import token_losses, weighted_mean
-
     classes = ops.where(targets >= 0, targets, 0)
     return weighted_mean(token_losses(logits, classes), target_weights(targets, class_weights), total)
 
 
 def target_weights(targets, class_weights=None):
     """The weight of each target: its class's, 1 without class_weights, 0 for −100. targets: (…) int → (…) float32."""
-    from keras import ops
-
     known = targets >= 0
     weights = ops.cast(known, "float32")
     if class_weights is None:
@@ -387,13 +366,6 @@ def confidence(answer: Answer) -> float:
     """The probability of an answer among its question's best spans and "no answer", by their scores."""
     if not answer.candidates:
         return 1.0
-    scores = np.array([span.score for span in answer.candidates])
-    none = scores[0] + answer.no_answer_score
-    probabilities = softmax(np.append(scores, none))
+    scores = [span.score for span in answer.candidates]
+    probabilities = softmax(np.array([*scores, scores[0] + answer.no_answer_score]))
     return float(probabilities[-1] if answer.text == "" else probabilities[0])
-
-
-def _cut_notes(features: Features, max_length: int) -> tuple[str, ...]:
-    if not features.truncated:
-        return ()
-    return (f"{features.truncated} rows have more than {max_length} tokens and were cut",)

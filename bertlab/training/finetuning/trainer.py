@@ -7,9 +7,7 @@ A run that was killed resumes from its last state, with the same bytes in the en
 follow from the step alone.
 """
 
-import dataclasses
 import math
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -17,30 +15,35 @@ from pathlib import Path
 
 import keras
 import numpy as np
+from safetensors.numpy import load_file
 
 from bertlab import checkpoints
 from bertlab.checkpoints.stored import write_safetensors
-from bertlab.common.errors import TrainingError
+from bertlab.common.progress import bars_are_shown
 from bertlab.data.tasks.features import Batch
 from bertlab.models.base import INPUT_NAMES
-from bertlab.training.devices.accumulation import accumulated_step
+from bertlab.training.devices.accumulation import InParts
 from bertlab.training.devices.distribution import num_replicas, on_devices
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.finetuning.adapters import add_adapters, merged, put_merged, train_adapters_alone
 from bertlab.training.finetuning.batches import EPOCHS, ignore, outputs_of
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze
+from bertlab.training.finetuning.results import main_figure
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskKind
-from bertlab.training.runs.callbacks import keep_state, restored_progress
+from bertlab.training.recipes.schedule import learning_rate_at
+from bertlab.training.runs.callbacks import ProgressLines, restored_progress
+from bertlab.training.runs.curves import RunFiles
+from bertlab.training.runs.loop import Progress, TrainingLoop
 from bertlab.training.runs.metrics import FirstBadStep
+from bertlab.training.runs.state import value_of
 
 PREDICTED_BATCH_SIZE = 64  # rows
 TARGETS, TOTAL = "targets", "targets_total"
-_STATES_KEPT = 2
 
 
-class FineTuner(keras.Model):
+class FineTuner(InParts, keras.Model):
     """A model with a head, whose loss is that of its problem.
 
     A batch is a dict: what the model reads, and `targets` (of questions start_positions and end_positions).
@@ -72,23 +75,20 @@ class FineTuner(keras.Model):
     def call(self, batch, training=False):
         return self.model(inputs_of(batch, self.model), training=training)
 
-    def train_step(self, *data):
-        if self.accumulation == 1 and num_replicas() == 1:
-            return super().train_step(*data)
-        *state, (batch, *_) = data
-        return accumulated_step(self, *state, batch)
-
-    def _maybe_symbolic_build(self, *args, **kwargs):
-        """Keras's method that creates missing variables. Here none is missing; on several devices it would fail."""
+    def kind_and_weights(self, batch: dict) -> tuple:
+        """The task of a batch, and the weights of its classes."""
+        return self.task_kind, self.class_weights
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
-        loss = self.task_kind.loss(targets_of(x), y_pred, self.class_weights, x.get(TOTAL))
+        task_kind, weights = self.kind_and_weights(x)
+        loss = task_kind.loss(targets_of(x), y_pred, weights, x.get(TOTAL))
         self.bad_step.update_state(loss)
         return loss
 
     def with_totals(self, batch: dict) -> dict:
         """The batch and, for `compute_loss` on parts of it, the sum of its targets' weights."""
-        return {**batch, TOTAL: keras.ops.sum(self.task_kind.weights(targets_of(batch), self.class_weights))}
+        task_kind, weights = self.kind_and_weights(batch)
+        return {**batch, TOTAL: keras.ops.sum(task_kind.weights(targets_of(batch), weights))}
 
 
 def inputs_of(batch: dict, model) -> dict:
@@ -103,12 +103,11 @@ def targets_of(batch: dict):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The results of a run. epochs: a row of figures for each; history: a row for each interval and epoch."""
+    """The results of a run. epochs: a row of figures for each."""
 
     epochs: list[dict]
     kept_epoch: int  # from 1
     seconds: float  # of training alone
-    history: list[dict] = field(default_factory=list)
 
     @property
     def figures(self) -> dict[str, float]:
@@ -117,31 +116,33 @@ class Outcome:
 
 
 @dataclass
-class Progress:
-    """The progress of a run. losses: of the epoch's steps so far. best: figure and epoch of the weights to keep."""
+class _Progress(Progress):
+    """losses: of the epoch's steps so far. best: figure and epoch of the weights to keep."""
 
-    step: int = 0
     epochs: list[dict] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
-    seconds: float = 0.0
     best: tuple[float, int] | None = None
-    rows: list[dict] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
 class Watching:
-    """Observers of a run. advance(steps, note): called after each step. folder: of the states; None: no states.
+    """The files and lines of a run; by default it has neither.
 
-    skip(steps): called with the number of steps that an earlier process has done. report(rows): called with the history
-    after every interval and epoch. callbacks: Keras callbacks of one's own.
+    title: of the run, in lines. lines: how far all runs are. folder: of the run's states. files: of its history.
+    callbacks: Keras callbacks of one's own. say: called with lines.
     """
 
-    advance: Callable = lambda steps, note: None
+    title: str = ""
+    lines: ProgressLines | None = None
     folder: Path | None = None
-    report: Callable[[list[dict]], object] = lambda rows: None
+    files: RunFiles | None = None
     callbacks: Sequence = ()
     say: Callable[[str], object] = lambda text: None
-    skip: Callable[[int], object] = lambda steps: None
+
+    def advance(self, steps: int, note: str) -> None:
+        """Moves on by the steps that were computed."""
+        if self.lines is not None:
+            self.lines.advance(steps, f"{self.title}, {note}")
 
 
 class Trainer:
@@ -175,7 +176,8 @@ class Trainer:
         jit = "auto" if num_replicas() == 1 else False  # TensorFlow's devices cannot share a step that XLA compiled
         self.tuner.compile(finetuning_optimizer(self.tuner, recipe.weight_decay, recipe.layer_decay), jit_compile=jit)
         self.tuner.optimizer.build(self.tuner.trainable_variables)
-        self._scalars = [_value(v) if not v.shape else None for v in self.tuner.optimizer.variables]  # the loss's scale
+        # Scalars, such as the loss's scale, do not begin with 0.
+        self._scalars = [None if v.shape else value_of(v) for v in self.tuner.optimizer.variables]
 
     def _fresh_model(self) -> keras.Model:
         model = self.make_model(self._policy)
@@ -206,7 +208,7 @@ class Trainer:
         keras.utils.set_random_seed(seed)
         fresh = self._fresh_model()
         for own, new in zip(self.model.variables, fresh.variables, strict=True):  # dropout's seeds are among them
-            own.assign(_value(new))
+            own.assign(value_of(new))
         self.tuner.begin()
         for variable, scalar in zip(self.tuner.optimizer.variables, self._scalars, strict=True):
             variable.assign(np.zeros(variable.shape, variable.dtype) if scalar is None else scalar)
@@ -268,50 +270,65 @@ class _Run:
         self.trainer, self.train, self.dev, self.recipe, self.seed = trainer, train, dev, recipe, seed
         self.watching, self.tuner = watching, trainer.tuner
         self.total = trainer.steps(train, recipe) * recipe.epochs
-        self.progress, self.best_weights = Progress(), None
+        self.best_weights = None
         self.callbacks = keras.callbacks.CallbackList(list(watching.callbacks), model=self.tuner)
-        self._began = 0.0
 
     def all_epochs(self) -> Outcome:
-        self._resume()
+        recipe, progress = self.recipe, self._resumed()
+        advice = (
+            f"(seed {self.seed}, learning rate {recipe.learning_rate:g}, batch size {recipe.batch_size}): choose a "
+            "lower learning rate or longer warm-up"
+        )
+        watching = self.watching
+        self.loop = TrainingLoop(self.tuner, progress, recipe.interval, watching.folder, watching.files, advice)
         self.tuner.stop_training = False
         self.callbacks.on_train_begin()
-        by_epoch = self.trainer.epochs(self.train, self.recipe, self.seed)
-        for epoch, batches in zip(range(1, self.recipe.epochs + 1), by_epoch):
-            if epoch <= len(self.progress.epochs):
+        by_epoch = self.trainer.epochs(self.train, recipe, self.seed)
+        for epoch, batches in zip(range(1, recipe.epochs + 1), by_epoch):
+            if epoch <= len(progress.epochs):
                 continue
-            self._epoch(epoch, batches)
-            if self.tuner.stop_training or self._is_patience_over():
+            self.callbacks.on_epoch_begin(epoch - 1)
+            for inputs, targets in islice(batches, len(progress.losses), None):
+                self._step(inputs | (targets if isinstance(targets, dict) else {TARGETS: targets}), progress)
+            self._end_epoch(epoch, progress)
+            is_patience_over = recipe.patience is not None and epoch - progress.best[1] >= recipe.patience
+            if self.tuner.stop_training or is_patience_over:
                 break
         if self.best_weights is not None:
             self.trainer.model.set_weights(self.best_weights)
         self.callbacks.on_train_end()
-        kept = len(self.progress.epochs) if self.recipe.patience is None else self.progress.best[1]
-        return Outcome(self.progress.epochs, kept, self.progress.seconds, self.progress.rows)
+        kept = len(progress.epochs) if recipe.patience is None else progress.best[1]
+        return Outcome(progress.epochs, kept, progress.seconds)
 
-    def _is_patience_over(self) -> bool:
-        if self.recipe.patience is None:
-            return False
-        return len(self.progress.epochs) - self.progress.best[1] >= self.recipe.patience
+    def _step(self, batch: dict, progress: _Progress) -> None:
+        """An update of the weights and, where one is due, the end of an interval."""
+        rate, number = learning_rate_at(progress.step, self.total, self.recipe), len(progress.losses)
+        self.callbacks.on_train_batch_begin(number)
+        loss = self.loop.step(batch, rate, f"step {number + 1} of epoch {len(progress.epochs) + 1}")
+        progress.losses.append(loss)
+        self.callbacks.on_train_batch_end(number, {"loss": loss})
+        self.watching.advance(1, f"loss {np.mean(progress.losses[-50:]):.3f}")
+        if self.loop.is_interval_over:
+            self._save_best_weights()
+            recent = progress.losses[-self.recipe.interval :]
+            self.loop.record({"loss": float(np.mean(recent)), "learning_rate": rate})
 
-    def _epoch(self, epoch: int, batches) -> None:
-        progress, recipe = self.progress, self.recipe
-        self.callbacks.on_epoch_begin(epoch - 1)
-        self._began = time.perf_counter()
-        for inputs, targets in islice(batches, len(progress.losses), None):
-            self._step(inputs, targets)
-        self._stop_the_clock()
-        _check(progress.losses, epoch, recipe, self.seed)
+    def _end_epoch(self, epoch: int, progress: _Progress) -> None:
+        """Judges the development rows."""
         figures = self.trainer.figures(self.dev, self._evaluating())
         loss = float(np.mean(progress.losses))
         progress.epochs.append({"epoch": epoch, "loss": loss, "figures": figures})
         progress.losses = []
         first = main_figure(figures)
-        if recipe.patience is not None and (progress.best is None or first > progress.best[0]):
+        if self.recipe.patience is not None and (progress.best is None or first > progress.best[0]):
             progress.best, self.best_weights = (first, epoch), self.trainer.model.get_weights()
-        measured = {f"val_{name}": value for name, value in figures.items()}
-        self._report({"epoch": epoch, "loss": loss} | measured)
-        self.callbacks.on_epoch_end(epoch - 1, {"loss": loss} | measured)
+        measured = {"loss": loss} | {f"val_{name}": value for name, value in figures.items()}
+        self.loop.record({"epoch": epoch} | measured, save=False)
+        if not bars_are_shown():
+            name, value = next(iter(figures.items()))
+            title = f"{self.watching.title}, epoch {epoch} of {self.recipe.epochs}"
+            self.watching.say(f"{title}: loss {loss:.4f} {name} {value:.4f}")
+        self.callbacks.on_epoch_end(epoch - 1, measured)
 
     def _evaluating(self) -> Callable[[int], None]:
         """Tells how many development rows are evaluated: thousands of them take minutes on a processor."""
@@ -324,93 +341,38 @@ class _Run:
 
         return advance
 
-    def _step(self, inputs: dict, targets) -> None:
-        progress = self.progress
-        rate = learning_rate_at(progress.step, self.total, self.recipe)
-        self.tuner.optimizer.learning_rate.assign(rate)
-        in_epoch = len(progress.losses)
-        self.callbacks.on_train_batch_begin(in_epoch)
-        batch = inputs | (targets if isinstance(targets, dict) else {TARGETS: targets})
-        loss = float(self.tuner.train_on_batch(on_devices(batch), return_dict=True)["loss"])
-        progress.losses.append(loss)
-        progress.step += 1
-        self.callbacks.on_train_batch_end(in_epoch, {"loss": loss})
-        self.watching.advance(1, f"loss {np.mean(progress.losses[-50:]):.3f}")
-        if progress.step % self.recipe.interval == 0:
-            self._stop_the_clock()
-            _check(progress.losses, len(progress.epochs) + 1, self.recipe, self.seed)
-            recent = float(np.mean(progress.losses[-self.recipe.interval :]))
-            self._report({"loss": recent, "learning_rate": rate})
-            self._save()
-            self._began = time.perf_counter()
-
-    def _stop_the_clock(self) -> None:
-        self.progress.seconds += time.perf_counter() - self._began
-
-    def _report(self, row: dict) -> None:
-        self.progress.rows.append({"step": self.progress.step, "seconds": self.progress.seconds} | row)
-        self.watching.report(self.progress.rows)
-
     # === States ===
 
-    def _save(self) -> None:
-        """Saves the state, after the best weights so far if it needs them."""
-        folder = self.watching.folder
-        if folder is None:
+    def _resumed(self) -> _Progress:
+        """The progress of the last state, which the model then has; that of a new run if there is none."""
+        watching = self.watching
+        found = watching.folder and restored_progress(watching.folder, self.tuner, watching.say)
+        if found is None:
+            return _Progress()
+        progress = _Progress(**found)
+        if progress.best is not None:
+            arrays = load_file(self._best_file(progress))
+            self.best_weights = [arrays[name] for name in sorted(arrays)]
+        if watching.lines is not None:
+            watching.lines.skip(progress.step)
+        watching.say(f"resumes from step {progress.step:,} of {self.total:,}")
+        return progress
+
+    def _save_best_weights(self) -> None:
+        """Those that the next state needs; the ones of the states before it stay, too."""
+        folder, progress = self.watching.folder, self.loop.progress
+        if folder is None or self.best_weights is None or self._best_file(progress).exists():
             return
         folder.mkdir(parents=True, exist_ok=True)
-        if self.best_weights is not None and not self._best_file().exists():
-            arrays = {f"{number:04d}": value for number, value in enumerate(self.best_weights)}
-            write_safetensors(self._best_file(), arrays, {})
-        keep_state(folder, self.progress.step, self.tuner, dataclasses.asdict(self.progress), _STATES_KEPT)
-        for old in sorted(folder.glob("best-*.safetensors"))[:-_STATES_KEPT]:
+        arrays = {f"{number:04d}": value for number, value in enumerate(self.best_weights)}
+        write_safetensors(self._best_file(progress), arrays, {})
+        for old in sorted(folder.glob("best-*.safetensors"))[:-3]:
             old.unlink()
 
-    def _best_file(self) -> Path:
-        return self.watching.folder / f"best-{self.progress.best[1]:06d}.safetensors"
-
-    def _resume(self) -> None:
-        if self.watching.folder is None:
-            return
-        found = restored_progress(self.watching.folder, self.tuner, self.watching.say)
-        if found is None:
-            return
-        self.progress = Progress(**found)
-        if self.progress.best is not None:
-            from safetensors.numpy import load_file
-
-            arrays = load_file(self._best_file())
-            self.best_weights = [arrays[name] for name in sorted(arrays)]
-        self.watching.skip(self.progress.step)
-        self.watching.say(f"resumes from step {self.progress.step:,} of {self.total:,}")
-
-
-def _value(variable) -> np.ndarray:
-    return keras.ops.convert_to_numpy(keras.ops.convert_to_tensor(variable))
-
-
-def learning_rate_at(step: int, total: int, recipe: Recipe) -> float:
-    """Linear warm-up, then linear decay to 0, as in pre-training (see `bertlab.training.recipes.schedule`)."""
-    warmup = int(recipe.warmup_share * total)
-    rising = (step + 1) / max(warmup, 1)
-    return recipe.learning_rate * max(0.0, min(rising, (total - step) / (total - warmup)))
+    def _best_file(self, progress: _Progress) -> Path:
+        return self.watching.folder / f"best-{progress.best[1]:06d}.safetensors"
 
 
 def trained_parameters(model: keras.Model) -> int:
     """The count of numbers of a model that training changes."""
     return sum(math.prod(variable.shape) for variable in model.trainable_variables)
-
-
-def main_figure(figures: dict[str, float]) -> float:
-    """The first figure; −∞ where it is undefined, such as the correlation of a constant."""
-    first = next(iter(figures.values()))
-    return first if np.isfinite(first) else float("-inf")
-
-
-def _check(losses: list[float], epoch: int, recipe: Recipe, seed: int) -> None:
-    bad = np.flatnonzero(~np.isfinite(losses))
-    if len(bad):
-        raise TrainingError(
-            f"the loss of step {bad[0] + 1} of epoch {epoch} is infinite or NaN (seed {seed}, learning rate "
-            f"{recipe.learning_rate:g}, batch size {recipe.batch_size}): choose a lower learning rate or longer warm-up"
-        )

@@ -25,7 +25,7 @@ class Objective(ABC):
     short_name: str  # before its accuracy in the progress bar
     head: str  # the part of the model that it trains
     logits: str  # that head's output
-    targets: tuple[str, ...]  # the arrays that a batch must hold
+    targets: tuple[str, ...]  # the arrays that a batch must hold; by default labels and weights are the first two
     over_vocabulary: bool  # whether the classes are the tokens of the vocabulary: then there is a perplexity
     factor: float = 1.0  # of its mean loss in the sum of all objectives; its metrics are without it
 
@@ -37,16 +37,16 @@ class Objective(ABC):
     def predictions(self, settings: ExampleSettings) -> int:
         """The largest number of positions in a row that its head computes."""
 
-    @abstractmethod
-    def labels(self, batch: dict, outputs: dict):
+    def labels(self, batch: dict, outputs: dict | None = None):
         """The right class of every item, int. outputs: the model's, for objectives whose targets the model computes."""
+        return batch[self.targets[0]]
 
-    @abstractmethod
     def weights(self, batch: dict):
         """The weight of every item, in the shape of the labels; 0 where there is no item.
 
         A function of the batch alone: an update that is computed in parts needs the sum over all parts first.
         """
+        return batch[self.targets[1]]
 
     def losses(self, batch: dict, outputs: dict):
         """The loss of every item, float32 in the shape of the labels."""

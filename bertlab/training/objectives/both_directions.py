@@ -19,7 +19,7 @@ class BothDirections(Objective):
 
     name, short_name = "both_directions", "both directions"
     head, logits = "masked_lm_head", "masked_lm_logits"
-    targets = ("neighbour_ids", "neighbour_weights")
+    targets = ("neighbour_ids", "neighbour_weights")  # (B, T, 2)
     over_vocabulary = True
 
     def collators(self, settings, vocabulary, seed):
@@ -27,9 +27,3 @@ class BothDirections(Objective):
 
     def predictions(self, settings):
         return 2 * settings.sequence_length
-
-    def labels(self, batch, outputs=None):
-        return batch["neighbour_ids"]  # (B, T, 2)
-
-    def weights(self, batch):
-        return batch["neighbour_weights"]  # (B, T, 2)

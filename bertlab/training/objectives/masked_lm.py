@@ -17,7 +17,7 @@ class MaskedLM(Objective):
 
     name, short_name = "masked_lm", "masked"
     head, logits = "masked_lm_head", "masked_lm_logits"
-    targets = ("masked_lm_ids", "masked_lm_weights")
+    targets = ("masked_lm_ids", "masked_lm_weights")  # (B, P)
     over_vocabulary = True
 
     def collators(self, settings, vocabulary, seed):
@@ -25,9 +25,3 @@ class MaskedLM(Objective):
 
     def predictions(self, settings):
         return settings.max_predictions
-
-    def labels(self, batch, outputs=None):
-        return batch["masked_lm_ids"]  # (B, P)
-
-    def weights(self, batch):
-        return batch["masked_lm_weights"]  # (B, P)

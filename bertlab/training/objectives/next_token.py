@@ -18,7 +18,7 @@ class NextToken(Objective):
 
     name, short_name = "next_token", "next token"
     head, logits = "masked_lm_head", "masked_lm_logits"
-    targets = ("next_token_ids", "next_token_weights")
+    targets = ("next_token_ids", "next_token_weights")  # (B, T)
     over_vocabulary = True
 
     def collators(self, settings, vocabulary, seed):
@@ -26,9 +26,3 @@ class NextToken(Objective):
 
     def predictions(self, settings):
         return settings.sequence_length
-
-    def labels(self, batch, outputs=None):
-        return batch["next_token_ids"]  # (B, T)
-
-    def weights(self, batch):
-        return batch["next_token_weights"]  # (B, T)

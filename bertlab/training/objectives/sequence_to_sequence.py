@@ -23,7 +23,7 @@ class SequenceToSequence(Objective):
 
     name, short_name = "target_token", "target"
     head, logits = "masked_lm_head", "masked_lm_logits"
-    targets = ("decoder_input_ids", "next_token_ids", "next_token_weights")
+    targets = ("next_token_ids", "next_token_weights", "decoder_input_ids")  # (B, U)
     over_vocabulary = True
 
     def __init__(self, smoothing: float = 0.0):
@@ -34,12 +34,6 @@ class SequenceToSequence(Objective):
 
     def predictions(self, settings):
         return settings.target_length
-
-    def labels(self, batch, outputs=None):
-        return batch["next_token_ids"]  # (B, U)
-
-    def weights(self, batch):
-        return batch["next_token_weights"]  # (B, U)
 
     def losses(self, batch, outputs):
         if not self.smoothing:

@@ -12,6 +12,7 @@ from keras import ops
 from bertlab.common.errors import MissingDependencyError
 from bertlab.training.recipes.gradients import FewKernels, SummedRows
 
+PUBLISHED = {"weight_decay": 0.01, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-6, "global_clipnorm": 1.0}
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
 
 
@@ -47,44 +48,17 @@ class UncorrectedAdamW(AdamW):
         self.assign_sub(variable, rate * first / (ops.sqrt(second) + self.epsilon))
 
 
-def adamw(
-    learning_rate,
-    model: keras.Model,
-    *,
-    weight_decay: float = 0.01,
-    beta_1: float = 0.9,
-    beta_2: float = 0.999,
-    epsilon: float = 1e-6,
-    global_clipnorm: float | None = 1.0,
-    bias_correction: bool = True,
-) -> keras.optimizers.Optimizer:
+def adamw(learning_rate, model: keras.Model, *, bias_correction: bool = True, **changes) -> keras.optimizers.Optimizer:
     """AdamW with the published settings, for the variables of `model`, whose weights must exist already.
 
-    learning_rate: a number or a schedule. bias_correction: False for the published script's Adam.
+    learning_rate: a number or a schedule. bias_correction: False for the published script's Adam. changes: to the
+    other settings, see `PUBLISHED`.
     """
     optimizer_class = AdamW if bias_correction else UncorrectedAdamW
-    optimizer = optimizer_class(
-        learning_rate,
-        weight_decay=weight_decay,
-        beta_1=beta_1,
-        beta_2=beta_2,
-        epsilon=epsilon,
-        global_clipnorm=global_clipnorm,
-    )
-    optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not is_decayed(v)])
-    return optimizer
+    return _without_decay(optimizer_class(learning_rate, **PUBLISHED | changes), model)
 
 
-def muon(
-    learning_rate,
-    model: keras.Model,
-    *,
-    weight_decay: float = 0.01,
-    beta_1: float = 0.9,
-    beta_2: float = 0.999,
-    epsilon: float = 1e-6,
-    global_clipnorm: float | None = 1.0,
-) -> keras.optimizers.Optimizer:
+def muon(learning_rate, model: keras.Model, **changes) -> keras.optimizers.Optimizer:
     """Muon for the matrices of the encoder, AdamW for all other weights; arguments as in `adamw`.
 
     Muon replaces the gradient of a matrix by an orthogonal matrix near it, so that all directions are trained alike.
@@ -97,29 +71,28 @@ def muon(
         raise MissingDependencyError(
             f"Keras {keras.__version__} is too old for muon: install a newer one, or choose adamw"
         )
+    options = PUBLISHED | changes
     optimizer = type("Muon", (FewKernels, SummedRows, made), {})(
         learning_rate,
-        adam_beta_1=beta_1,
-        adam_beta_2=beta_2,
-        adam_weight_decay=weight_decay,
-        weight_decay=weight_decay,
-        epsilon=epsilon,
-        global_clipnorm=global_clipnorm,
+        adam_beta_1=options.pop("beta_1"),
+        adam_beta_2=options.pop("beta_2"),
+        adam_weight_decay=options["weight_decay"],
         exclude_layers=[r"^(?!.*\bencoder(_\d+)?/)", r"_bias$"],  # all outside the encoder, and biases
+        **options,
     )
+    return _without_decay(optimizer, model)
+
+
+def _without_decay(optimizer, model: keras.Model):
+    """The optimizer, told which variables it does not decay."""
     optimizer.exclude_from_weight_decay(var_list=[v for v in model.trainable_variables if not is_decayed(v)])
     return optimizer
 
 
 def optimizer_of(recipe, learning_rate, model: keras.Model) -> keras.optimizers.Optimizer:
     """The optimizer that a recipe (`PretrainingSettings`) asks for."""
-    options = dict(
-        weight_decay=recipe.weight_decay,
-        beta_1=recipe.beta_1,
-        beta_2=recipe.beta_2,
-        epsilon=recipe.epsilon,
-        global_clipnorm=recipe.clip_norm,
-    )
+    options = {name: getattr(recipe, name) for name in ("weight_decay", "beta_1", "beta_2", "epsilon")}
+    options["global_clipnorm"] = recipe.clip_norm
     if recipe.optimizer == "muon":
         return muon(learning_rate, model, **options)
     return adamw(learning_rate, model, bias_correction=recipe.bias_correction, **options)

@@ -105,6 +105,10 @@ class PretrainingSettings(Settings):
     PRESETS: ClassVar[dict[str, dict]] = {
         "published": _PUBLISHED, "one-day": _ONE_DAY, "small": _SMALL, "translation": _TRANSLATION,
     }  # fmt: skip
+    PRESETS_HELP: ClassVar[str] = (
+        "published: BERT's recipe; one-day: one GPU for one day; small: for processors and models up to 4 × 256; "
+        "translation: the recipe of the Transformer of 2017."
+    )
 
     steps: int = setting(1_000_000, "Number of weight updates.", at_least=1)
     batch_size: int = setting(256, "Rows per update, summed over all devices.", at_least=1)
@@ -113,48 +117,55 @@ class PretrainingSettings(Settings):
         "Use more rows per update when they are shorter than the longest ones, so that every update reads as many "
         "tokens.",
         option="--same-tokens/--same-rows",
+        rare=True,
     )
     phase_shares: tuple[float, ...] = setting(
-        (0.9, 0.1), "Fraction of the steps for each --data when there are several, such as 0.9,0.1."
+        (0.9, 0.1), "Fraction of the steps for each --data when there are several, such as 0.9,0.1.", rare=True
     )
     learning_rate: float = setting(1e-4, "Peak learning rate.", above=0)
     warmup_share: float = setting(
         0.01, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
     )
     stable_share: float = setting(
-        0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
-    )
+        0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1,
+        rare=True,
+    )  # fmt: skip
     schedule: str = setting(
         "linear",
         "Fall of the learning rate after its peak: linear, to 0 at the last step; inverse-root, as 1 / sqrt(step).",
-        choices=SCHEDULES,
-    )
+        choices=SCHEDULES, rare=True,
+    )  # fmt: skip
     optimizer: str = setting(
-        "adamw",
-        "Optimizer: adamw, or muon for the matrices of the encoder and AdamW for all other weights.",
-        choices=OPTIMIZERS,
+        "adamw", "Optimizer: adamw, or muon for the matrices of the encoder and AdamW for all other weights.",
+        choices=OPTIMIZERS, rare=True,
+    )  # fmt: skip
+    beta_1: float = setting(
+        0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1, rare=True
     )
-    beta_1: float = setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
-    beta_2: float = setting(0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1)
-    epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0)
-    bias_correction: bool = setting(True, "Use Adam's bias correction; the published script has none.")
-    weight_decay: float = setting(0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0)
-    clip_norm: float = setting(1.0, "Clip the global gradient norm to this value.", above=0)
+    beta_2: float = setting(
+        0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1, rare=True
+    )
+    epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0, rare=True)
+    bias_correction: bool = setting(True, "Use Adam's bias correction; the published script has none.", rare=True)
+    weight_decay: float = setting(
+        0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0, rare=True
+    )
+    clip_norm: float = setting(1.0, "Clip the global gradient norm to this value.", above=0, rare=True)
     dropout: float = setting(0.1, "Dropout probability of a model that is named by its size.", at_least=0, below=1)
     pre_norm: bool = setting(
-        False,
-        "Apply LayerNorm before each sub-layer instead of after it, in a model that is named by its size.",
-        option="--pre-norm/--post-norm",
-    )
+        False, "Apply LayerNorm before each sub-layer instead of after it, in a model that is named by its size.",
+        option="--pre-norm/--post-norm", rare=True,
+    )  # fmt: skip
     width_scaled_init: bool = setting(
         False,
         "Initialise with standard deviation 0.02 * sqrt(768 / hidden_size) instead of 0.02, in a model that is named "
         "by its size.",
         option="--width-scaled-init/--published-init",
+        rare=True,
     )
     padded_vocabulary: int = setting(
         1, "Round the rows of the token table up to a multiple of this number; the checkpoint has no padding.",
-        at_least=1,
+        at_least=1, rare=True,
     )  # fmt: skip
     objective: str = setting(
         "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
@@ -167,7 +178,7 @@ class PretrainingSettings(Settings):
     )  # fmt: skip
     generator_width: float | None = setting(
         None, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1,
-        default_text="0.25; 1 for a family without embedding_size",
+        default_text="0.25; 1 for a family without embedding_size", rare=True,
     )  # fmt: skip
     masked_lm_probability: float | None = setting(
         None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
@@ -175,13 +186,12 @@ class PretrainingSettings(Settings):
     )  # fmt: skip
     label_smoothing: float = setting(
         0.0, "Fraction of the probability that the label leaves to all other tokens; for an encoder-decoder.",
-        at_least=0, below=1,
+        at_least=0, below=1, rare=True,
     )  # fmt: skip
     shifted_positions: bool = setting(
-        False,
-        "Start short rows at random positions, so that all positions are trained.",
-        option="--shifted-positions/--plain-positions",
-    )
+        False, "Start short rows at random positions, so that all positions are trained.",
+        option="--shifted-positions/--plain-positions", rare=True,
+    )  # fmt: skip
     accumulation: int = setting(
         1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1
     )
@@ -189,15 +199,17 @@ class PretrainingSettings(Settings):
         "auto", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
         choices=PRECISIONS,
     )  # fmt: skip
-    xla: bool = setting(True, "Compile the training step with XLA; not available on several TensorFlow devices.")
+    xla: bool = setting(
+        True, "Compile the training step with XLA; not available on several TensorFlow devices.", rare=True
+    )
     devices: int = setting(1, "Number of GPUs (of each machine) that share every batch.", at_least=1)
     interval: int = setting(1000, "Steps between two reports; each report also saves the state.", at_least=1)
-    keep: int = setting(2, "Number of saved states to keep.", at_least=1)
+    keep: int = setting(2, "Number of saved states to keep.", at_least=1, rare=True)
     average_states: int = setting(
-        1, "Save the mean of the weights of this number of last states as the checkpoint.", at_least=1
+        1, "Save the mean of the weights of this number of last states as the checkpoint.", at_least=1, rare=True
     )
     divergence_check: bool = setting(
-        True, "Stop a run whose loss rises. A run whose loss becomes infinite or NaN always stops."
+        True, "Stop a run whose loss rises. A run whose loss becomes infinite or NaN always stops.", rare=True
     )
     seed: int = setting(
         12345, "Random seed; the same seed gives the same run.", at_least=0, below=2**31, default_text="12345"
@@ -206,9 +218,6 @@ class PretrainingSettings(Settings):
     def __post_init__(self):
         super().__post_init__()
         object.__setattr__(self, "interval", min(self.interval, self.steps))
-        self._check_divisions()
-
-    def _check_divisions(self):
         if self.optimizer == "muon" and not self.bias_correction:
             raise ConfigError("bias_correction cannot be switched off with the optimizer muon: choose adamw")
         if self.schedule == "inverse-root" and (self.stable_share or not self.warmup_steps):

@@ -72,3 +72,10 @@ def schedule_of(recipe):
     if recipe.schedule == "inverse-root":
         return InverseRoot(recipe.learning_rate, recipe.warmup_steps)
     return WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
+
+
+def learning_rate_at(step: int, total: int, recipe) -> float:
+    """`WarmupLinearDecay` as a number, for a recipe with `learning_rate` and `warmup_share`."""
+    warmup = int(recipe.warmup_share * total)
+    rising = (step + 1) / max(warmup, 1)
+    return recipe.learning_rate * max(0.0, min(rising, (total - step) / (total - warmup)))

@@ -1,4 +1,4 @@
-"""Keras callbacks of a training run: history, alarm, the states that a killed run resumes from, progress bar."""
+"""Parts of a training run: the alarm, the states that a killed run resumes from, lines of progress."""
 
 import math
 import time
@@ -9,36 +9,12 @@ import keras
 
 from bertlab.common.errors import CheckpointError, TrainingError
 from bertlab.common.files import remove_files
-from bertlab.common.progress import bar, bars_are_shown
+from bertlab.common.progress import bars_are_shown
 from bertlab.training.objectives import Objective
-from bertlab.training.runs.curves import CURVE, LOGS, METRICS, draw, write_metrics
 from bertlab.training.runs.state import load_state, save_state
 
 NOT_REPORTED = "bad_step"  # for the alarm only: see `bertlab.training.runs.metrics.FirstBadStep`
-SECONDS_BETWEEN_DRAWINGS = 20
 _SECONDS_BETWEEN_LINES = 30
-
-
-class History(keras.callbacks.Callback):
-    """Collects one row of metrics per interval: step, seconds of training so far, and the trainer's metrics.
-
-    A metric is left out where there was nothing to measure, such as next-sentence accuracy on rows that are not pairs.
-
-    rows: those of an earlier part of the same run.   interval: steps in a Keras epoch.
-    """
-
-    def __init__(self, interval: int, rows: list[dict] | None = None):
-        super().__init__()
-        self.interval = interval
-        self.rows = list(rows or [])
-
-    def on_train_begin(self, logs=None):
-        self._before = self.rows[-1]["seconds"] if self.rows else 0.0
-        self._start = time.perf_counter()
-
-    def on_epoch_end(self, epoch, logs=None):
-        seconds = self._before + time.perf_counter() - self._start
-        self.rows.append({"step": (epoch + 1) * self.interval, "seconds": seconds, **measured(logs)})
 
 
 def measured(logs: dict) -> dict[str, float]:
@@ -48,19 +24,20 @@ def measured(logs: dict) -> dict[str, float]:
 
 
 class Alarm(keras.callbacks.Callback):
-    """Stops a pre-training run that diverges, before its state is saved. Comes before `history` in the list.
+    """Stops a pre-training run that diverges, before its state is saved.
 
     Raises TrainingError, with step, batch number and advice, for a loss that is infinite or not a number, and for one
     that has risen: above 1.5 times that of the best interval of the same phase (another phase has other rows, which
     may be harder), or above 1.2 times that of a random guess among all tokens.
 
-    objective: name of the objective whose loss is watched. vocab_size: tokens in the vocabulary. phases: for each the
-    number of steps before it and the name of its data. rising: whether a loss that has risen also stops the run.
+    history: what has the run's `interval` and `rows`, such as a `TrainingLoop`. objective: name of the objective whose
+    loss is watched. vocab_size: tokens in the vocabulary. phases: for each the number of steps before it and the name
+    of its data. rising: whether a loss that has risen also stops the run.
     """
 
     def __init__(
         self,
-        history: History,
+        history,
         objective: str,
         vocab_size: int,
         phases: Sequence[tuple[int, str]] = ((0, ""),),
@@ -112,32 +89,6 @@ class Alarm(keras.callbacks.Callback):
         return f"The state of step {self._begin}, before that, is kept."
 
 
-class SaveState(keras.callbacks.Callback):
-    """Saves the run's state after every interval and keeps the last `keep` files. Comes after `history` in the list."""
-
-    def __init__(self, folder: str | Path, history: History, keep: int = 2):
-        super().__init__()
-        self.folder = Path(folder)
-        self.history = history
-        self.keep = keep
-
-    def on_epoch_end(self, epoch, logs=None):
-        step = self.history.rows[-1]["step"]
-        try:
-            keep_state(self.folder, step, self.model, {"history": self.history.rows}, self.keep)
-        except CheckpointError as error:
-            raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
-
-    def _what_is_kept(self) -> str:
-        if len(self.history.rows) < 2:
-            return "Free some disk space and run the same command again"
-        return _kept(self.history.rows[-2]["step"])
-
-
-def _kept(step: int) -> str:
-    return f"The state of step {step} is kept: free some disk space and run the same command again"
-
-
 def keep_state(folder: str | Path, step: int, trainer: keras.Model, progress: dict, keep: int) -> None:
     """Saves the state after a step and deletes all but the last `keep` states. Raises CheckpointError."""
     save_state(Path(folder) / f"state-{step:08d}.safetensors", trainer, progress)
@@ -177,151 +128,67 @@ def restored_progress(folder: str | Path, trainer: keras.Model, say=print) -> di
     return None
 
 
-class RunFiles(keras.callbacks.Callback):
-    """Writes metrics.csv and TensorBoard's logs after every interval. Comes after `history` and the saving.
-
-    Each is made from the whole history: a run that was killed and resumed has them complete. curve: whether to draw
-    curve.png besides, at most every `SECONDS_BETWEEN_DRAWINGS`, since that can take longer than a short interval.
-    """
-
-    def __init__(self, folder: str | Path, history, curve: bool = True):
-        super().__init__()
-        self.folder, self.history, self.curve = Path(folder), history, curve
-        self._writer, self._drawn = None, time.monotonic()
-
-    def on_epoch_end(self, epoch, logs=None):
-        self.write(self.curve and time.monotonic() - self._drawn > SECONDS_BETWEEN_DRAWINGS)
-
-    def write(self, curve: bool = True) -> None:
-        """Writes the files again, draws the curve if asked to, and adds the newest row to TensorBoard's logs."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            write_metrics(self.folder / METRICS, self.history.rows)
-            if self.curve and curve:
-                draw({self.folder.name: self.history.rows}, self.folder / CURVE)
-                self._drawn = time.monotonic()
-        except CheckpointError as error:
-            raise CheckpointError(f"{error}. {self._what_is_kept()}") from None
-        self._log()
-
-    def _log(self):
-        """Adds the newest row to TensorBoard's logs; the first call in a process replaces older logs with all rows."""
-        import tensorflow as tf
-
-        rows = self.history.rows[-1:]
-        try:
-            if self._writer is None:
-                for old in (self.folder / LOGS).glob("events.out.tfevents.*"):
-                    old.unlink()
-                self._writer = tf.summary.create_file_writer(str(self.folder / LOGS))
-                rows = self.history.rows
-            with self._writer.as_default():
-                for row in rows:
-                    values = [tf.compat.v1.Summary.Value(tag=k, simple_value=v) for k, v in row.items() if k != "step"]
-                    summary = tf.compat.v1.Summary(value=values)
-                    tf.summary.experimental.write_raw_pb(summary.SerializeToString(), step=row["step"])
-            self._writer.flush()
-        except (OSError, tf.errors.OpError) as error:
-            raise CheckpointError(
-                f"{self.folder / LOGS}: cannot be written ({error}). {self._what_is_kept()}"
-            ) from None
-
-    def _what_is_kept(self) -> str:
-        return _kept(self.history.rows[-1]["step"])
-
-
 class ProgressLines:
-    """Lines of progress where no bar can be drawn, in a notebook or a log file: at most two a minute.
+    """The progress of a run in steps: a bar or, where none can be drawn, lines, at most two a minute.
 
     The time left is estimated from the steps behind the first one, which is also compiled.
 
-    total_steps: of the whole work. say: called with a line. first_step: steps that are not computed in this process.
+    Args:
+        total_steps: of the whole work.   say: called with a line.
+        first_step: steps that are not computed in this process.   running: the `bar` that moves, if any.
     """
 
-    def __init__(self, total_steps: int, say: Callable[[str], object], first_step: int = 0):
-        self.total_steps, self.say, self.first_step = total_steps, say, first_step
+    def __init__(self, total_steps: int, say: Callable[[str], object], first_step: int = 0, running=None):
+        self.total_steps, self.say, self.first_step, self.running = total_steps, say, first_step, running
+        self.done = first_step
         self._said = time.perf_counter()
         self._began = None  # when the steps began that the time left is estimated from
         self._compiled = 0  # steps before them
 
-    def begin(self, step: int) -> None:
-        """Tells that the first step of this process, or the first few, are done: the last one was number `step`."""
-        if self._began is None:
-            self._began, self._compiled = time.perf_counter(), step - self.first_step
+    def advance(self, steps: float, note: str) -> None:
+        """Moves on by the steps that were just computed; they may have been 0."""
+        self.move(steps, note)
+        self.show(note)
 
-    def show(self, step: int, note: str) -> None:
+    def move(self, steps: float, note: str) -> None:
+        """Moves the bar, without a line."""
+        self.done += steps
+        if self.running is not None:
+            self.running.advance(steps, note=note)
+        if self._began is None:
+            self._began, self._compiled = time.perf_counter(), self.done - self.first_step
+
+    def skip(self, steps: float) -> None:
+        """Moves over steps that are not computed now."""
+        self.done += steps
+        self.first_step += steps
+        if self.running is not None:
+            self.running.advance(steps)
+
+    def show(self, note: str) -> None:
         """ "step 200 of 2,400, about 43 min left: loss 3.52 …"."""
-        self.begin(step)
         now = time.perf_counter()
         if bars_are_shown() or now - self._said <= _SECONDS_BETWEEN_LINES:
             return
         self._said = now
-        measured_steps, left = step - self.first_step - self._compiled, ""
+        measured_steps, left = self.done - self.first_step - self._compiled, ""
         if measured_steps:
-            left = f", about {(now - self._began) / 60 / measured_steps * (self.total_steps - step):,.0f} min left"
-        self.say(f"step {step:,} of {self.total_steps:,}{left}: {note}")
+            minutes = (now - self._began) / 60 / measured_steps * (self.total_steps - self.done)
+            left = f", about {minutes:,.0f} min left"
+        self.say(f"step {round(self.done):,} of {self.total_steps:,}{left}: {note}")
 
 
-class TrainingBar(keras.callbacks.Callback):
-    """A progress bar over all steps of a run, with the time left and the latest metrics, for all phases.
-
-    Where no bar can be drawn, in a notebook or a log file, `say` gets a line after an interval instead, twice a minute
-    at most. Comes after `history` in the list.
-    """
-
-    def __init__(
-        self,
-        description: str,
-        total_steps: int,
-        history: History,
-        say: Callable[[str], object] = print,
-        objectives: Sequence[Objective] = (),
-    ):
-        super().__init__()
-        self.objectives = objectives
-        self.description, self.total_steps, self.history, self.say = description, total_steps, history, say
-        self.start_step = history.rows[-1]["step"] if history.rows else 0
-        self._lines = ProgressLines(total_steps, say, self.start_step)
-        self._context = None
-
-    def on_train_begin(self, logs=None):
-        self._context = bar(self.description, self.total_steps, self.start_step)
-        self._bar = self._context.__enter__()
-        self._last = -1
-
-    def on_train_batch_end(self, batch, logs=None):
-        steps = batch - self._last  # with steps_per_execution batches come in bundles
-        self._bar.advance(steps, note=self._note(logs))
-        self.start_step += steps
-        self._lines.begin(self.start_step)
-        self._last = batch
-
-    def on_epoch_end(self, epoch, logs=None):
-        self._last = -1
-        row = self.history.rows[-1]
-        if row["step"] < self.total_steps:
-            self._lines.show(row["step"], self._note(row))
-
-    def _note(self, logs) -> str:
-        """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", without what is unknown."""
-        metrics = measured(logs or {})
-        shown = {"loss": "loss {:.2f}"}
-        for objective in self.objectives:
-            if objective.over_vocabulary and f"{objective.name}_loss" in metrics:
-                metrics[f"{objective.name}_perplexity"] = perplexity(metrics[f"{objective.name}_loss"])
-                shown[f"{objective.name}_perplexity"] = "perplexity {:.1f}"
-            shown[f"{objective.name}_accuracy"] = objective.short_name + " {:.1%}"
-        shown |= {"tokens_per_second": "{:,.0f} tokens/s", "peak_share": "{:.0%} of peak"}
-        return " ".join(text.format(metrics[name]) for name, text in shown.items() if name in metrics)
-
-    def on_train_end(self, logs=None):
-        self.close()
-
-    def close(self) -> None:
-        """Restores the terminal, also after an interrupted run."""
-        if self._context is not None:
-            self._context.__exit__(None, None, None)
-            self._context = None
+def loss_note(logs: dict, objectives: Sequence[Objective]) -> str:
+    """ "loss 3.52 perplexity 31.8 masked 34.1% pairs 71.0% 6,400 tokens/s 41% of peak", without what is unknown."""
+    metrics = measured(logs)
+    shown = {"loss": "loss {:.2f}"}
+    for objective in objectives:
+        if objective.over_vocabulary and f"{objective.name}_loss" in metrics:
+            metrics[f"{objective.name}_perplexity"] = perplexity(metrics[f"{objective.name}_loss"])
+            shown[f"{objective.name}_perplexity"] = "perplexity {:.1f}"
+        shown[f"{objective.name}_accuracy"] = objective.short_name + " {:.1%}"
+    shown |= {"tokens_per_second": "{:,.0f} tokens/s", "peak_share": "{:.0%} of peak"}
+    return " ".join(text.format(metrics[name]) for name, text in shown.items() if name in metrics)
 
 
 def perplexity(loss: float) -> float:

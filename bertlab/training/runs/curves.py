@@ -6,6 +6,7 @@ a recorded run, with the command that made it in its first line.
 
 import csv
 import io
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from bertlab.common.errors import CheckpointError, DataError
 from bertlab.common.files import write_atomically, write_text
 from bertlab.plots import pretraining_runs
 
+SECONDS_BETWEEN_DRAWINGS = 20
 METRICS, CURVE, LOGS = "metrics.csv", "curve.png", "tensorboard"
 REFERENCES = Path(__file__).parents[1] / "reference_curves"
 
@@ -65,6 +67,50 @@ def reference_curves() -> dict[str, Path]:
     return {path.stem: path for path in sorted(REFERENCES.glob("*.csv"))}
 
 
+class RunFiles:
+    """The files of a run's history: metrics.csv and TensorBoard's logs.
+
+    Each is made from the whole history: a run that was killed and resumed has them complete. curve: whether to draw
+    curve.png besides, at most every `SECONDS_BETWEEN_DRAWINGS`, since that can take longer than a short interval.
+    """
+
+    def __init__(self, folder: str | Path, curve: bool = True):
+        self.folder, self.curve = Path(folder), curve
+        self._writer, self._drawn = None, time.monotonic()
+
+    def write(self, rows: Sequence[dict], at_end: bool = False) -> None:
+        """Writes the history, and adds its newest row to TensorBoard's logs.
+
+        at_end: draw the curve now. Raises CheckpointError where a file cannot be written.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_metrics(self.folder / METRICS, rows)
+        if self.curve and (at_end or time.monotonic() - self._drawn > SECONDS_BETWEEN_DRAWINGS):
+            draw({self.folder.name: rows}, self.folder / CURVE)
+            self._drawn = time.monotonic()
+        self._log(rows)
+
+    def _log(self, rows: Sequence[dict]) -> None:
+        """Adds the newest row; the first call in a process replaces older logs with all rows."""
+        import tensorflow as tf
+
+        try:
+            if self._writer is None:
+                for old in (self.folder / LOGS).glob("events.out.tfevents.*"):
+                    old.unlink()
+                self._writer, new = tf.summary.create_file_writer(str(self.folder / LOGS)), rows
+            else:
+                new = rows[-1:]
+            with self._writer.as_default():
+                for row in new:
+                    values = [tf.compat.v1.Summary.Value(tag=k, simple_value=v) for k, v in row.items() if k != "step"]
+                    summary = tf.compat.v1.Summary(value=values)
+                    tf.summary.experimental.write_raw_pb(summary.SerializeToString(), step=row["step"])
+            self._writer.flush()
+        except (OSError, tf.errors.OpError) as error:
+            raise CheckpointError(f"{self.folder / LOGS}: cannot be written ({error})") from None
+
+
 # --- drawings ---
 
 
@@ -82,4 +128,9 @@ def draw(
         raise DataError(f"{path}: cannot be drawn; choose a name that ends with .png, .svg or .pdf")
     objectives = {name: objectives_in(rows) or ["masked_lm"] for name, rows in runs.items()}
     figure = pretraining_runs(runs, objectives, along, references)
+    save_figure(path, figure, kind)
+
+
+def save_figure(path: str | Path, figure, kind: str = "png") -> None:
+    """Writes a drawing as png, svg or pdf, whole or not at all. Raises CheckpointError."""
     write_atomically(path, lambda partial: figure.savefig(partial, format=kind, dpi=120), CheckpointError)

@@ -60,7 +60,12 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     over_vocabulary = [objective for objective in trainer.objectives if objective.over_vocabulary]
     for objective in over_vocabulary:
         metrics[f"{objective.name}_perplexity"] = perplexity(metrics[f"{objective.name}_loss"])
-    targets = _targets(batches, over_vocabulary)
+    predicted = [
+        one.labels(batch, {})[one.weights(batch) > 0]
+        for batch in batches.as_numpy_iterator()
+        for one in over_vocabulary
+    ]
+    targets = np.concatenate(predicted)  # (N,)
     return {"rows": rows, "predictions": len(targets), **dict(sorted(metrics.items())), **unigram_baseline(targets)}
 
 
@@ -94,10 +99,3 @@ def check_pairs(files: ExampleFiles, config) -> None:
             f"{files.folder}: expected sources and targets for a model with a decoder, got running text; make them "
             "with `bertlab data pairs`"
         )
-
-
-def _targets(batches: tf.data.Dataset, objectives: Sequence[Objective]) -> np.ndarray:
-    """The tokens that the objectives predict: (N,)."""
-    return np.concatenate(
-        [one.labels(batch, {})[one.weights(batch) > 0] for batch in batches.as_numpy_iterator() for one in objectives]
-    )

@@ -6,14 +6,14 @@ import keras
 from keras import ops
 
 from bertlab.models import PreTrainingModel
-from bertlab.training.devices.accumulation import accumulated_step
+from bertlab.training.devices.accumulation import InParts
 from bertlab.training.devices.distribution import metrics_of_device, num_replicas, on_several_machines
 from bertlab.training.objectives import Objective, objectives_of
 from bertlab.training.objectives.losses import weighted_mean
 from bertlab.training.runs.metrics import FirstBadStep, MeanIfAny
 
 
-class PreTrainer(keras.Model):
+class PreTrainer(InParts, keras.Model):
     """Trains a `PreTrainingModel`, or a `GeneratorAndDiscriminator`, on batches that contain their own targets.
 
     A batch is a dict: what the model reads, and the targets of the objectives. The loss is the sum of the objectives'
@@ -54,21 +54,12 @@ class PreTrainer(keras.Model):
         inputs = {name: batch[name] for name in self.bert.reads if name in batch}  # without other targets
         return self.bert(inputs, training=training)
 
-    def train_step(self, *data):
-        if self.accumulation == 1 and num_replicas() == 1:
-            return super().train_step(*data)
-        return metrics_of_device(accumulated_step(self, *data))
-
     def test_step(self, *data):
         return metrics_of_device(super().test_step(*data))
 
     def _maybe_symbolic_build(self, *args, **kwargs):
-        """Keras's method that creates missing variables; it adds up the batches of all machines, which fails for dicts.
-
-        Here none is missing: the weights and the optimizer's variables are made before `fit`.
-        """
-        if not on_several_machines():
-            super()._maybe_symbolic_build(*args, **kwargs)
+        if not on_several_machines():  # of which it would add up the batches, which fails for dicts
+            keras.Model._maybe_symbolic_build(self, *args, **kwargs)
 
     def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
         self.token_counter.update_state(real_tokens(x))

@@ -28,7 +28,7 @@ def _variables(trainer: keras.Model) -> dict[str, keras.Variable]:
     return named | {f"optimizer/{i:04d}": variable for i, variable in enumerate(trainer.optimizer.variables)}
 
 
-def _array(variable: keras.Variable) -> np.ndarray:
+def value_of(variable: keras.Variable) -> np.ndarray:
     """The value; of a variable that lives on several devices, the one that all of them have."""
     ops = keras.ops
     return np.array(ops.convert_to_numpy(ops.convert_to_tensor(variable)))
@@ -44,7 +44,7 @@ def save_state(path: str | Path, trainer: keras.Model, progress: dict) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise CheckpointError(f"{path.parent}: cannot create the folder ({error.strerror})") from None
-    arrays = {name: _array(variable) for name, variable in _variables(trainer).items()}
+    arrays = {name: value_of(variable) for name, variable in _variables(trainer).items()}
     write_safetensors(path, arrays, {"progress": json.dumps(progress)})
 
 

@@ -2,12 +2,7 @@
 
 from bertlab.common.errors import DataError
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.tokenizers.protocol import Tokenizer
-
-
-def tokenizer_of(files: ExampleFiles) -> Tokenizer:
-    """The tokenizer with which a folder of examples was made."""
-    return files.tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 
 def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> None:
@@ -15,7 +10,7 @@ def check_same_tokenizer(files: ExampleFiles, tokenizer: Tokenizer, owner) -> No
 
     owner: whose tokenizer it is, for the message: a checkpoint or another folder.
     """
-    made_with = tokenizer_of(files)
+    made_with = files.tokenizer
     if made_with.kind != tokenizer.kind:
         raise DataError(
             f"{files.folder}: expected the tokenizer of {owner}, {tokenizer.kind}, got {made_with.kind}; make it again "

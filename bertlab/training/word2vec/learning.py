@@ -8,7 +8,6 @@ OUT/                          at the end: vectors.txt in word2vec's text format,
 
 import dataclasses
 import math
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,29 +17,22 @@ from pathlib import Path
 import keras
 import numpy as np
 
-from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
-from bertlab.common.files import read_json, remove_files, write_atomically, write_json
+from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.files import read_json, remove_files, write_json
+from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.common.work_folder import WorkFolder
 from bertlab.data.documents import load_documents, text_sha256
 from bertlab.plots import training_curves
 from bertlab.training.baselines.word_vectors import FILE, WordVectors, write_word_vectors
-from bertlab.training.runs.callbacks import (
-    History,
-    ProgressLines,
-    RunFiles,
-    keep_state,
-    remove_states,
-    restored_progress,
-)
+from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
+from bertlab.training.runs.curves import RunFiles, save_figure
+from bertlab.training.runs.loop import Progress, TrainingLoop
 from bertlab.training.word2vec.examples import Examples
-from bertlab.training.word2vec.model import Word2Vec
-from bertlab.training.word2vec.optimizer import TableAdagrad
+from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
 from bertlab.training.word2vec.settings import Word2VecSettings
 from bertlab.training.word2vec.text import LEFT_OUT, StoredText, open_text, remove_text, store_text
 
 RESULTS, SETTINGS, TEXT, STATES, LOGS, CURVE = "results.json", "settings.json", "text", "states", "logs", "curve.png"
-_STATES_KEPT = 2
 _ROW_EVERY = 100  # updates, of metrics.csv and the curve
 
 
@@ -59,19 +51,16 @@ class Word2VecResult:
 
 
 @dataclass
-class _Progress:
-    """The progress of a run. part: of all epochs. batch: in the part. loss, pairs: since the last row of `rows`."""
+class _Progress(Progress):
+    """part: of all epochs. batch: in the part. loss, pairs: since the last row of the history."""
 
     part: int = 0
     batch: int = 0
-    step: int = 0
     loss: float = 0.0
     pairs: float = 0.0
     epoch_loss: float = 0.0
     epoch_pairs: float = 0.0
     losses: list[float] = field(default_factory=list)
-    rows: list[dict] = field(default_factory=list)
-    seconds: float = 0.0
 
 
 def learn_word_vectors(
@@ -98,12 +87,10 @@ def learn_word_vectors(
     """
     settings = settings or Word2VecSettings()
     run = _Run([str(source) for source in sources], Path(out), settings, on_error, say)
-    finished = run.out / RESULTS
-    if run.work.file.exists() or finished.exists():
-        run.work.check()
-    run.work.check_unused(FILE, TEXT, STATES, LOGS, CURVE)
-    if finished.exists():
-        return Word2VecResult(**read_json(finished))
+    finished = run.job.result(RESULTS)
+    if finished is not None:
+        return Word2VecResult(**finished)
+    run.job.start(FILE, TEXT, STATES, LOGS, CURVE)
     text = run.read()
     return run.finish(text, run.train(text))
 
@@ -123,8 +110,7 @@ class _Run:
         chosen = {name: value for name, value in settings.to_dict().items() if name != "interval"}
         digests = [text_sha256(source) for source in sources]
         identity = {"texts": sources, "sha256": digests, **chosen, "backend": keras.backend.backend()}
-        self.work = WorkFolder(out, SETTINGS, identity)
-        self.files = RunFiles(out / LOGS, History(settings.interval), curve=False)
+        self.job = Job(out, SETTINGS, identity)
 
     def read(self) -> StoredText:
         """The text as ids, from an earlier start if that has finished it."""
@@ -132,7 +118,6 @@ class _Run:
         if (folder / LEFT_OUT).exists():  # written last
             self.left_out = Counter(read_json(folder / LEFT_OUT))
             return open_text(folder)
-        self.work.begin()
         try:
             with bar("Reading (documents)") as running:
                 store_text(chain(*self.documents), folder, self.settings, running.advance)
@@ -148,7 +133,7 @@ class _Run:
         remove_states(self.out / STATES)
         remove_files(self.out, (SETTINGS,))
 
-    def train(self, text: StoredText) -> "_Progress":
+    def train(self, text: StoredText) -> _Progress:
         """All epochs, from the last state if there is one."""
         settings = self.settings
         examples = Examples(text, settings)
@@ -167,21 +152,22 @@ class _Run:
         total = examples.parts * settings.epochs
         if found:
             self.say(f"resumes from update {progress.step:,}, {progress.part / total:.0%} of the text")
+        advice = f"(learning rate {settings.learning_rate:g}): choose a lower learning rate"
+        files = RunFiles(self.out / LOGS, curve=False)
+        self.loop = TrainingLoop(model, progress, settings.interval, self.out / STATES, files, advice)
         per_part = 1000  # the bar's unit: the number of updates is known only when a part has been thinned out
         read = progress.part * per_part
-        lines = ProgressLines(total * per_part, self.say, read)
         with bar("Learning of vectors", total * per_part, read) as running:
+            lines = ProgressLines(total * per_part, self.say, read, running)
             while progress.part < total:
                 for share, note in self._part(examples, progress, total):
-                    running.advance(share * per_part, note=note)
-                    read += share * per_part
-                    lines.show(round(read), note)
+                    lines.advance(share * per_part, note)
         if not progress.rows:
             self._remove_start()
             raise DataError("expected words that are next to each other in a paragraph, got single words")
         return progress
 
-    def _part(self, examples: Examples, progress: "_Progress", total: int) -> Iterator[tuple[float, str]]:
+    def _part(self, examples: Examples, progress: _Progress, total: int) -> Iterator[tuple[float, str]]:
         """The updates of a part from where the run is. Yields the fraction of the part that each reads, and a note."""
         epoch, number = divmod(progress.part, examples.parts)
         part = examples.part(epoch, number)
@@ -192,53 +178,26 @@ class _Run:
             note = f"loss {self._update(batch, progress, done):.3f}"
             progress.batch += 1
             yield 1 / part.batches, note
-            if progress.step % _ROW_EVERY == 0:
-                self._report(progress)
-            if progress.step % self.settings.interval == 0:
-                self._save(progress)
+            is_row_due = progress.step % _ROW_EVERY == 0
+            if is_row_due or self.loop.is_interval_over:
+                self.loop.record(_row(progress) if is_row_due else None, save=self.loop.is_interval_over)
         progress.part, progress.batch = progress.part + 1, 0
         if number == examples.parts - 1:
-            self._end_epoch(progress)
-            self._report(progress)
-            self._save(progress)
+            progress.losses.append(progress.epoch_loss / max(progress.epoch_pairs, 1.0))
+            progress.epoch_loss = progress.epoch_pairs = 0.0
+            self.say(f"epoch {len(progress.losses):<2} loss {progress.losses[-1]:.4f}")
+            self.loop.record(_row(progress))
             self._draw(progress.rows)
 
-    def _update(self, batch: dict, progress: "_Progress", done: float) -> float:
+    def _update(self, batch: dict, progress: _Progress, done: float) -> float:
         """One update, with a learning rate that falls to 0. Returns the loss for one prediction."""
-        began = time.perf_counter()
-        self.model.optimizer.learning_rate.assign(self.settings.learning_rate * (1 - done))
-        loss = float(self.model.train_on_batch(batch, return_dict=True)["loss"])
-        pairs = _pairs(batch, self.settings.kind)
-        progress.step += 1
-        progress.seconds += time.perf_counter() - began
-        if not math.isfinite(loss):
-            raise TrainingError(
-                f"the loss of update {progress.step} is infinite or NaN (learning rate "
-                f"{self.settings.learning_rate:g}): choose a lower learning rate"
-            )
+        rate, name = self.settings.learning_rate * (1 - done), f"update {progress.step + 1}"
+        loss, pairs = self.loop.step(batch, rate, name), _pairs(batch, self.settings.kind)
         progress.loss, progress.pairs = progress.loss + loss, progress.pairs + pairs
         progress.epoch_loss, progress.epoch_pairs = progress.epoch_loss + loss, progress.epoch_pairs + pairs
         return progress.loss / max(progress.pairs, 1.0)
 
-    def _end_epoch(self, progress: "_Progress") -> None:
-        progress.losses.append(progress.epoch_loss / max(progress.epoch_pairs, 1.0))
-        progress.epoch_loss = progress.epoch_pairs = 0.0
-        self.say(f"epoch {len(progress.losses):<2} loss {progress.losses[-1]:.4f}")
-
-    def _report(self, progress: "_Progress") -> None:
-        """A row of the history: the mean loss since the last one."""
-        if not progress.pairs:
-            return
-        row = {"step": progress.step, "seconds": progress.seconds, "loss": progress.loss / progress.pairs}
-        progress.rows.append(row)
-        progress.loss = progress.pairs = 0.0
-        self.files.history.rows = progress.rows
-        self.files.write()
-
-    def _save(self, progress: "_Progress") -> None:
-        keep_state(self.out / STATES, progress.step, self.model, dataclasses.asdict(progress), _STATES_KEPT)
-
-    def finish(self, text: StoredText, progress: "_Progress") -> Word2VecResult:
+    def finish(self, text: StoredText, progress: _Progress) -> Word2VecResult:
         """Writes the vectors, then the results; then text and states are no longer needed."""
         vectors = keras.ops.convert_to_numpy(self.model.words)
         write_word_vectors(self.out / FILE, WordVectors(text.words, vectors))
@@ -255,8 +214,16 @@ class _Run:
             return
         guess = (1 + self.settings.negatives) * math.log(2)  # of vectors that are 0
         figure = training_curves(rows, "loss", f"{self.settings.kind}: loss of a word (nats)", ("vectors of 0", guess))
-        path = self.out / CURVE
-        write_atomically(path, lambda partial: figure.savefig(partial, format="png", dpi=120), CheckpointError)
+        save_figure(self.out / CURVE, figure)
+
+
+def _row(progress: _Progress) -> dict | None:
+    """The mean loss since the last row, if there was any prediction."""
+    if not progress.pairs:
+        return None
+    row = {"loss": progress.loss / progress.pairs}
+    progress.loss = progress.pairs = 0.0
+    return row
 
 
 def _pairs(batch: dict[str, np.ndarray], kind: str) -> float:

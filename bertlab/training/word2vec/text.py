@@ -19,7 +19,7 @@ from bertlab.common.errors import DataError
 from bertlab.common.files import read_json, remove_files, write_atomically, write_json
 from bertlab.data.documents import Document
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
-from bertlab.tokenizers.wordpiece.learner_counting import TABLE_CHUNKS, chunks_of, words_of_chunk
+from bertlab.tokenizers.wordpiece.fast_words import ChunkTable, FastWords, chunks_of
 from bertlab.training.word2vec.settings import Word2VecSettings
 
 IDS, WORDS, RAW, LEFT_OUT = "ids.bin", "words.json", "raw.bin", "left_out.json"
@@ -78,21 +78,17 @@ def _write_all(documents: Iterable[Document], path: Path, basic: BasicTokenizer,
     """Writes the number of every word, by first appearance; returns the words' counts in this order."""
     counts: Counter = Counter()
     numbers: dict[str, int] = {}
-    words_of: dict[str, list[str]] = {}  # chunk between spaces → its words
+    words_of = ChunkTable(FastWords(basic))
     with open(path, "wb") as file:
         for document in documents:
             ids = array("i")
             for paragraph in document.paragraphs:
                 for chunk in chunks_of(" ".join(paragraph)):
-                    if chunk not in words_of:
-                        words_of[chunk] = words_of_chunk(chunk, basic)
                     for word in words_of[chunk]:
                         counts[word] += 1
                         ids.append(numbers.setdefault(word, len(numbers)))
                 ids.append(BREAK)
             ids.tofile(file)
-            if len(words_of) > TABLE_CHUNKS:
-                words_of.clear()
             advance()
     return counts
 

@@ -38,12 +38,19 @@ def test_a_missing_answer_is_filled_in_and_one_line_names_it(tmp_path, said):
     assert len(said) == 1 and "mybert.attention.causal_mask: you have not passed this exercise yet" in said[0]
 
 
-def test_a_module_that_cannot_run_is_replaced_and_one_line_names_the_reason(tmp_path, said):
-    _write(tmp_path, "softmax_rows = undefined\n")
-    from mybert.attention import softmax_rows
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("softmax_rows = undefined\n", "NameError: name 'undefined' is not defined"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+    ],
+)
+def test_a_module_that_cannot_run_is_replaced_and_one_line_names_the_reason(tmp_path, said, text, reason):
+    _write(tmp_path, text)
+    from mybert.attention import attention_scores, softmax_rows
 
-    assert softmax_rows.__module__.startswith("autograde.student.stand_ins")
-    assert "NameError" in said[0]
+    assert attention_scores.__module__ == softmax_rows.__module__ == "autograde.student.stand_ins.attention"
+    assert said[0].startswith(f"mybert/attention.py cannot be imported ({reason})")
 
 
 def test_a_name_that_no_notebook_builds_is_an_import_error(said):

@@ -100,7 +100,7 @@ def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
         book.book.db.commit()
     template = TEMPLATES["03_attention"]
     handed_in = read_submission(folder / "submitted/mark/ps3/03_attention.ipynb", template)
-    write_autograded(folder, "ps3", "mark", template, handed_in, [], "")
+    write_autograded(folder, template, Result("ps3", "mark", "03_attention"), handed_in)
     config = PyFileConfigLoader("nbgrader_config.py", path=str(folder)).load_config()
     config.CourseDirectory.root = str(folder)
     page = folder / "feedback/mark/ps3/03_attention.html"
@@ -250,10 +250,3 @@ def test_help_loads_nothing_heavy():
     )
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.endswith("[]\n")
-
-
-def test_a_users_mistake_ends_with_one_line_and_code_2(tmp_path):
-    command = [sys.executable, "-m", "autograde.cli", "report", "ps9", "--course", str(tmp_path)]
-    ended = subprocess.run(command, capture_output=True, text=True)
-    assert ended.returncode == 2
-    assert ended.stderr.startswith("autograde: ") and ended.stderr.count("\n") == 1

@@ -68,7 +68,7 @@ def test_a_solution_from_colab_goes_all_the_way_to_formgrader(course):
         book.write("ps3", "Jane Doe", [result], {"03_attention": template})
         (row,) = book.grades()
     assert row["score"] == row["max_score"] == sum(points.values())
-    write_autograded(folder, "ps3", "Jane Doe", template, submission, verdicts, stamp)
+    write_autograded(folder, template, result, submission)
 
     (shown,) = api.get_submissions("ps3")
     assert shown["autograded"] and shown["score"] == row["score"]

@@ -12,8 +12,8 @@ from autograde_case import asking, visible_plan, written
 from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
-from autograde.judging import random_claims
 from autograde.judging.binomial_bounds import FALSE_ALARM, bounds
+from autograde.judging.claims import random_claims
 from autograde.judging.compare import Difference
 from autograde.judging.judge import judge
 from autograde.judging.rules import RULES
@@ -147,35 +147,26 @@ def test_a_known_mistake_is_named_although_other_code_draws_other_numbers(identi
     assert not verdict.passed and verdict.misconception == known, str(verdict)
 
 
-def test_chance_that_does_not_come_from_the_generator_is_reported():
-    source = "def choose_positions(ids, special, count, rng):\n    rng = np.random.default_rng()\n"
-    source += "    allowed = [t for t, token in enumerate(ids) if token not in special]\n"
-    source += "    return sorted(rng.permutation(allowed)[:count].tolist())"
-    verdict = judge(visible_plan("choose-positions"), asking(written(source)))
-    assert verdict.points == 0 and "draw from `rng` only" in str(verdict)
+REPORTED = [  # exercise, source, status, what is said
+    ("choose-positions", "def choose_positions(ids, special, count, rng):\n    rng = np.random.default_rng()\n"
+     "    allowed = [t for t, token in enumerate(ids) if token not in special]\n"
+     "    return sorted(rng.permutation(allowed)[:count].tolist())", "wrong", "draw from `rng` only"),
+    ("choose-positions", "import numpy as np\n" + cells.answer_cell(catalogue.find("choose-positions")).replace(
+        "rng.choice", "np.random.default_rng(0).choice"),
+     "partly", "calls, each with another seed, gave the same result: draw from `rng` only"),
+    ("mask-tokens", "def mask_tokens(ids, places, m, others, rng):\n    new = list(ids)\n    for t in places:\n"
+     "        new[t] = m if rng.random() < 0.6 else new[t]\n    return new", "partly",
+     "times in 5045; expected about 4036, by chance between"),
+    ("mask-tokens", "def mask_tokens(ids, places, m, others, rng):\n    for t in places:\n        fate = rng.random()\n"
+     "        ids[t] = m if fate < 0.8 else int(rng.choice(others)) if fate < 0.9 else ids[t]\n    return ids",
+     "wrong", "changes one of its arguments"),
+]  # fmt: skip
 
 
-def test_a_generator_made_inside_of_the_function_is_reported():
-    exercise = catalogue.find("choose-positions")
-    source = cells.answer_cell(exercise).replace("rng.choice", "np.random.default_rng(0).choice")
-    verdict = judge(visible_plan(exercise.id), asking(cells.namespace(exercise, source)), source)
-    assert verdict.status == "partly"
-    assert "calls, each with another seed, gave the same result: draw from `rng` only" in str(verdict)
-
-
-def test_a_count_outside_of_chance_is_shown_with_what_chance_allows():
-    source = "def mask_tokens(ids, places, m, others, rng):\n    new = list(ids)\n    for t in places:\n"
-    source += "        new[t] = m if rng.random() < 0.6 else new[t]\n    return new"
-    verdict = judge(visible_plan("mask-tokens"), asking(written(source)))
-    assert verdict.status == "partly"
-    assert "times in 5045; expected about 4036, by chance between" in str(verdict)
-
-
-def test_an_argument_that_is_changed_is_reported():
-    source = "def mask_tokens(ids, places, m, others, rng):\n    for t in places:\n        fate = rng.random()\n"
-    source += "        ids[t] = m if fate < 0.8 else int(rng.choice(others)) if fate < 0.9 else ids[t]\n    return ids"
-    verdict = judge(visible_plan("mask-tokens"), asking(written(source)))
-    assert verdict.points == 0 and "changes one of its arguments" in str(verdict)
+@pytest.mark.parametrize(("identity", "source", "status", "words"), REPORTED)
+def test_what_is_wrong_with_the_chance_or_the_arguments_is_reported(identity, source, status, words):
+    verdict = judge(visible_plan(identity), asking(written(source)), source)
+    assert verdict.status == status and words in str(verdict)
 
 
 def test_a_result_that_a_later_call_changes_is_reported():
@@ -253,17 +244,3 @@ def test_a_thousand_results_fit_into_one_frame_also_when_they_are_numpys_numbers
         answers = call_answer.answer(questions, cells.namespace(exercise))
         encode(answers, ANSWERS)
         assert sum(len(str(answer["value"])) for answer in answers) < 1_000_000
-
-
-def test_what_asks_in_the_sandbox_needs_no_module_that_is_kept_out_of_it():
-    import ast
-    from pathlib import Path
-
-    from autograde.sandbox.bubblewrap import SHARED_MODULES
-
-    for name in SHARED_MODULES:
-        tree = ast.parse(Path(call_answer.__file__).parents[1].joinpath(f"{name}.py").read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograde"):
-                path = node.module.removeprefix("autograde").removeprefix(".").replace(".", "/")
-                assert path in SHARED_MODULES or {f"{path}/{a.name}" for a in node.names} <= set(SHARED_MODULES)

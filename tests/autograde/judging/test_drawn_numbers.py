@@ -9,7 +9,7 @@ from autograde.exercises import catalogue
 from autograde.exercises.planning import planner
 from autograde.judging.answers import Answer
 from autograde.judging.claims import Initial
-from autograde.judging.drawn_numbers import drawn_together
+from autograde.judging.claims.dropout import drawn_together
 from autograde.judging.judge import judge
 
 RNG = np.random.default_rng(5)

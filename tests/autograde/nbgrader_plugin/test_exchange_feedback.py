@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from grader_course import TEMPLATE, TEMPLATES, WORK, make_gradebook, release
 from nbgrader.coursedir import CourseDirectory
 from nbgrader.exchange.default import ExchangeReleaseFeedback
 from nbgrader.utils import notebook_hash
@@ -15,14 +15,12 @@ from nbgrader.utils import notebook_hash
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 
 NOTEBOOK = "03_attention"
-TEMPLATE = Template.read(released(), NOTEBOOK)
 
 
 @pytest.fixture
@@ -30,20 +28,18 @@ def course(tmp_path):
     """jane's hand-in as the exchange leaves it, graded by `autograde`."""
     folder = tmp_path / "course"
     work = folder / "submitted/jane/ps3"
-    for path in (work, folder / "release/ps3"):
-        path.mkdir(parents=True)
+    work.mkdir(parents=True)
+    release(folder)
     make_gradebook(folder)
     make_course(folder, "bert")
-    (folder / f"release/ps3/{NOTEBOOK}.ipynb").write_bytes(released())
-    (work / f"{NOTEBOOK}.ipynb").write_bytes(as_bytes(notebook(ANSWERS)))
+    (work / f"{NOTEBOOK}.ipynb").write_bytes(WORK)
     (work / "timestamp.txt").write_text("2026-01-30 12:00:00.000000 UTC")
     (work / "submission_secret.txt").write_text("5ec2e7")
-    result = Result("ps3", "jane", NOTEBOOK, (Verdict("scores", "3.1 scores", "passed", 3, 3),))
-    with Gradebook(folder) as book:
-        book.write("ps3", "jane", [result], {NOTEBOOK: TEMPLATE})
+    verdicts = (Verdict("scores", "3.1 scores", "passed", 3, 3),)
+    result = Result("ps3", "jane", NOTEBOOK, verdicts, handed_in="2026-01-30 12:00:00 UTC")
     submission = read_submission(work / f"{NOTEBOOK}.ipynb", TEMPLATE)
-    write_autograded(folder, "ps3", "jane", TEMPLATE, submission, result.verdicts, "2026-01-30 12:00:00 UTC")
-    result.save(folder)
+    with Gradebook(folder) as book:
+        record_results(book, [(result, submission)], TEMPLATES)
     return folder
 
 

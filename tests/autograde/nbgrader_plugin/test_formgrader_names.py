@@ -13,35 +13,30 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from click.testing import CliRunner
-from grader_course import make_gradebook, released
+from grader_course import TEMPLATES, make_gradebook, release, run
 
-from autograde.cli import cli
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.graders import SHARES
 from autograde.grader.grading.results import Result
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 from autograde.nbgrader_plugin import formgrader_names
 
 NOTEBOOK = "03_attention"
-TEMPLATE = Template.read(released(), NOTEBOOK)
 
 
 @pytest.fixture
 def course(tmp_path):
     """ada and ben, graded; the part `why` waits for points by hand."""
     folder = tmp_path / "course"
-    (folder / "release/ps3").mkdir(parents=True)
-    (folder / f"release/ps3/{NOTEBOOK}.ipynb").write_bytes(released())
+    release(folder)
     make_gradebook(folder)
     make_course(folder)
     verdicts = [Verdict(name, f"3.1 {name}", "passed", most, most) for name, most in (("scores", 3), ("why", 2))]
     with Gradebook(folder) as book:
         for student in ("ada", "ben"):
             result = Result("ps3", student, NOTEBOOK, tuple(verdicts))
-            book.write("ps3", student, [result], {NOTEBOOK: TEMPLATE})
+            book.write("ps3", student, [result], TEMPLATES)
             result.save(folder)
     return folder
 
@@ -108,12 +103,6 @@ def _wait(asked: Formgrader, server) -> None:
             assert server.poll() is None, "the server ended at once"
             time.sleep(0.1)
     raise TimeoutError("the server does not answer")
-
-
-def run(course, *words, code=0) -> str:
-    outcome = CliRunner().invoke(cli, [*map(str, words), "--course", str(course)])
-    assert outcome.exit_code == code, outcome.output
-    return outcome.output
 
 
 def given(course) -> dict[str, str]:

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 
 from autograde.exercises import notebooks
-from autograde.release import editions, executed, formulas, pages
+from autograde.release import editions, formulas, pages
 
 
 def parsed(tex, block=False):
@@ -120,7 +120,7 @@ def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("executed")
     (folder / "00_try.py").write_text(NOTEBOOK)
     made = editions.make("00_try", folder=folder)
-    paths = executed.write_executed(made, folder / "out", folder / "course")
+    paths = pages.write_executed(made, folder / "out", folder / "course")
     assert nbformat.read(paths[0], 4).cells[1].outputs[0].text == "2 $ 5 and $ 6\n"
     return paths[1].read_text(encoding="utf-8")
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 from click.testing import CliRunner
-from grader_course import make_gradebook, released
+from grader_course import make_gradebook, release
 from own_folder import NAME as OWN
 from own_folder import NOTEBOOK as OWN_NOTEBOOK
 from own_folder import own_folder
@@ -94,8 +94,7 @@ def test_a_damaged_record_is_named_and_replaced_by_the_next_release(course, text
 
 def test_the_commands_warn_before_they_grade_and_keep_json_whole(tmp_path, monkeypatch):
     make_course(tmp_path)
-    (tmp_path / "release" / NAME).mkdir()
-    (tmp_path / "release" / NAME / f"{NOTEBOOK}.ipynb").write_bytes(released())
+    release(tmp_path)
     make_gradebook(tmp_path)
     assert "Warning" not in CliRunner().invoke(cli, ["grade", NAME, "--course", str(tmp_path)]).output  # no record
     write_record(tmp_path, NAME, [NOTEBOOK])

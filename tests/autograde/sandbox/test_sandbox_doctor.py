@@ -127,22 +127,28 @@ def test_a_control_group_that_cannot_be_used_is_named_without_a_traceback(monkey
         cgroups.delegated()
 
 
-def test_a_delegated_control_group_takes_the_sandbox_and_is_gone_afterwards(monkeypatch, zygote):
-    parent = next((path for path in map(Path, ("/sys/fs/cgroup", "/sys/fs/cgroup/unified"))
-                   if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)), None)  # fmt: skip
-    if parent is None:
+@pytest.fixture
+def group(monkeypatch, zygote):
+    """A real control group for the sandboxes of `zygote`."""
+    parents = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
+    able = [path for path in parents if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)]
+    if not able:
         pytest.skip("no control group of version 2 can be made here")
-    group = parent / f"autograde-test-{os.getpid()}"
+    group = able[0] / f"autograde-test-{os.getpid()}"
     group.mkdir()
     try:
         monkeypatch.setenv("AUTOGRADE_CGROUP", str(group))
         monkeypatch.setattr(zygote, "_cgroups", cgroups.delegated())
-        with zygote.start(QUICK) as sandbox:
-            [child] = [path for path in group.iterdir() if path.is_dir()]
-            assert str(sandbox.pid) in (child / "cgroup.procs").read_text().split()
-        assert [path for path in group.iterdir() if path.is_dir()] == []
+        yield group
     finally:
         group.rmdir()
+
+
+def test_a_delegated_control_group_takes_the_sandbox_and_is_gone_afterwards(group, zygote):
+    with zygote.start(QUICK) as sandbox:
+        [child] = [path for path in group.iterdir() if path.is_dir()]
+        assert str(sandbox.pid) in (child / "cgroup.procs").read_text().split()
+    assert [path for path in group.iterdir() if path.is_dir()] == []
 
 
 NARROW = Limits(cell_seconds=60, wall_seconds=120, memory=200 << 20)
@@ -160,23 +166,11 @@ full = bytearray(b"x") * (95 * mib)  # the largest of the three: the kernel ends
 
 
 @pytest.fixture
-def memory_group(monkeypatch, zygote):
-    """A real control group for the sandboxes of `zygote`, in which the kernel limits memory."""
-    parents = (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified"))
-    able = [path for path in parents if (path / "cgroup.controllers").exists() and os.access(path, os.W_OK)]
-    parent = next((path for path in able if "memory" in (path / "cgroup.controllers").read_text().split()), None)
-    if parent is None:
-        pytest.skip("no control group of version 2 with a limit on memory can be made here")
-    if "memory" not in (parent / "cgroup.subtree_control").read_text().split():
+def memory_group(group):
+    """The same, where the kernel limits memory in it."""
+    if "memory" not in (group.parent / "cgroup.subtree_control").read_text().split():
         pytest.skip("the machine's root group does not hand on its limit on memory")
-    group = parent / f"autograde-test-{os.getpid()}"
-    group.mkdir()
-    try:
-        monkeypatch.setenv("AUTOGRADE_CGROUP", str(group))
-        monkeypatch.setattr(zygote, "_cgroups", cgroups.delegated())
-        yield group
-    finally:
-        group.rmdir()
+    return group
 
 
 def test_a_program_that_the_kernel_ends_for_its_own_groups_memory_is_over_its_limit(memory_group, monkeypatch, zygote):

@@ -1,9 +1,9 @@
-"""The questions between the exercises: what each option shows, unknown names, and that each notebook has two."""
+"""Questions between the exercises: what each option shows, unknown names, that each notebook has two. And guesses."""
 
 import pytest
 
 from autograde.exercises import notebooks
-from autograde.student.questions import all_questions, answer, options_of
+from autograde.student.questions import all_questions, answer, options_of, show_guess
 
 QUESTIONS = all_questions()
 NOTEBOOKS = sorted({question["notebook"] for question in QUESTIONS.values()})
@@ -34,3 +34,20 @@ def test_a_notebook_asks_its_own_two_questions(notebook):
     sources = [cell.source for cell in notebooks.cells_of(notebook) if cell.source.startswith("answer(")]
     own = [name for name, question in QUESTIONS.items() if question["notebook"] == notebook]
     assert sources == [f'answer("{name}", "")' for name in own] and len(own) == 2
+
+
+@pytest.mark.parametrize("guess", ["", "  "])
+def test_an_empty_guess_shows_nothing(guess, capsys):
+    show_guess(guess, 0.5, what="spread")
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("guess", "measured", "line"),
+    [("0.5", 0.08342, "your guess: 0.5   measured: 0.0834"), (3, 3, "your guess: 3   measured: 3"),
+     (" were ", "was", "your guess: were   measured: was")],
+)  # fmt: skip
+def test_a_guess_is_shown_beside_what_was_measured(guess, measured, line, capsys):
+    show_guess(guess, measured)
+    show_guess(guess, measured, what="spread")
+    assert capsys.readouterr().out == f"{line}\nspread: {line}\n"

@@ -67,17 +67,6 @@ def test_a_damaged_answer_is_left_out(course, content):
     assert copy.read_text() == before
 
 
-def test_a_broken_module_costs_only_itself(course, capsys):
-    Notebook().run(SCORES).check("attention_scores")
-    (course / "mybert/attention.py").write_text("raise SystemExit(3)")
-    mybert_importer.activate(home.find)
-    from mybert.attention import attention_scores, softmax_rows
-
-    assert attention_scores.__module__ == softmax_rows.__module__ == "autograde.student.stand_ins.attention"
-    said = capsys.readouterr().out.splitlines()
-    assert said[0].startswith("mybert/attention.py cannot be imported (SystemExit: 3)")
-
-
 def test_what_a_killed_check_left_out_is_written_by_the_next(course):
     notebook = Notebook().run(SCORES).run(ROWS)
     notebook.check("attention_scores"), notebook.check("add_to_rows")

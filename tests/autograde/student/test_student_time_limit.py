@@ -8,6 +8,7 @@ import pytest
 from autograde_case import written
 
 from autograde.student import time_limit
+from autograde.student.time_limit import counted
 
 RIGHT = "return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
 ENDLESS = """# a comment
@@ -122,10 +123,7 @@ def test_where_no_alarm_can_ring_a_line_shows_how_to_end_the_cell(capsys):
     thread.start()
     thread.join()
     assert "The ■ button stops the cell" in capsys.readouterr().out
-
-
-def test_the_line_is_not_said_where_the_code_ends_in_time(capsys):
-    with time_limit.limit(30):
+    with time_limit.limit(30):  # ends in time
         pass
     assert capsys.readouterr().out == ""
 
@@ -184,3 +182,45 @@ def test_an_alarm_inside_of_tensorflows_own_error_is_about_memory():
     mixed = {"type": "RuntimeError", "base": "RuntimeError", "message": "MISMATCH: REPLACED BY TimeLimitExceeded"}
     answer = {"status": "raised", "value": None, "notes": {}, "error": mixed}
     assert time_limit._is_out_of_memory(answer) and answer["error"]["type"] == "MemoryError"
+
+
+# --- the line of a slow check ---
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that the test moves: its list's last number is the time."""
+    times = [0.0]
+    monkeypatch.setattr(time_limit.time, "monotonic", lambda: times[-1])
+    return times
+
+
+def test_a_slow_check_shows_one_line_that_replaces_itself(clock, capsys):
+    for _ in counted(["a", "b", "c"]):
+        clock.append(clock[-1] + 5)
+    first, second, third, last = capsys.readouterr().out.split("\r")
+    assert (first, second) == ("", "Checking: call 2 of 3 after 5 s …")
+    assert third == "Checking: call 3 of 3 after 10 s …"
+    assert last.rstrip(" \n") == "Checked in 15 s." and len(last) > len(third)  # spaces hide the line before
+
+
+def test_a_check_that_takes_a_second_shows_none(clock, capsys):
+    for _ in counted(list(range(100))):
+        clock.append(clock[-1] + 0.01)
+    assert capsys.readouterr().out == ""
+
+
+def test_the_line_ends_where_the_check_stops_early(clock, capsys):
+    for call in counted(["a", "b", "c"]):
+        clock.append(clock[-1] + 5)
+        if call == "b":
+            break
+    assert capsys.readouterr().out.rstrip(" \n").endswith("\rChecked in 10 s.")
+
+
+def test_a_check_counts_its_calls(monkeypatch, capsys):
+    monkeypatch.setattr(time_limit, "PATIENCE", -1.0)
+    question = {"probe": {"kind": "call"}, "names": ["missing"], "arguments": {}}
+    monkeypatch.setattr(time_limit.call_answer, "answer", lambda questions, space: [{"status": "ok", "error": None}])
+    assert len(time_limit.answer_in_time([question] * 4, {})) == 4
+    assert "call 4 of 4 after 0 s" in capsys.readouterr().out

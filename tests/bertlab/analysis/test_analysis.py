@@ -11,8 +11,17 @@ import numpy as np
 import pytest
 
 from bertlab import checkpoints
+from bertlab.analysis import vector_files
+from bertlab.analysis.attention import attention_maps
+from bertlab.analysis.fill_mask import fill_mask
+from bertlab.analysis.layers import LayerChoice
+from bertlab.analysis.summary import component_counts
+from bertlab.analysis.vector_files import write_vectors
+from bertlab.analysis.vectors import VectorEncoder, encode_texts
+from bertlab.cli.vectors import encode
 from bertlab.common.errors import DataError
 from bertlab.config import BertConfig
+from bertlab.models import BertForPreTraining
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 ROOT = str(Path(__file__).parents[3])
@@ -27,8 +36,6 @@ def tokenizer():
 @pytest.fixture(scope="module")
 def model(tokenizer):
     import keras
-
-    from bertlab.models import BertForPreTraining
 
     keras.utils.set_random_seed(3)
     return BertForPreTraining(
@@ -45,8 +52,6 @@ def model(tokenizer):
 
 
 def test_guesses_are_the_likeliest_tokens_with_their_probabilities(model, tokenizer):
-    from bertlab.analysis.fill_mask import fill_mask
-
     guesses = fill_mask(model, tokenizer, "the [MASK] of a river.", top_k=14)[0]
     ids = [2, 5, 4, 7, 8, 9, 13, 3]  # [CLS] the [MASK] of a river . [SEP]
     logits = np.array(model({"input_ids": np.array([ids])})["masked_lm_logits"])[0, 2]
@@ -58,44 +63,36 @@ def test_guesses_are_the_likeliest_tokens_with_their_probabilities(model, tokeni
 
 
 def test_every_blank_gets_its_guesses_in_reading_order(model, tokenizer):
-    from bertlab.analysis.fill_mask import fill_mask
-
     both = fill_mask(model, tokenizer, "[MASK] bank [MASK]", top_k=3)
     assert [len(guesses) for guesses in both] == [3, 3]
     assert both[0] != both[1]
 
 
 def test_a_text_without_a_blank_is_refused(model, tokenizer):
-    from bertlab.analysis.fill_mask import fill_mask
-
     with pytest.raises(DataError, match=r"no \[MASK\]"):
         fill_mask(model, tokenizer, "the bank")
 
 
 def test_a_text_longer_than_the_positions_is_refused(model, tokenizer):
-    from bertlab.analysis.fill_mask import fill_mask
-
     with pytest.raises(DataError, match="expected at most 12 tokens, got 13"):
         fill_mask(model, tokenizer, "[MASK] " + "the " * 10)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max", "pooler"])
 def test_a_text_has_the_same_vector_alone_and_among_longer_ones(model, tokenizer, pooling):
-    from bertlab.analysis.vectors import encode_texts
-
     texts = ["a robin", "the bank of a river is a bird .", "a"]
-    together = encode_texts(model.bert, tokenizer, texts, pooling=pooling)
+    together = encode_texts(model.backbone, tokenizer, texts, pooling=pooling)
     assert together.shape == (3, 16) and together.dtype == np.float32
     for text, vector in zip(texts, together, strict=True):
-        np.testing.assert_allclose(encode_texts(model.bert, tokenizer, [text], pooling=pooling)[0], vector, atol=1e-5)
+        np.testing.assert_allclose(
+            encode_texts(model.backbone, tokenizer, [text], pooling=pooling)[0], vector, atol=1e-5
+        )
 
 
 def test_vectors_can_be_taken_from_any_layer_and_left_unpooled(model, tokenizer):
-    from bertlab.analysis.vectors import encode_texts
-
-    outputs = model.bert({"input_ids": np.array([[2, 8, 10, 3]])}, return_all=True)  # [CLS] a robin [SEP]
+    outputs = model.backbone({"input_ids": np.array([[2, 8, 10, 3]])}, return_all=True)  # [CLS] a robin [SEP]
     for layer in (0, 1, 2, -1):
-        (states,) = encode_texts(model.bert, tokenizer, ["a robin"], layer=layer, pooling="none")
+        (states,) = encode_texts(model.backbone, tokenizer, ["a robin"], layer=layer, pooling="none")
         np.testing.assert_allclose(states, np.array(outputs["hidden_states"][layer])[0], atol=1e-5)
 
 
@@ -108,47 +105,36 @@ def test_vectors_can_be_taken_from_any_layer_and_left_unpooled(model, tokenizer)
     ],
 )
 def test_what_cannot_be_encoded_is_named(model, tokenizer, texts, options, said):
-    from bertlab.analysis.vectors import encode_texts
-
     with pytest.raises(DataError, match=said):
-        encode_texts(model.bert, tokenizer, texts, **options)
+        encode_texts(model.backbone, tokenizer, texts, **options)
 
 
 def test_any_iterable_of_texts_is_encoded_and_the_pooler_s_own_layer_may_be_named(model, tokenizer):
-    from bertlab.analysis.vectors import encode_texts
-
     texts = ["a robin", "the bank"]
-    expected = encode_texts(model.bert, tokenizer, texts, pooling="pooler")
+    expected = encode_texts(model.backbone, tokenizer, texts, pooling="pooler")
     for layer in (-1, 2):
-        found = encode_texts(model.bert, tokenizer, iter(texts), pooling="pooler", layer=layer)
+        found = encode_texts(model.backbone, tokenizer, iter(texts), pooling="pooler", layer=layer)
         np.testing.assert_array_equal(found, expected)
 
 
 def test_normalised_vectors_have_length_one(model, tokenizer):
-    from bertlab.analysis.vectors import encode_texts
-
-    vectors = encode_texts(model.bert, tokenizer, ["a robin", "the bank"], normalise=True)
+    vectors = encode_texts(model.backbone, tokenizer, ["a robin", "the bank"], normalise=True)
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
 
 def test_a_text_that_does_not_fit_is_read_in_windows_and_cut_only_when_asked(model, tokenizer):
-    from bertlab.analysis.vectors import encode_texts
-
     words = ["the", "bank", "of", "a", "river"] * 4
     windows = [" ".join(words[:10]), " ".join(words[10:])]  # with [CLS] and [SEP] the model reads 10 tokens
-    whole = encode_texts(model.bert, tokenizer, ["a", " ".join(words)])
-    parts = encode_texts(model.bert, tokenizer, windows, pooling="none")
+    whole = encode_texts(model.backbone, tokenizer, ["a", " ".join(words)])
+    parts = encode_texts(model.backbone, tokenizer, windows, pooling="none")
     np.testing.assert_allclose(whole[1], np.concatenate(parts).mean(axis=0), atol=1e-5)
-    cut = encode_texts(model.bert, tokenizer, ["a", " ".join(words)], truncate=True)
-    np.testing.assert_allclose(cut[1], encode_texts(model.bert, tokenizer, windows[:1])[0], atol=1e-5)
+    cut = encode_texts(model.backbone, tokenizer, ["a", " ".join(words)], truncate=True)
+    np.testing.assert_allclose(cut[1], encode_texts(model.backbone, tokenizer, windows[:1])[0], atol=1e-5)
 
 
 def test_several_layers_become_one_vector(model, tokenizer):
-    from bertlab.analysis.layers import LayerChoice
-    from bertlab.analysis.vectors import encode_texts
-
     def vectors(layer):
-        return encode_texts(model.bert, tokenizer, ["a robin", "the"], layer=layer)
+        return encode_texts(model.backbone, tokenizer, ["a robin", "the"], layer=layer)
 
     first, last = vectors(1), vectors(-1)
     np.testing.assert_allclose(vectors("last2-sum"), first + last, atol=1e-5)
@@ -159,11 +145,8 @@ def test_several_layers_become_one_vector(model, tokenizer):
 
 
 def test_weights_go_with_the_name_of_several_layers(model, tokenizer):
-    from bertlab.analysis.layers import LayerChoice
-    from bertlab.analysis.vectors import encode_texts
-
     def vectors(layer):
-        return encode_texts(model.bert, tokenizer, ["a robin", "the"], layer=layer)
+        return encode_texts(model.backbone, tokenizer, ["a robin", "the"], layer=layer)
 
     weighted = vectors(LayerChoice.of("last2-sum", weights=(0.25, 0.75)))
     np.testing.assert_allclose(weighted, 0.25 * vectors(1) + 0.75 * vectors(2), atol=1e-5)
@@ -178,8 +161,6 @@ def test_weights_go_with_the_name_of_several_layers(model, tokenizer):
      ("last2-sum", None, (1.0, float("nan")))],
 )  # fmt: skip
 def test_a_choice_of_layers_that_contradicts_itself_is_refused(choice):
-    from bertlab.analysis.layers import LayerChoice
-
     with pytest.raises(DataError):
         LayerChoice.of(*choice)
 
@@ -188,11 +169,8 @@ def test_a_choice_of_layers_that_contradicts_itself_is_refused(choice):
 def test_vectors_written_part_by_part_are_those_made_at_once_and_a_stopped_run_resumes(
     model, tokenizer, tmp_path, pooling, name
 ):
-    from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder, encode_texts
-
     texts = ["a robin", "the bank of a river", "", "bird", "the", "a river is a bird ."]
-    maker, out, made = VectorEncoder(model.bert, tokenizer, pooling=pooling), tmp_path / name, []
+    maker, out, made = VectorEncoder(model.backbone, tokenizer, pooling=pooling), tmp_path / name, []
 
     class Stopped(BaseException):
         pass
@@ -212,7 +190,7 @@ def test_vectors_written_part_by_part_are_those_made_at_once_and_a_stopped_run_r
     made.append("one text list is allowed")
     write_vectors(stop_later, texts, out, {"pooling": pooling}, together=2)  # only the last two texts were left
 
-    expected = encode_texts(model.bert, tokenizer, texts, pooling=pooling)
+    expected = encode_texts(model.backbone, tokenizer, texts, pooling=pooling)
     loaded = np.load(out, allow_pickle=False)
     if name.endswith(".npz"):
         np.testing.assert_allclose(loaded["vectors"], np.concatenate(expected) if pooling == "none" else expected,
@@ -230,10 +208,7 @@ def stopped_after(texts):
 
 
 def test_an_unfinished_file_is_not_gone_on_with_for_other_texts_or_settings(model, tokenizer, tmp_path):
-    from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
-
-    maker, out = VectorEncoder(model.bert, tokenizer), tmp_path / "v.npy"
+    maker, out = VectorEncoder(model.backbone, tokenizer), tmp_path / "v.npy"
     with pytest.raises(KeyboardInterrupt):
         write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {"model": "x"}, together=1)
     for others in (["a robin", "the bank"], ["a robin"]):
@@ -245,10 +220,7 @@ def test_an_unfinished_file_is_not_gone_on_with_for_other_texts_or_settings(mode
 
 
 def test_an_unfinished_file_that_lost_vectors_is_not_filled_up_with_zeros(model, tokenizer, tmp_path):
-    from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
-
-    maker, out = VectorEncoder(model.bert, tokenizer, pooling="none"), tmp_path / "v.npz"
+    maker, out = VectorEncoder(model.backbone, tokenizer, pooling="none"), tmp_path / "v.npz"
     with pytest.raises(KeyboardInterrupt):
         write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {}, together=1)
     (tmp_path / "v.npz.lengths").unlink()
@@ -259,10 +231,7 @@ def test_an_unfinished_file_that_lost_vectors_is_not_filled_up_with_zeros(model,
 @pytest.fixture
 def resumable(model, tokenizer):
     """Writes the vectors of every token of two texts to a file; returns the number of texts that were encoded now."""
-    from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
-
-    maker, made = VectorEncoder(model.bert, tokenizer, pooling="none"), []
+    maker, made = VectorEncoder(model.backbone, tokenizer, pooling="none"), []
 
     def counted(some, advance):
         made.extend(some)
@@ -279,8 +248,6 @@ def resumable(model, tokenizer):
 
 
 def test_a_full_disk_or_a_kill_while_an_npz_is_packed_loses_no_vector(resumable, tmp_path, monkeypatch):
-    from bertlab.analysis import vector_files
-
     out, pack = tmp_path / "v[1].npz", vector_files._pack
 
     def full(partial, lengths, packed):
@@ -306,9 +273,6 @@ def test_a_full_disk_or_a_kill_while_an_npz_is_packed_loses_no_vector(resumable,
 @pytest.mark.parametrize("name", ["v.npy", "v.npz"])
 def test_all_vectors_are_on_the_disk_before_their_file_gets_its_name(model, tokenizer, tmp_path, monkeypatch, name):
     """A loss of power after the renaming must not leave an empty file, or a header that counts no rows."""
-    from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
-
     synced, sync, replace = {}, os.fsync, os.replace
 
     def note_sync(descriptor):
@@ -322,15 +286,12 @@ def test_all_vectors_are_on_the_disk_before_their_file_gets_its_name(model, toke
 
     monkeypatch.setattr(os, "fsync", note_sync)
     monkeypatch.setattr(os, "replace", check_synced)
-    write_vectors(VectorEncoder(model.bert, tokenizer), ["a robin", "the bank"], tmp_path / name, {}, together=1)
+    write_vectors(VectorEncoder(model.backbone, tokenizer), ["a robin", "the bank"], tmp_path / name, {}, together=1)
     assert (tmp_path / name).read_bytes() in synced.values()
 
 
 def test_what_is_noted_of_an_unfinished_file_does_not_grow_with_its_texts(model, tokenizer, tmp_path):
-    from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
-
-    maker, sizes = VectorEncoder(model.bert, tokenizer, pooling="none"), []
+    maker, sizes = VectorEncoder(model.backbone, tokenizer, pooling="none"), []
     for count in (4, 40):
         with pytest.raises(KeyboardInterrupt):
             write_vectors(maker, stopped_after(["a bird"] * count), tmp_path / f"{count}.npz", {}, together=1)
@@ -339,8 +300,6 @@ def test_what_is_noted_of_an_unfinished_file_does_not_grow_with_its_texts(model,
 
 
 def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, tokenizer, tmp_path):
-    from bertlab.cli.encode import encode
-
     folder, lines, out = tmp_path / "model", tmp_path / "lines.txt", tmp_path / "v.npy"
     checkpoints.save(model, folder, tokenizer)
     lines.write_bytes(b"a robin\n" * 1030 + b"\xff\n")  # stops after the first save
@@ -348,7 +307,7 @@ def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, to
     with pytest.raises(DataError, match="not UTF-8"):
         encode.main(arguments, standalone_mode=False)
     changed = checkpoints.load(folder, "pretraining")
-    changed.bert.embeddings.token.embeddings.assign(changed.bert.embeddings.token.embeddings * 2)
+    changed.backbone.embeddings.token.embeddings.assign(changed.backbone.embeddings.token.embeddings * 2)
     checkpoints.save(changed, folder, tokenizer)
     with pytest.raises(DataError, match="was started with other settings .weights was"):
         encode.main(arguments, standalone_mode=False)
@@ -356,24 +315,18 @@ def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, to
 
 @pytest.mark.parametrize("options", [{"layer": 3}, {"layer": -4}, {"pooling": "median"}])
 def test_a_layer_or_pooling_that_does_not_exist_is_refused(model, tokenizer, options):
-    from bertlab.analysis.vectors import encode_texts
-
     with pytest.raises(DataError, match="there is no layer|unknown pooling"):
-        encode_texts(model.bert, tokenizer, ["a"], **options)
+        encode_texts(model.backbone, tokenizer, ["a"], **options)
 
 
 def test_attention_maps_have_their_tokens_and_sum_to_one(model, tokenizer):
-    from bertlab.analysis.attention import attention_maps
-
-    pieces, maps = attention_maps(model.bert, tokenizer, "the [MASK] river")
+    pieces, maps = attention_maps(model.backbone, tokenizer, "the [MASK] river")
     assert pieces == ["[CLS]", "the", "[MASK]", "river", "[SEP]"]
     assert maps.shape == (2, 2, 5, 5)
     np.testing.assert_allclose(maps.sum(axis=-1), 1, atol=1e-5)
 
 
 def test_component_counts_add_up_to_the_published_base():
-    from bertlab.analysis.summary import component_counts
-
     with_heads = component_counts(BertConfig.named("base"))
     without = component_counts(BertConfig.named("base"), heads=False)
     assert sum(count for _, count in without) == 109_482_240

@@ -5,7 +5,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from tiny_model import tiny_model, tiny_tokenizer
 
 from bertlab.analysis.heads import DIRECTIONS, best_offset, predicted_heads, relation_scores
 from bertlab.analysis.patterns import TYPES, attention_pattern, mean_pattern, pattern_type
@@ -14,16 +13,6 @@ from bertlab.common.errors import DataError
 from bertlab.data.treebanks import ParsedSentence
 
 RELATIONS = ("det", "nsubj", "obj")
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer()
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_model()
 
 
 def random_attention(rng, *shape):

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tiny_model import tiny_config, tiny_model, tiny_tokenizer
+from tiny_model import tiny_config
 
 from bertlab import checkpoints
 from bertlab.analysis.inspection import inspect_model, write_page
@@ -24,16 +24,6 @@ TREEBANK = [
     ParsedSentence(("a", "bird", "is"), ("DET", "NOUN", "VERB"), (1, 2, -1), ("det", "nsubj", "root")),
 ]
 CONLLU = "1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tbank\tbank\tNOUN\t_\t_\t0\troot\t_\t_\n"
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer()
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_model()
 
 
 @pytest.fixture(scope="module")

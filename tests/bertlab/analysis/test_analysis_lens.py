@@ -4,15 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from tiny_model import tiny_config, tiny_model, tiny_tokenizer
+from tiny_model import tiny_config, tiny_model
 
 from bertlab.analysis.lens import lens_probabilities, logit_lens
 from bertlab.common.errors import DataError
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer()
 
 
 def softmax(x):

@@ -20,16 +20,6 @@ from bertlab.analysis.patching import logit_difference, patch_each
 from bertlab.common.errors import DataError
 
 
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer()
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_model()
-
-
 def probabilities_at(model, tokenizer, text, blank=0):
     ids = [2, *tokenizer.encode(text, special_tokens=True), 3]
     place = [i for i, piece in enumerate(ids) if piece == 4][blank]

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from tiny_model import tiny_model, tiny_tokenizer
 
 from bertlab.analysis.probing import control_labels, fit_probe, probe_scores
 from bertlab.analysis.readings import read_text
@@ -19,16 +18,6 @@ from bertlab.analysis.senses import (
 from bertlab.common.errors import DataError
 
 # === Senses ===
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer()
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny_model()
 
 
 def test_the_nearest_is_the_one_with_the_largest_centred_cosine_and_never_itself():

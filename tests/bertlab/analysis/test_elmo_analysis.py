@@ -7,7 +7,7 @@ import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from tiny_model import tiny_model, tiny_tokenizer
+from tiny_model import tiny_model
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.inspection import inspect_model, write_page
@@ -23,11 +23,6 @@ from bertlab.data.treebanks import ParsedSentence
 TEXTS = ["the bank of a river.", "banks", "a robineds is a birds.", "the river"]
 TREEBANK = [ParsedSentence(("the", "bank"), ("DET", "NOUN"), (1, -1), ("det", "root"))]
 PAIR = {"sentence_good": "the bird is a robin.", "sentence_bad": "the bird are a robin.", "UID": "agreement"}
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return tiny_tokenizer()
 
 
 @pytest.fixture(scope="module")

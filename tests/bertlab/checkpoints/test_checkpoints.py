@@ -98,7 +98,7 @@ def test_bfloat16_files_load_into_float32(tmp_path):
     folder = golden_copy("gelu", tmp_path / "bf16")
     original = tensors(folder)["bert.pooler.dense.bias"]
     edit_tensors(folder, lambda arrays: arrays.update({k: v.astype(ml_dtypes.bfloat16) for k, v in arrays.items()}))
-    bias = load(folder).bert.pooler.dense.bias.numpy()
+    bias = load(folder).backbone.pooler.dense.bias.numpy()
     np.testing.assert_array_equal(bias, original.astype(ml_dtypes.bfloat16).astype(np.float32))
 
 
@@ -201,7 +201,7 @@ def test_a_checkpoint_without_pooler_or_next_sentence_head_loads_without_them(tm
     edit_tensors(folder, lambda a: [a.pop(name) for name in list(a) if "pooler" in name or "seq_relationship" in name])
     model = load(folder)
     assert isinstance(model, BertForPreTraining)
-    assert model.next_sentence_head is None and model.bert.pooler is None
+    assert model.next_sentence_head is None and model.backbone.pooler is None
 
 
 def test_a_published_classifier_is_recognised_by_its_architecture(tmp_path):
@@ -221,7 +221,7 @@ def test_fine_tuning_starts_from_the_pretrained_encoder_and_a_fresh_head(golden)
     assert report.initialised == ["head/dense/kernel", "head/dense/bias"]
     assert report.missing == []
     assert "masked_lm_head/bias" in report.unused
-    assert same_weights(weights(model.bert), weights(golden.bert))
+    assert same_weights(weights(model.backbone), weights(golden.backbone))
 
 
 def test_without_asking_for_a_fresh_head_a_missing_one_is_an_error_that_shows_how_to_ask():
@@ -238,7 +238,7 @@ def test_a_head_of_another_kind_is_not_taken_for_ones_own(tmp_path):
 def test_the_encoder_alone_comes_out_of_any_checkpoint(golden):
     encoder = load(GOLDEN / "gelu", "encoder")
     assert type(encoder) is BertEncoder
-    assert same_weights(weights(encoder), weights(golden.bert))
+    assert same_weights(weights(encoder), weights(golden.backbone))
 
 
 def test_load_into_fills_a_model_and_says_where_each_variable_came_from(golden):
@@ -259,9 +259,9 @@ def test_load_into_works_for_an_encoder_of_any_name():
 
 def test_a_frozen_encoder_is_loaded_too(golden):
     model = BertForPreTraining(read_config(GOLDEN / "gelu"))
-    model.bert.trainable = False
+    model.backbone.trainable = False
     load_into(model, GOLDEN / "gelu")
-    assert same_weights(weights(model.bert), weights(golden.bert))
+    assert same_weights(weights(model.backbone), weights(golden.backbone))
 
 
 def test_strict_false_keeps_the_initial_value_of_what_is_missing_and_reports_it(tmp_path):
@@ -284,7 +284,7 @@ def test_another_config_may_change_dropout_and_nothing_that_contradicts_the_chec
 @pytest.mark.slow
 def test_a_model_can_be_loaded_in_mixed_precision():
     model = load(GOLDEN / "gelu", dtype="mixed_bfloat16")
-    assert model.bert.embeddings.token.embeddings.dtype == "float32"
+    assert model.backbone.embeddings.token.embeddings.dtype == "float32"
     assert model.compute_dtype == "bfloat16"
 
 

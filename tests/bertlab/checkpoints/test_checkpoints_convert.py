@@ -9,10 +9,15 @@ from checkpoint_files import GOLDEN, golden_copy, same_weights, tokenizer, weigh
 from click.testing import CliRunner
 from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
 
-from bertlab.checkpoints import load, load_tokenizer
+from bertlab.checkpoints import load, load_tokenizer, save
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.checkpoints.other_vocabulary import with_vocabulary
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError
+from bertlab.models import MultiTaskModel
+from bertlab.predict import Predictor
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
+from bertlab.training.finetuning.task_info import load_info, save_finetuned
 
 
 def convert(*arguments):
@@ -63,9 +68,6 @@ def test_the_help_shows_an_example():
 def test_another_vocabulary_keeps_known_tokens_and_starts_others_with_the_mean_of_their_parts(tmp_path):
     from tiny_model import tiny_model, tiny_tokenizer
 
-    from bertlab.checkpoints import save
-    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
-
     model, old = tiny_model(), tiny_tokenizer()
     save(model, tmp_path / "old", old)
     pieces = [*SPECIAL_TOKENS, "river", "banks", "##sed", "the", "zebra"]
@@ -89,9 +91,6 @@ def test_another_vocabulary_keeps_known_tokens_and_starts_others_with_the_mean_o
 def test_a_vocabulary_of_the_same_size_is_changed_too():
     from tiny_model import tiny_model, tiny_tokenizer
 
-    from bertlab.checkpoints.other_vocabulary import with_vocabulary
-    from bertlab.tokenizers.wordpiece import Vocabulary
-
     model, old = tiny_model(), tiny_tokenizer()
     turned = Vocabulary(old.vocabulary.pieces[::-1])
     new, _, counts = with_vocabulary(model, old, turned)
@@ -113,8 +112,6 @@ def test_a_vocabulary_needs_a_model_that_reads_wordpiece(tmp_path):
 
 def finetuned(shape, folder, **changes):
     """A folder as `bertlab finetune` leaves it, and its task."""
-    from bertlab.training.finetuning.task_info import save_finetuned
-
     info = dataclasses.replace(info_of(shape), **changes)
     save_finetuned(model_of(shape), folder, TOKENIZER, info, "huggingface")
     return info
@@ -128,8 +125,6 @@ INPUTS = {"sentence": "the film was good", "pair": ("the film", "it was bad"), "
 @pytest.mark.parametrize("format", ["bertlab", "huggingface"])
 @pytest.mark.parametrize("shape", INPUTS)
 def test_a_fine_tuned_model_keeps_its_task(shape, format, tmp_path):
-    from bertlab.predict import Predictor
-
     changes = {"multi_label": shape == "sentence", "null_threshold": 0.5 if shape == "question" else None}
     info = finetuned(shape, tmp_path / "source", **changes)
     assert convert(tmp_path / "source", tmp_path / "out", "--to", format).exit_code == 0
@@ -143,8 +138,6 @@ def test_a_fine_tuned_model_keeps_its_task(shape, format, tmp_path):
 
 
 def test_names_of_labels_from_another_program_are_kept(tmp_path):
-    from bertlab.training.finetuning.task_info import load_info
-
     finetuned("tagging", tmp_path / "source")
     (tmp_path / "source/task.json").unlink()
     convert(tmp_path / "source", tmp_path / "out", "--to", "bertlab")
@@ -160,10 +153,6 @@ def test_names_of_labels_from_another_program_are_kept(tmp_path):
 
 
 def test_a_model_of_several_tasks_keeps_them(tmp_path):
-    from bertlab.models import MultiTaskModel
-    from bertlab.predict import Predictor
-    from bertlab.training.finetuning.task_info import save_finetuned
-
     tasks = {
         "mood": {"kind": "sequence_classification", "num_labels": 3},
         "tags": {"kind": "token_classification", "num_labels": 3},
@@ -184,8 +173,6 @@ def test_a_model_without_a_task_leaves_no_description_of_the_one_before(tmp_path
 
 
 def test_the_description_of_another_model_is_refused(tmp_path):
-    from bertlab.predict import Predictor
-
     finetuned("sentence", tmp_path / "three")
     finetuned("pair", tmp_path / "two")
     shutil.copy(tmp_path / "two/task.json", tmp_path / "three")

@@ -11,8 +11,8 @@ from published_language_model import OPTIONS, arrays, write
 from bertlab import checkpoints
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, VocabularyError
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.whole_words import WordList, WordTokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 WORDS = ["<S>", "</S>", "<UNK>", "the", "river", "Bank"]
 
@@ -31,7 +31,7 @@ def test_the_forget_gates_bias_has_what_the_program_added_and_the_gates_are_in_o
     lstm = model.encoder.layers_[1].backward_lstm
     i, j, f, o = np.split(stored[f"{cell}/B"], 4)
     np.testing.assert_array_equal(np.asarray(lstm.bias), np.concatenate([i, f + 1, j, o]))
-    assert lstm.cell_clip == 0.3 and lstm.projection_clip == 0.1
+    assert lstm.cell.cell_clip == 0.3 and lstm.cell.projection_clip == 0.1
     i, j, f, o = np.split(stored[f"{cell}/W_0"], 4, axis=1)
     both = np.concatenate([i, f, j, o], axis=1)
     np.testing.assert_array_equal(np.asarray(lstm.kernel), both[:4])

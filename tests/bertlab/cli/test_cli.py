@@ -1,11 +1,13 @@
 """The `bertlab` command as a user meets it: help, errors, and the commands that read a checkpoint."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 import time
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -70,18 +72,35 @@ def test_every_option_has_a_help(program):
     assert not options
 
 
+@pytest.mark.parametrize("program", [cli, autograde_cli], ids=["bertlab", "autograde"])
+def test_a_page_of_help_has_at_most_25_options_and_the_other_page_has_all(program):
+    for path, command in _commands(program):
+        shown = [CliRunner().invoke(program, [*path, word]).output for word in ("--help", "--help-all")]
+        assert len(re.findall(r"^  -", shown[0], re.MULTILINE)) <= 25, path
+        if "--help-all" not in shown[0]:
+            assert "No such option" in shown[1]
+            shown[1] = shown[0]  # which has no rare ones
+        names = [name for option in command.params if isinstance(option, click.Option) for name in option.opts]
+        assert not [name for name in names if not re.search(rf"^  (-h, )?{name}\b", shown[1], re.MULTILINE)], path
+
+
+@pytest.mark.parametrize(("typed", "told"), [
+    ("finetune a.csv --with b.csv", "'--with'; use `bertlab finetune-tasks TASK TASK …`"),
+    ("finetune a.csv --task-layer b=2", "'--task-layer'; use `bertlab finetune-tasks TASK TASK …`"),
+    ("finetune a.csv --features last --head linear", "'--features'; use `bertlab train-features TASK --layers LAYERS`"),
+    ("finetune a.csv --baseline=lstm", "'--baseline'; use `bertlab train-baseline TASK --kind KIND`"),
+    ("distill a b.csv --stage task --to 2x8", "'--stage'; use `bertlab distill-task TEACHER ROWS` for the task stage"),
+    ("distill-task a b.csv --steps 8", "'--steps'; use `bertlab distill` for the general stage"),
+])  # fmt: skip
+def test_an_old_spelling_is_told_the_new_one(typed, told):
+    done = CliRunner().invoke(cli, [*typed.split(), "--out", "out"])
+    assert done.exit_code == 2 and f"No such option {told}" in done.output
+
+
 def test_help_starts_without_loading_a_backend():
     code = "import sys; from bertlab.cli import cli; cli(['--help'], standalone_mode=False); print(sorted(sys.modules))"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"'keras'", "'tensorflow'", "'numpy'"} & set(shown.replace("[", "").replace("]", "").split(", "))
-
-
-@pytest.mark.slow
-def test_a_users_mistake_is_one_line_and_exit_code_2():
-    result = run("summary", "gigantic")
-    assert result.returncode == 2
-    assert result.stderr.strip().startswith("bertlab: there is no size 'gigantic'")
-    assert "Traceback" not in result.stderr
 
 
 def test_summary_prints_the_published_number_and_json():

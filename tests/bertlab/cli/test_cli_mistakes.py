@@ -32,6 +32,7 @@ def run(*command: str):
     ("command", "said"),
     [
         ("bertlab summary nothing.json", "nothing.json: "),
+        ("bertlab summary gigantic", "there is no size 'gigantic'"),
         ("bertlab summary folder", "folder: no checkpoint here"),
         ("bertlab summary broken.json", "broken.json: not valid JSON"),
         ("bertlab tokenize --vocab empty.txt the", "empty.txt line 0"),

@@ -47,7 +47,7 @@ def shell(tmp_path):
 
 @needs_bash
 def test_tab_completes_commands_their_commands_and_options(shell):
-    assert shell("bertlab", "fi") == ["fill-mask", "finetune"]
+    assert shell("bertlab", "fi") == ["fill-mask", "finetune", "finetune-tasks"]
     assert "make" in shell("bertlab", "data", "m")
     assert shell("bertlab", "encode", "--pool") == ["--pooling"]
     assert shell("bertlab", "encode", "--pooling", "m") == ["mean", "max"]

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from pathlib import Path
 
 import click
 import pytest
@@ -9,9 +10,10 @@ from click.testing import CliRunner
 from finetuning_case import save_checkpoint, sentences
 
 from bertlab.cli import cli
-from bertlab.cli.config_file import WRITTEN, config_option, write_config
-from bertlab.cli.settings_options import settings_options
-from bertlab.cli.task import task_options
+from bertlab.cli.config_file import WRITTEN, write_config
+from bertlab.cli.from_signature import command as made_from
+from bertlab.cli.from_signature import option
+from bertlab.cli.labelled_rows import LabelledRows
 from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.recipes.presets import PretrainingSettings
@@ -21,14 +23,19 @@ from bertlab.training.recipes.presets import PretrainingSettings
 def command():
     """A command with the options of `finetune`, which returns what it was given."""
 
-    @click.command("show")
-    @config_option
-    @task_options
-    @settings_options(Recipe)
-    @click.option("--try", "axes", multiple=True)
-    @click.option("--out")
-    def show(load, **options):
-        return load.keywords | options
+    @made_from(config=True)
+    def show(
+        name_or_path: str,
+        *,
+        reading: LabelledRows,
+        recipe: Recipe,
+        axes: tuple[str, ...] = option((), "Values to try.", "--try"),
+        out: Path | None = option(None, "Folder."),
+    ):
+        """Show what was given."""
+        if out:
+            write_config(out, recipe)
+        return {"name_or_path": name_or_path, "axes": axes} | vars(reading) | vars(recipe)
 
     return show
 
@@ -53,13 +60,34 @@ def test_what_is_written_gives_the_same_again(command, tmp_path):
     options = [
         'the "rows"\\file.csv', "--column", "text=a=b", "--labels", "x y,ü", "--conll", "tag_column=1",
         "--batch-size", 7,
-        "--class-weights", "balanced", "--label-separator", "\t", "--try", "learning-rate=1e-3,5e-4", "--out", "o",
+        "--class-weights", "balanced", "--label-separator", "\t", "--try", "learning-rate=1e-3,5e-4", "--out", tmp_path,
     ]  # fmt: skip
     found = given(command, *options)
-    context = command.make_context("show", [str(one) for one in options])
-    write_config(tmp_path, command, context.params)
-    again = given(command, "--config", tmp_path / WRITTEN)
-    assert again == found | {"out": None}  # the folder of a run is named for every run
+    assert given(command, "--config", tmp_path / WRITTEN) == found
+    assert "out" not in tomllib.loads((tmp_path / WRITTEN).read_text())  # the folder of a run is named for every run
+
+
+def test_several_arguments_are_a_list_in_the_file(tmp_path):
+    @made_from(config=True)
+    def show(names: tuple[str, ...], *, out: Path | None = option(None, "Folder.")):
+        """Show the names."""
+        if out:
+            write_config(out)
+        return names
+
+    assert given(show, "a.csv", "b, c.csv", "--out", tmp_path) == ("a.csv", "b, c.csv")
+    assert given(show, "--config", tmp_path / WRITTEN) == ("a.csv", "b, c.csv")
+
+
+def test_pairs_are_written_as_they_are_typed(tmp_path):
+    @made_from(config=True)
+    def show(*, layers: tuple[str, ...] = option((), "Layers."), columns: tuple[str, ...] = option((), "Columns.")):
+        """Show the pairs."""
+        write_config(tmp_path, layers={"tags": 2}, columns={"text": "a=b", "choices": ("b", "c")})
+
+    given(show)
+    written = tomllib.loads((tmp_path / WRITTEN).read_text())
+    assert written == {"layers": ["tags=2"], "columns": ["text=a=b", "choices=b,c"]}
 
 
 @pytest.mark.parametrize(
@@ -77,27 +105,25 @@ def test_a_file_that_cannot_be_used_is_refused_by_name(command, tmp_path, text, 
 
 
 def test_every_setting_of_pre_training_can_be_written(tmp_path):
-    @click.command("pretrain")
-    @config_option
-    @settings_options(PretrainingSettings)
-    def show(**options):
-        return options
+    @made_from(config=True)
+    def show(*, settings: PretrainingSettings, out: Path | None = option(None, "Folder.")):
+        """Show the settings."""
+        if out:
+            write_config(out, settings)
+        return settings
 
     for name in PretrainingSettings.PRESETS:
-        settings = PretrainingSettings.preset(name)
-        write_config(tmp_path, show, settings.to_dict())
-        options = given(show, "--config", tmp_path / WRITTEN)
-        kept = {name: value for name, value in options.items() if value is not None}
-        assert PretrainingSettings(**kept) == settings
+        settings = given(show, "--preset", name, "--out", tmp_path)
+        assert settings == PretrainingSettings.preset(name)
+        written = (tmp_path / WRITTEN).read_text().replace(f'preset = "{name}"\n', "")
+        (tmp_path / WRITTEN).write_text(written)
+        assert given(show, "--config", tmp_path / WRITTEN) == settings
 
 
-def test_a_flag_that_a_file_switches_off_needs_no_other_option(tmp_path):
-    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nfreeze-words = false\ngrid = false\n')
+def test_a_file_with_an_old_option_is_told_the_command_that_has_it_now(tmp_path):
+    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nbaseline = "lstm"\n')
     said = CliRunner().invoke(cli, ["finetune", "--config", str(tmp_path / "run.toml"), "--out", str(tmp_path / "o")])
-    assert "'nowhere.csv' is neither a task" in str(said.exception)
-    (tmp_path / "run.toml").write_text('name_or_path = "nowhere.csv"\nfreeze-words = true\n')
-    said = CliRunner().invoke(cli, ["finetune", "--config", str(tmp_path / "run.toml"), "--out", str(tmp_path / "o")])
-    assert "--freeze-words goes with --baseline" in said.output
+    assert "there is no option 'baseline'; use `bertlab train-baseline TASK --kind KIND`" in str(said.exception)
 
 
 @pytest.mark.slow

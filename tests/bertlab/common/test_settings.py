@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from bertlab.cli.settings_options import given, settings_options
+from bertlab.cli.from_signature import Options, command, option
 from bertlab.common.errors import ConfigError
 from bertlab.common.settings import Settings, setting
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -63,18 +63,19 @@ def test_a_preset_gives_way_to_what_is_asked_for():
         Small.preset("slow")
 
 
-@click.command()
-@settings_options(Small, without=("rate",))
-def small(**options):
-    click.echo(repr(given(options)))
+@command()
+def small(*, settings: Small = Options(without=("rate",)), loud: bool = option(False, "Say more.", rare=True)):
+    """Print the settings."""
+    click.echo(repr(settings))
 
 
 def test_only_options_that_were_given_change_a_preset():
     run = CliRunner().invoke
-    assert run(small, []).output == "{}\n"
-    asked = "--steps 3 --careful --shares 0.9,0.1 --kind b --most 2"
-    expected = dict(steps=3, fast=False, shares=(0.9, 0.1), kind="b", most=2)
+    assert run(small, []).output == f"{Small()!r}\n"
+    asked = "--steps 3 --careful --shares 0.9,0.1 --kind b --most 2 --preset quick"
+    expected = Small(steps=3, fast=False, shares=(0.9, 0.1), kind="b", most=2)
     assert run(small, asked.split()).output == f"{expected!r}\n"
+    assert run(small, ["--preset", "quick"]).output == f"{Small(steps=5, fast=True)!r}\n"
 
 
 @pytest.mark.parametrize("asked", ["--steps 0", "--kind c", "--shares x,y", "--rate 0.5", "--hidden 1"])
@@ -88,6 +89,8 @@ def test_the_help_names_the_defaults_of_all_presets():
     assert "Number of steps. [100; quick 5] [x>=1]" in text
     assert "Lengths of the phases. [0.5,0.5]" in text
     assert "Maximum. [as many as fit]" in text
+    assert "--loud" not in text and "--help-all Show this message with all 9 options and exit." in text
+    assert "--loud Say more." in " ".join(CliRunner().invoke(small, ["--help-all"]).output.split())
 
 
 @pytest.mark.parametrize("settings", ALL)

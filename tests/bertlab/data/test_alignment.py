@@ -22,11 +22,8 @@ def tokenizer():
     return WordPieceTokenizer(Vocabulary(PIECES))
 
 
-def test_the_first_token_has_the_label_and_the_others_are_ignored():
+def test_the_first_token_has_the_label_and_the_others_are_ignored_or_on_request_continue_an_entity():
     assert align_tags([1, 3, 0, 2], [0, 1, 2, 3]).tolist() == [0, 1, IGNORED, IGNORED, 3, IGNORED]
-
-
-def test_all_tokens_have_labels_on_request_and_an_entity_continues_inside_its_word():
     continuation = continuation_tags(LABELS)
     assert continuation.tolist() == [0, 2, 2, 3]  # B-LOC → I-LOC; there is no I-PER, so B-PER stays
     assert align_tags([1, 3, 2], [0, 1, 3], continuation).tolist() == [0, 1, 2, 2, 3, 3]

@@ -143,15 +143,16 @@ def test_ten_percent_of_the_pairs_aim_at_a_shorter_length():
     assert (none.a_length + none.b_length < 70).mean() < 0.005  # the ends of documents
 
 
-def test_one_sentence_documents_give_a_clear_error():
-    documents = make_documents(5, sentences=(1, 2))
-    with pytest.raises(DataError, match="0 of 5 documents have two.*roberta"):
-        make_examples(documents, TOKENIZER, SMALL)
-
-
-@pytest.mark.parametrize("documents", [[], [Document("a", ((" \u200b ", "\x00"),))]])
-def test_text_without_tokens_gives_a_clear_error(documents):
-    with pytest.raises(DataError, match="examples need text"):
+@pytest.mark.parametrize(
+    "documents, message",
+    [
+        (make_documents(5, sentences=(1, 2)), "0 of 5 documents have two.*roberta"),
+        ([], "examples need text"),
+        ([Document("a", ((" \u200b ", "\x00"),))], "examples need text"),
+    ],
+)
+def test_text_that_gives_no_pairs_gives_a_clear_error(documents, message):
+    with pytest.raises(DataError, match=message):
         make_examples(documents, TOKENIZER, SMALL)
 
 

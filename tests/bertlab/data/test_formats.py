@@ -5,7 +5,8 @@ import json
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems, read_json, read_lines, read_table
+from bertlab.data.documents_lines import Problems
+from bertlab.data.tasks.formats import read_json, read_lines, read_table
 from bertlab.data.tasks.formats_records import Columns, guess_shape, rows_from_records
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 
@@ -35,11 +36,6 @@ def test_bytes_that_are_not_utf8_are_named_by_line_and_byte(tmp_path):
     path = write(tmp_path / "a.tsv", b"sentence\nfine\ncaf\xe9\n")
     with pytest.raises(DataError, match=r"a\.tsv line 3: byte 4 is not UTF-8; convert"):
         records(path)
-
-
-def test_a_missing_file_is_reported_as_missing(tmp_path):
-    with pytest.raises(DataError, match="none.tsv: there is no such file"):
-        records(tmp_path / "none.tsv")
 
 
 def test_quotation_marks_in_a_tsv_are_characters(tmp_path):
@@ -74,7 +70,9 @@ def test_a_table_without_a_header_line_takes_the_names_it_is_given(tmp_path):
     assert columns_of(path, header=("source", "label", "star", "text"))[0]["text"] == "Our friends."
 
 
-def test_empty_files_repeated_columns_and_unknown_suffixes_are_refused(tmp_path):
+def test_missing_and_empty_files_repeated_columns_and_unknown_suffixes_are_refused(tmp_path):
+    with pytest.raises(DataError, match="none.tsv: there is no such file"):
+        records(tmp_path / "none.tsv")
     with pytest.raises(DataError, match="the file is empty"):
         records(write(tmp_path / "a.tsv", ""))
     with pytest.raises(DataError, match="two columns have the same name"):

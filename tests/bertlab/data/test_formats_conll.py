@@ -3,8 +3,9 @@
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_conll import conll_options, read_conll
+from bertlab.data.tasks.load import load_task
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
 
@@ -100,8 +101,6 @@ def test_an_unknown_option_is_refused(option, message):
 
 
 def test_a_file_of_universal_dependencies_has_the_parts_of_speech_as_tags(tmp_path):
-    from bertlab.data.tasks.load import load_task
-
     lines = ["# text = He can't", "1\tHe\the\tPRON\t_\t_\t2\tnsubj\t_\t_", "2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_",
              "2\tca\tcan\tAUX\t_\t_\t0\troot\t_\t_", "3\tn't\tnot\tPART\t_\t_\t2\tadvmod\t_\t_", ""]  # fmt: skip
     task = load_task(write(tmp_path / "train.conllu", "\n".join(lines)))
@@ -112,8 +111,6 @@ def test_a_file_of_universal_dependencies_has_the_parts_of_speech_as_tags(tmp_pa
 
 
 def test_a_txt_file_with_tabs_between_texts_is_a_table_and_a_note_says_so(tmp_path):
-    from bertlab.data.tasks.load import load_task
-
     path = write(tmp_path / "train.txt", "text\tlabel\nA fine film.\tgood\nToo long.\tbad\n")
     problems = Problems()
     task = load_task(path, on_error=problems)

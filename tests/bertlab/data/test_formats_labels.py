@@ -5,7 +5,7 @@ import json
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, SentenceRow, TaggingRow
 

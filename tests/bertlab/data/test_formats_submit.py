@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_conll import read_conll
-from bertlab.data.tasks.formats_published import TASKS
+from bertlab.data.tasks.formats_published import TASKS, find_task
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_squad
 from bertlab.data.tasks.rows import TaggingRow
 
@@ -32,8 +32,6 @@ def submitted(tmp_path, task, first, fill=0):
     ],
 )
 def test_each_glue_task_has_its_own_file_name_and_label_names(tmp_path, task, file_name, values, written):
-    from bertlab.data.tasks.formats_published import find_task
-
     name, lines = submitted(tmp_path, find_task(task).name, values)
     assert name == file_name
     assert lines[: len(values) + 1] == ["index\tprediction", *(f"{i}\t{text}" for i, text in enumerate(written))]

@@ -10,16 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.metrics import (
-    accuracy,
-    default_metrics,
-    f1,
-    macro_f1,
-    matthews,
-    pearson,
-    score,
-    spearman,
-)
+from bertlab.data.tasks.metrics import accuracy, default_metrics, f1, macro_f1, matthews, pearson, score, spearman
 from bertlab.data.tasks.rows import PairRow, QuestionRow, SentenceRow, TaggingRow
 
 # 12 rows: of class 1, three found (TP), two missed (FN); of class 0, six kept (TN), one claimed (FP).
@@ -37,6 +28,7 @@ def test_the_table_of_four_gives_the_textbook_figures():
     assert matthews(GOLD, GUESS) == pytest.approx(expected)
     f1_of_0 = 2 * tn / (2 * tn + fp + fn)
     assert macro_f1(GOLD, GUESS) == pytest.approx((f1_of_0 + 2 * tp / (2 * tp + fp + fn)) / 2)
+    assert f1([0, 0], [0, 0]) == matthews([1, 1], [1, 0]) == 0.0  # without the class, or a difference, anywhere
 
 
 @given(binary)
@@ -61,14 +53,11 @@ def test_matthews_on_three_classes_is_gorodkins_r_k():
     assert matthews(gold, guess) == pytest.approx(above / below)
 
 
-def test_f1_without_the_class_anywhere_is_zero():
-    assert f1([0, 0], [0, 0]) == 0.0
-    assert matthews([1, 1], [1, 0]) == 0.0
-
-
-def test_pearson_on_small_numbers_is_worked_out_by_hand():
+def test_correlations_on_small_numbers_are_worked_out_by_hand():
     # means 3 and 4: deviations −2 −1 0 1 2 and −2 0 1 1 0; Σxy = 5, Σx² = 10, Σy² = 6
     assert pearson([1, 2, 3, 4, 5], [2, 4, 5, 5, 4]) == pytest.approx(5 / math.sqrt(60))
+    # equal ones share the mean of their ranks: 1 2 3 4 5 and 1 2.5 4.5 4.5 2.5; Σxy = 4 + .5 + 1.5 − 1 = 5, Σy² = 9
+    assert spearman([1, 2, 3, 4, 5], [2, 4, 5, 5, 4]) == pytest.approx(5 / math.sqrt(10 * 9))
 
 
 @pytest.mark.parametrize("correlation", [pearson, spearman])
@@ -76,11 +65,6 @@ def test_pearson_on_small_numbers_is_worked_out_by_hand():
 def test_a_correlation_with_a_constant_is_not_defined(correlation, constant):
     assert math.isnan(correlation([1, 2, 4], [constant] * 3))
     assert math.isnan(correlation([constant] * 3, [1, 2, 4]))
-
-
-def test_spearman_shares_the_mean_rank_among_equals():
-    # ranks 1 2 3 4 5 and 1 2.5 4.5 4.5 2.5: deviations −2 −0.5 1.5 1.5 −0.5; Σxy = 4 + .5 + 1.5 − 1 = 5, Σy² = 9
-    assert spearman([1, 2, 3, 4, 5], [2, 4, 5, 5, 4]) == pytest.approx(5 / math.sqrt(10 * 9))
 
 
 @given(st.lists(st.integers(-5, 5), min_size=2, max_size=20), st.integers(1, 9), st.integers(-9, 9))
@@ -132,7 +116,6 @@ def test_every_shape_has_metrics_of_its_own():
     assert default_metrics("sentence", ("a", "b", "c")) == ("accuracy", "macro_f1")
     assert default_metrics("pair", ("a", "b")) == ("accuracy", "f1:b")
     assert default_metrics("pair", ()) == ("pearson", "spearman")
-    assert default_metrics("tagging", ("O", "I-X")) == ("entities",)
-    assert default_metrics("tagging", ("O", "B-X", "I-X", "E-X", "S-X")) == ("entities",)
-    assert default_metrics("tagging", ("O", "B-X", "I-X", "L-X", "U-X")) == ("entities",)
+    for labels in (("O", "I-X"), ("O", "B-X", "I-X", "E-X", "S-X"), ("O", "B-X", "I-X", "L-X", "U-X")):
+        assert default_metrics("tagging", labels) == ("entities",)
     assert default_metrics("tagging", ("NOUN", "VERB")) == ("tags",)

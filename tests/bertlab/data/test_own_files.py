@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from bertlab.cli import cli
 from bertlab.common.errors import DataError, MissingDependencyError, asked, in_shell
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.load import load_task, note_ambiguity
 from bertlab.data.tasks.rows import PairRow, SentenceRow
 

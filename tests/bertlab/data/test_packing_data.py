@@ -6,8 +6,7 @@ from example_text import PIECES, SMALL, make_documents, make_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bertlab.data.pretraining.examples import make_examples
-from bertlab.data.pretraining.packing import pack, sequence_numbers
+from bertlab.data.pretraining.examples import make_examples, pack, sequence_numbers
 
 
 @given(width=st.integers(1, 60), data=st.data())
@@ -29,13 +28,10 @@ def test_packed_examples_never_overlap_and_fill_rows_from_the_left(width, data):
         assert (np.argsort(numbers[here]) == np.argsort(offsets[here])).all()
 
 
-def test_best_fit_leaves_little_padding():
+def test_best_fit_leaves_little_padding_and_refuses_a_length_that_fits_no_row():
     lengths = np.random.default_rng(0).integers(5, 100, 2000)
     _, _, count = pack(lengths, 128)
     assert count * 128 < 1.03 * lengths.sum()
-
-
-def test_a_length_that_fits_no_row_is_an_error():
     with pytest.raises(ValueError, match="between 1 and 8"):
         pack(np.array([3, 9]), 8)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from bertlab.common.errors import DataError
 from bertlab.data.pretraining.batches import Batches, ExampleArrays
 from bertlab.data.pretraining.collators import MaskTokens
-from bertlab.data.pretraining.datasets import batches_of, read_examples, seconds_waited
+from bertlab.data.pretraining.datasets import batches_of, seconds_waited
 from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.masking import PieceTable
@@ -98,7 +98,7 @@ def test_a_truncated_shard_is_named_with_its_record(folder):
     size = Layout.of(SMALL).size
     path.write_bytes(path.read_bytes()[: 3 * size + 10])
     with pytest.raises(DataError, match=r"examples-00001.tfrecord: record 3 of \d+ is truncated"):
-        read_examples(folder, 4)
+        ExampleFiles(folder)
 
 
 def test_a_damaged_record_is_named(folder):
@@ -124,7 +124,7 @@ def test_a_folder_without_a_proper_manifest_is_refused(tmp_path, content, messag
     if content:
         (tmp_path / "manifest.json").write_text(content)
     with pytest.raises(DataError, match=message):
-        read_examples(tmp_path, 4)
+        ExampleFiles(tmp_path)
 
 
 # --- batches ---
@@ -151,9 +151,10 @@ def test_the_order_looks_random():
 def test_a_dataset_that_starts_at_step_k_continues_exactly(tmp_path, dynamic):
     chosen = SMALL.replace(dynamic_masking=dynamic)
     make_data(DOCUMENTS, TOKENIZER, tmp_path, chosen, unit_characters=3_000)
-    options = dict(batch_size=50, shuffle_seed=3, repeat=True)
-    whole = list(read_examples(tmp_path, **options).take(14).as_numpy_iterator())
-    rest = list(read_examples(tmp_path, **options, start_batch=9).take(5).as_numpy_iterator())
+    masks = MaskTokens(PieceTable.of(TOKENIZER.vocabulary), chosen, seed=3)
+    options = dict(batch_size=50, shuffle_seed=3, repeat=True, collators=[masks])
+    whole = list(batches_of(ExampleFiles(tmp_path), **options).take(14).as_numpy_iterator())
+    rest = list(batches_of(ExampleFiles(tmp_path), **options, start_batch=9).take(5).as_numpy_iterator())
     assert 50 * 14 > len(ExampleFiles(tmp_path))  # into the second epoch
     assert all(same(one, other) for one, other in zip(whole[9:], rest, strict=True))
     assert "masked_lm_ids" in whole[0]

@@ -8,10 +8,11 @@ from click.testing import CliRunner
 
 from bertlab.cli.task import task as task_command
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats import Problems
+from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_published import TASKS, find_task
 from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
+from bertlab.data.tasks.splits import hold_out
 
 MNLI_HEADER = (
     "index promptID pairID genre sentence1_binary_parse sentence2_binary_parse sentence1_parse sentence2_parse "
@@ -248,11 +249,7 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
     "name, options, message",
     [
         ("package", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
-        (
-            "package",
-            {"shape": "pair", "conll": {"tag_column": 1}},
-            "leave out shape, conll; the format decides",
-        ),
+        ("package", {"shape": "pair", "conll": {"tag_column": 1}}, "leave out shape, conll; the format decides"),
         ("rte", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
         ("rte", {"shape": "tagging"}, "leave out shape; the format decides"),
         ("rte", {"conll": {"tag_column": 1}}, "leave out conll; the format decides"),
@@ -269,24 +266,21 @@ def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name,
         load_task(tmp_path / name if "." in name else name, **place, **options)
 
 
-def test_the_shape_that_a_task_has_may_be_said(tmp_path):
-    (tmp_path / "squad.json").write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])
-    assert load_task(tmp_path / "squad.json", shape="question").shape == "question"
-
-
-def test_a_squad_file_of_any_name_is_recognised(tmp_path):
+def test_a_squad_file_of_any_name_is_recognised_and_its_shape_may_be_said(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])
-    assert load_task(path).train[0].answers == ("Rome",)
+    assert load_task(path, shape="question").train[0].answers == ("Rome",)
+    assert load_task(path) == load_task(path, shape="question")
 
 
 def test_choices_are_read_from_columns_and_the_message_says_how(tmp_path):
     path = tmp_path / "train.csv"
     path.write_text("context,choices,one,two,label\nHe,a|b,a,b,1\n")
-    task = load_task(path, columns={"choices": ("one", "two")}, validation_share=0)
-    assert task.train[0].choices == ("a", "b")
+    assert load_task(path, columns={"choices": ("one", "two")}).train[0].choices == ("a", "b")
     with pytest.raises(DataError, match="expected at least two choices.*name the columns of the choices with"):
         load_task(path)
+    (tmp_path / "a.jsonl").write_text('{"context": "He", "choices": ["a", "b", "c"], "label": 2}\n')
+    assert load_task(tmp_path / "a.jsonl").labels == ("0", "1", "2")  # as many labels as choices
 
 
 def test_a_long_cell_is_read_and_lines_of_json_in_a_json_file_are_recognised(tmp_path):
@@ -299,20 +293,11 @@ def test_a_long_cell_is_read_and_lines_of_json_in_a_json_file_are_recognised(tmp
         load_task(lines)
 
 
-def test_choices_of_ones_own_have_as_many_labels_as_choices(tmp_path):
-    path = tmp_path / "a.jsonl"
-    path.write_text('{"context": "He", "choices": ["a", "b", "c"], "label": 2}\n')
-    assert load_task(path).labels == ("0", "1", "2")
-
-
 def test_a_validation_split_is_drawn_from_the_training_rows_with_the_seed(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text("".join(json.dumps({"text": str(n), "label": n % 2}) + "\n" for n in range(50)))
     data = load_task(path, validation_share=0.2, seed=3)
-    assert (len(data.train), len(data.validation)) == (40, 10)
-    assert {row.text for row in data.train} | {row.text for row in data.validation} == {str(n) for n in range(50)}
-    assert data == load_task(path, validation_share=0.2, seed=3)
-    assert data.validation != load_task(path, validation_share=0.2, seed=4).validation
+    assert data == hold_out(load_task(path), 0.2, seed=3) and (len(data.train), len(data.validation)) == (40, 10)
     with pytest.raises(DataError, match="between 0 and 1"):
         load_task(path, validation_share=1.5)
 

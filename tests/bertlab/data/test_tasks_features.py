@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.features import LENGTH_STEP, encode_rows
-from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow
 from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -78,7 +78,7 @@ lengths = st.lists(st.integers(1, 60), min_size=1, max_size=60)
 @given(lengths, st.integers(1, 9), st.none() | st.integers(0, 5), st.booleans())
 def test_batches_hold_every_row_once_for_any_order(sizes, batch_size, seed, bucket):
     features = encode_rows([SentenceRow(words(size), index) for index, size in enumerate(sizes)], TOKENIZER)
-    batches = list(features.batches(batch_size, seed, bucket))
+    batches = [features.batch(indices) for indices in features.batch_indices(batch_size, seed, bucket)]
     assert sorted(np.concatenate([targets for _, targets in batches]).tolist()) == list(range(len(sizes)))
     for inputs, targets in batches:
         length = inputs["input_ids"].shape[1]
@@ -96,40 +96,8 @@ def test_the_same_seed_gives_the_same_batches_and_buckets_save_padding():
     def order(seed, bucket):
         return np.concatenate(features.batch_indices(8, seed, bucket)).tolist()
 
+    def size(bucket):
+        return sum(features.batch(indices)[0]["input_ids"].size for indices in features.batch_indices(8, 1, bucket))
+
     assert order(1, True) == order(1, True) and order(1, False) != order(2, False)
-
-    def padded(bucket):
-        return sum(inputs["input_ids"].size for inputs, _ in features.batches(8, 1, bucket))
-
-    assert padded(True) < 0.75 * padded(False)
-    assert len(features.batch_indices(7, drop_remainder=True)) == 400 // 7
-
-
-def test_tf_data_gives_the_same_batches_and_another_order_in_each_epoch():
-    features = encode_rows([SentenceRow(words(size), size) for size in range(1, 21)], TOKENIZER)
-    dataset = features.dataset(4, shuffle_seed=5)
-    first, second = ([targets.numpy().tolist() for _, targets in dataset] for _ in range(2))
-    assert first == [targets.tolist() for _, targets in features.batches(4, 5)]
-    assert second == [targets.tolist() for _, targets in features.batches(4, 6)]
-    assert len(dataset) == 5
-    assert dataset.element_spec[0]["input_ids"].shape.as_list() == [None, None]
-
-
-@pytest.mark.parametrize(
-    "row, shape, targets",
-    [
-        (MultipleChoiceRow("a", ("b", "c"), 1), [None, 2, None], [None]),
-        (TaggingRow(("a", "b"), (0, 1)), [None, None], [None, None]),
-        (PairRow("a", "b", 0.5), [None, None], [None]),
-    ],
-)
-def test_tf_data_knows_the_shapes_of_every_kind_of_row(row, shape, targets):
-    dataset = encode_rows([row] * 3, TOKENIZER).dataset(2)
-    spec, target_spec = dataset.element_spec
-    assert spec["input_ids"].shape.as_list() == shape and target_spec.shape.as_list() == targets
-    assert sum(len(labels) for _, labels in dataset) == 3
-
-
-def test_tf_data_without_labels_yields_inputs_alone():
-    (inputs,) = encode_rows([SentenceRow("a")], TOKENIZER).dataset(2)
-    assert set(inputs) == {"input_ids", "token_type_ids", "attention_mask"}
+    assert size(True) < 0.75 * size(False)

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.rows import QuestionRow
-from bertlab.data.tasks.windows import make_windows
-from bertlab.data.tasks.windows_decode import answer_texts, best_answers, no_answer_scores
+from bertlab.data.tasks.windows import answer_texts, best_answers, make_windows, no_answer_scores
 from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -203,10 +202,3 @@ def test_perfect_logits_give_back_every_answer_made_of_whole_words(data):
     end[rows, targets["end_positions"][rows]] = 5
     (found,) = best_answers(windows, start, end)
     assert found.text == answer and (found.candidates[0].start, found.candidates[0].end) == (begin, begin + len(answer))
-
-
-def test_tf_data_yields_windows_with_start_and_end():
-    windows = windows_of(row("a b c d e f g h", "e f"))
-    batches = list(windows.dataset(2))
-    assert [len(inputs["input_ids"]) for inputs, _ in batches] == [2, 1]
-    assert np.concatenate([targets["start_positions"] for _, targets in batches]).tolist() == [0, 6, 4]

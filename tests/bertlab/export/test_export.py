@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from finetuned_models import CONFIG, TOKENIZER, info_of, model_of, predictor_of
 
+from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, MissingDependencyError
+from bertlab.export import OnnxModel, export_onnx, export_saved_model
+from bertlab.families import family
+from bertlab.models import BertEncoder, SequenceClassifier
+from bertlab.predict import Predictor
+from bertlab.predict.int8_loss import _Both
+from bertlab.tokenizers.bpe import BytePairTokenizer
+from bertlab.tokenizers.bpe.learner import learn
 from bertlab.tokenizers.wordpiece import WordPieceTokenizer
 
 pytest.importorskip("tensorflow_text")
@@ -34,8 +42,6 @@ def served(folder, **inputs):
 
 @pytest.mark.slow
 def test_a_classifier_served_from_strings_says_what_the_predictor_says(tmp_path):
-    from bertlab.export import export_saved_model
-
     predictor = predictor_of("sentence")
     export_saved_model(predictor, tmp_path / "1")
     outputs = served(tmp_path / "1", texts=[*TEXTS, "good " * 30])
@@ -49,9 +55,6 @@ def test_a_classifier_served_from_strings_says_what_the_predictor_says(tmp_path)
 @pytest.mark.slow
 def test_any_number_of_labels_is_served_as_predicted(tmp_path):
     import tensorflow as tf
-
-    from bertlab.export import export_saved_model
-    from bertlab.predict import Predictor
 
     info = dataclasses.replace(info_of("sentence"), multi_label=True)
     predictor = Predictor(model_of("sentence"), TOKENIZER, info)
@@ -69,8 +72,6 @@ def test_any_number_of_labels_is_served_as_predicted(tmp_path):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("shape", ["pair", "number"])
 def test_a_model_for_pairs_is_served_from_two_strings(tmp_path, shape):
-    from bertlab.export import export_saved_model
-
     predictor = predictor_of(shape)
     export_saved_model(predictor, tmp_path / "1")
     outputs = served(tmp_path / "1", texts=TEXTS, texts_b=TEXTS[::-1])
@@ -83,8 +84,6 @@ def test_a_model_for_pairs_is_served_from_two_strings(tmp_path, shape):
 
 @pytest.mark.exhaustive
 def test_a_tagger_is_served_word_by_word(tmp_path):
-    from bertlab.export import export_saved_model
-
     predictor = predictor_of("tagging")
     export_saved_model(predictor, tmp_path / "1")
     outputs = served(tmp_path / "1", texts=[*TEXTS, "films " * 10])
@@ -100,8 +99,6 @@ def test_a_tagger_is_served_word_by_word(tmp_path):
 
 @pytest.mark.exhaustive
 def test_choices_are_served_from_a_table_of_strings_with_empty_ones_for_none(tmp_path):
-    from bertlab.export import export_saved_model
-
     predictor = predictor_of("multiple-choice")
     export_saved_model(predictor, tmp_path / "1")
     rows = [("the film", ["was bad", "is good .", "in france"]), ("where is paris", ["it is in france", "good"])]
@@ -127,9 +124,6 @@ CONTEXTS = [  # of models that read 16 tokens: one window, several, none
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("null_threshold", [None, 0.0])
 def test_questions_are_served_with_the_answer_and_its_place_in_contexts_of_any_length(tmp_path, null_threshold):
-    from bertlab.export import export_saved_model
-    from bertlab.predict import Predictor
-
     info = dataclasses.replace(info_of("question"), null_threshold=null_threshold)
     predictor = Predictor(model_of("question"), TOKENIZER, info)
     export_saved_model(predictor, tmp_path / "1")
@@ -170,9 +164,6 @@ def test_tokens_in_the_graph_have_the_offsets_of_the_batch_form_and_a_foreign_wo
 
 
 def test_without_tf2onnx_the_message_names_what_to_install(tmp_path, monkeypatch):
-    from bertlab.export import export_onnx
-    from bertlab.models import BertEncoder
-
     monkeypatch.setitem(sys.modules, "tf2onnx", None)
     with pytest.raises(MissingDependencyError, match="pip install tf2onnx"):
         export_onnx(BertEncoder(CONFIG), tmp_path / "encoder.onnx")
@@ -182,11 +173,6 @@ def test_without_tf2onnx_the_message_names_what_to_install(tmp_path, monkeypatch
 @pytest.mark.parametrize("name", ["albert", "distilbert", "electra", "modernbert", "roberta", "openai-gpt", "xlnet"])
 def test_a_classifier_of_any_family_on_wordpieces_is_served_from_strings(name, tmp_path):
     import keras
-
-    from bertlab.export import export_saved_model
-    from bertlab.families import family
-    from bertlab.models import SequenceClassifier
-    from bertlab.predict import Predictor
 
     keras.utils.set_random_seed(4)
     sizes = dict(hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32, max_position_embeddings=18)
@@ -201,11 +187,6 @@ def test_a_classifier_of_any_family_on_wordpieces_is_served_from_strings(name, t
 
 
 def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_path):
-    from bertlab.export import export_saved_model
-    from bertlab.predict import Predictor
-    from bertlab.tokenizers.bpe import BytePairTokenizer
-    from bertlab.tokenizers.bpe.learner import learn
-
     predictor = Predictor(model_of("sentence"), TOKENIZER, info_of("sentence"))
     predictor.tokenizer = BytePairTokenizer(learn(["the film was good"], 270))
     with pytest.raises(ConfigError, match="a SavedModel takes strings.* has none here: export with --onnx"):
@@ -214,8 +195,6 @@ def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_
 
 
 def test_without_onnxruntime_the_message_names_what_to_install(tmp_path, monkeypatch):
-    from bertlab.export import OnnxModel
-
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(MissingDependencyError, match=r"pip install .bertlab\[onnx\]"):
         OnnxModel(tmp_path / "model.onnx", CONFIG)
@@ -230,8 +209,6 @@ def test_without_onnxruntime_the_message_names_what_to_install(tmp_path, monkeyp
 def test_options_of_int8_that_do_not_go_together_are_refused(options, told):
     from click.testing import CliRunner
 
-    from bertlab.cli import cli
-
     result = CliRunner().invoke(cli, ["export", "model", "--out", "out", *options])
     assert result.exit_code == 2 and told in result.output
 
@@ -239,8 +216,6 @@ def test_options_of_int8_that_do_not_go_together_are_refused(options, told):
 @pytest.mark.parametrize(("for_each_token", "largest"), [(False, 7.0), (True, 1.0)])
 def test_the_difference_leaves_padding_out_only_where_each_token_has_an_output(for_each_token, largest):
     from types import SimpleNamespace
-
-    from bertlab.predict.int8_loss import _Both
 
     def model(*outputs):  # as many classes as tokens
         return SimpleNamespace(config=None, predict_on_batch=lambda inputs: np.array([outputs]))

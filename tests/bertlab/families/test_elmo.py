@@ -13,9 +13,20 @@ from layer_case import randomise
 from tiny_model import tiny_tokenizer
 
 from bertlab import checkpoints, families, layers, models
+from bertlab.analysis.attention import attention_maps
+from bertlab.analysis.bias import associations
+from bertlab.analysis.diagnostics import blank_probabilities
+from bertlab.analysis.fill_mask import fill_mask
+from bertlab.analysis.gating import all_open, gated_heads
+from bertlab.analysis.lens import logit_lens
+from bertlab.analysis.patching import logit_difference
+from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
+from bertlab.analysis.readings import read_words
 from bertlab.common.errors import ConfigError
+from bertlab.generation.filling import mask_predict
 from bertlab.layers.characters import characters_of_vocabulary
 from bertlab.models.outline import outline
+from bertlab.training.finetuning.adapters import add_adapters
 
 CONFIG = families.family("elmo").config
 SMALL = CONFIG(
@@ -328,17 +339,6 @@ def test_the_config_in_a_file_is_the_same_again(tmp_path):
 
 
 def test_analyses_of_masks_and_of_attention_say_that_there_are_none():
-    from bertlab.analysis.attention import attention_maps
-    from bertlab.analysis.bias import associations
-    from bertlab.analysis.diagnostics import blank_probabilities
-    from bertlab.analysis.fill_mask import fill_mask
-    from bertlab.analysis.gating import all_open, gated_heads
-    from bertlab.analysis.lens import logit_lens
-    from bertlab.analysis.patching import logit_difference
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-    from bertlab.generation.filling import mask_predict
-    from bertlab.training.finetuning.adapters import add_adapters
-
     model, tokenizer = random_model(models.PreTrainingModel), tiny_tokenizer()
     for of_masks in (
         lambda: fill_mask(model, tokenizer, "the [MASK]"),
@@ -361,7 +361,5 @@ def test_analyses_of_masks_and_of_attention_say_that_there_are_none():
 
 
 def test_the_words_of_sentences_are_read_as_with_a_transformer():
-    from bertlab.analysis.readings import read_words
-
     (reading,) = read_words(random_model(), tiny_tokenizer(), [["the", "bird", "is"]])
     assert reading.states.shape == (3, 3, 8) and reading.attention.shape[0] == 0

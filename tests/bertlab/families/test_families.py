@@ -19,8 +19,8 @@ from bertlab.checkpoints.kinds import KINDS
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families.names import HUGGINGFACE, Names, dense, norm
 from bertlab.models.outline import outline
-from bertlab.tokenizers.protocol import Tokenizer
 from bertlab.tokenizers.wordpiece import WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=12)
 every_family = pytest.mark.parametrize("name", families.model_types())
@@ -223,8 +223,8 @@ OWN = re.compile(
     r"distil_?bert|\belmo|roberta(?!processing)|openai|marian|embed_tokens|final_logits|\bgpt|c_attn|\bwte\b|\balbert|electra|xlnet|rel_attn|lm_loss|word_embedding\b|logits_proj|modern_?bert|tok_embeddings|Wqkv|sliding_attention|discriminator_pred|generator_pred|generator_lm|\.word_embeddings|sop_classifier|layer_groups|attention\.self|q_lin|lm_head\b(?<!masked_lm_head)|cls[./]predictions",
     re.I,
 )
-# The list of families, the exported names, the model on one page; data can be made by a recipe called roberta.
-MAY_NAME_THEM = {"families/__init__.py", "__init__.py", "minimal.py", "cli/data.py"}
+# The list of families, the exported names, the model on one page.
+MAY_NAME_THEM = {"families/__init__.py", "__init__.py", "minimal.py"}
 
 
 def code_of(path):

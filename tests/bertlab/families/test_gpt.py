@@ -11,7 +11,7 @@ from bertlab import checkpoints, families, models
 from bertlab.common.errors import ConfigError
 from bertlab.families import config_from_huggingface
 from bertlab.tokenizers.bpe import BytePairTokenizer
-from bertlab.tokenizers.bpe.chunks import byte_characters
+from bertlab.tokenizers.bpe.vocabulary import byte_characters
 from bertlab.training.objectives import NextToken, objectives_for
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=64, max_position_embeddings=12,

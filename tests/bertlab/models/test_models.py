@@ -206,7 +206,7 @@ def test_mlm_logits_of_some_positions_are_those_of_all():
 
 def test_the_tied_head_follows_the_token_table():
     model = random_model(BertForPreTraining)
-    head, table = model.masked_lm_head, model.bert.embeddings.token.embeddings
+    head, table = model.masked_lm_head, model.backbone.embeddings.token.embeddings
     assert all(tuple(weight.shape) != (11, 8) or weight is table for weight in model.trainable_weights)
     outputs = model(INPUTS)
     x = ops.convert_to_numpy(head.norm(head.dense(outputs["sequence_output"])))
@@ -256,12 +256,12 @@ def test_mixed_precision_training_with_dropout_and_packing_stays_finite(dtype):
     inputs = MASKED | {"sequence_ids": INPUTS["attention_mask"]}  # the padding sees nobody
     trainee = Trainee(model)
     trainee.compile(keras.optimizers.SGD(0.01), jit_compile=keras.backend.backend() != "torch")
-    before = ops.convert_to_numpy(model.bert.embeddings.token.embeddings)
+    before = ops.convert_to_numpy(model.backbone.embeddings.token.embeddings)
     for _ in range(2):
         assert np.isfinite(trainee.train_on_batch({"inputs": inputs}))
     for weight in model.trainable_weights:
         assert weight.dtype == "float32" and np.isfinite(ops.convert_to_numpy(weight)).all()
-    assert (ops.convert_to_numpy(model.bert.embeddings.token.embeddings) != before).any()
+    assert (ops.convert_to_numpy(model.backbone.embeddings.token.embeddings) != before).any()
 
 
 # --- wrong inputs ---
@@ -288,10 +288,10 @@ def test_wrong_inputs_say_what_was_expected(model_class, inputs, message):
 def test_the_encoder_of_one_model_fits_another():
     pretrained = random_model(BertForPreTraining)
     classifier = models.BertForSequenceClassification(CONFIG)
-    classifier.bert.set_weights(pretrained.bert.get_weights())
+    classifier.backbone.set_weights(pretrained.backbone.get_weights())
     for output, expected in zip(
-        numpy_outputs(classifier.bert, {"inputs": INPUTS}),
-        numpy_outputs(pretrained.bert, {"inputs": INPUTS}),
+        numpy_outputs(classifier.backbone, {"inputs": INPUTS}),
+        numpy_outputs(pretrained.backbone, {"inputs": INPUTS}),
         strict=True,
     ):
         np.testing.assert_array_equal(output, expected)

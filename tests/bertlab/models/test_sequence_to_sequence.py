@@ -14,7 +14,7 @@ from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.families import MarianConfig, TransformerConfig
-from bertlab.layers import ScaledEmbeddings, sinusoids
+from bertlab.layers import sinusoids
 from bertlab.models.outline import outline
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, decoder_layers=3, num_heads=2, intermediate_size=24,
@@ -99,7 +99,8 @@ def test_the_sines_in_halves_are_the_same_in_another_order():
 
 
 def test_a_new_table_is_drawn_so_that_scaled_vectors_are_as_large_as_the_sines():
-    embeddings = ScaledEmbeddings(vocab_size=2000, hidden_size=64)
+    config = TransformerConfig(vocab_size=2000, hidden_size=64)
+    embeddings = families.family_of(config).embeddings(config)
     embeddings.build()
     assert np.std(np.asarray(embeddings.token.embeddings)) * 8 == pytest.approx(0.88, abs=0.02)  # cut at 2 deviations
 

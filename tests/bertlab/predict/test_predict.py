@@ -12,10 +12,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warm import run_module
 
+from bertlab import checkpoints
+from bertlab.checkpoints.kinds import model_class
+from bertlab.cli import cli
+from bertlab.cli.predict import predict
 from bertlab.common.errors import CheckpointError, DataError
+from bertlab.data.tasks.formats_published import NLI
+from bertlab.data.tasks.load import load_task
+from bertlab.models import BertEncoder
+from bertlab.predict import Predictor, evaluate, load_labelled
+from bertlab.predict.files import rows_of_file
+from bertlab.predict.inputs import row_of
+from bertlab.predict.submission import submit
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
 from bertlab.tokenizers.wordpiece import Vocabulary
 from bertlab.tokenizers.wordpiece.encoding import Ragged
+from bertlab.training.finetuning.task_info import save_finetuned
+from bertlab.training.finetuning.task_kinds import task_kind_of
 
 LONG = "the film was good in paris is bad where the it a " * 4  # 48 tokens, three times what the model reads
 
@@ -122,9 +135,6 @@ def test_an_answer_has_the_id_of_its_question_also_one_that_is_given_twice():
 
 
 def test_a_question_that_is_too_long_is_cut_as_in_fine_tuning_and_named(monkeypatch, tmp_path):
-    from bertlab.cli.predict import predict
-    from bertlab.predict import Predictor
-
     said = []
     predictor = predictor_of("question", say=said.append)
     longest = predictor.task_kind.question_length
@@ -150,8 +160,6 @@ def test_rows_may_have_different_numbers_of_choices():
                      ("question", {"question": "where"}), ("tagging", ["a", 3])],
 )  # fmt: skip
 def test_an_input_of_another_form_is_named(shape, wrong):
-    from bertlab.predict.inputs import row_of
-
     with pytest.raises(DataError, match="input 7: expected"):
         row_of(info_of(shape).shape, wrong, 7)
 
@@ -171,8 +179,6 @@ def test_no_inputs_give_no_predictions():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    from bertlab.training.finetuning.task_info import save_finetuned
-
     folder = tmp_path_factory.mktemp("predict") / "model"
     save_finetuned(model_of("sentence"), folder, TOKENIZER, info_of("sentence"), "huggingface")
     return folder
@@ -180,8 +186,6 @@ def folder(tmp_path_factory):
 
 def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_path):
     import shutil
-
-    from bertlab.predict import Predictor
 
     texts = ["good film", "bad", LONG]
     expected = predictor_of("sentence")(texts)
@@ -195,10 +199,6 @@ def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_
 def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
     from finetuned_models import CONFIG
 
-    from bertlab import checkpoints
-    from bertlab.models import BertEncoder
-    from bertlab.predict import Predictor
-
     checkpoints.save(BertEncoder(CONFIG), tmp_path / "encoder", TOKENIZER)
     with pytest.raises(CheckpointError, match="is not fine-tuned; `bertlab finetune"):
         Predictor.load(tmp_path / "encoder")
@@ -207,8 +207,6 @@ def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
 @pytest.mark.parametrize("content", ["{", '{"name": "x"}', '{"labels": 3, "metrics": []}'])
 def test_a_damaged_task_file_is_named(folder, tmp_path, content):
     import shutil
-
-    from bertlab.predict import Predictor
 
     shutil.copytree(folder, tmp_path / "damaged")
     (tmp_path / "damaged" / "task.json").write_text(content)
@@ -230,9 +228,6 @@ def test_lines_in_predictions_out(folder):
 
 def predicted(shape, content: bytes, monkeypatch, tmp_path):
     """The result of `bertlab predict` for a file of these bytes."""
-    from bertlab.cli.predict import predict
-    from bertlab.predict import Predictor
-
     monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of(shape))
     (tmp_path / "lines.txt").write_bytes(content)
     return CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "lines.txt")])
@@ -273,8 +268,6 @@ def pair_folders(tmp_path_factory):
     """The same classifier of pairs as BertLab saves it, and as transformers does, whose files do not tell the shape."""
     import shutil
 
-    from bertlab.training.finetuning.task_info import save_finetuned
-
     folder = tmp_path_factory.mktemp("pairs")
     save_finetuned(model_of("pair"), folder / "named", TOKENIZER, info_of("pair"), "huggingface")
     shutil.copytree(folder / "named", folder / "bare")
@@ -283,8 +276,6 @@ def pair_folders(tmp_path_factory):
 
 
 def in_shell(*arguments, text=None):
-    from bertlab.cli import cli
-
     return CliRunner().invoke(cli, [str(one) for one in arguments], input=text)
 
 
@@ -309,8 +300,6 @@ def test_a_folder_that_does_not_tell_one_text_from_two_is_asked_about(pair_folde
 
 
 def test_in_python_the_inputs_tell_one_text_from_two(pair_folders):
-    from bertlab.predict import Predictor
-
     bare, named = (Predictor.load(pair_folders / name) for name in ("bare", "named"))
     both = [tuple(line.split("\t")) for line in PAIR_LINES.splitlines()]
     assert [one.label for one in bare(both)] == [one.label for one in named(both)]
@@ -321,8 +310,6 @@ def test_in_python_the_inputs_tell_one_text_from_two(pair_folders):
 
 def test_labelled_pairs_are_evaluated_and_converted_without_a_guess(pair_folders, tmp_path):
     import json
-
-    from bertlab.predict import Predictor, evaluate, load_labelled
 
     (tmp_path / "rows.csv").write_text("text_a,text_b,label\ngood film,it was bad,no\nwhere is it,in paris,yes\n")
     judged = []
@@ -364,9 +351,6 @@ def test_a_table_is_read_by_its_columns_and_not_by_its_lines(folder, pair_folder
 
 
 def test_rows_of_a_table_before_a_wrong_one_are_answered_first(monkeypatch, tmp_path):
-    from bertlab.cli.predict import predict
-    from bertlab.predict import Predictor
-
     monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of("sentence"))
     (tmp_path / "rows.csv").write_text("text,label\ngood film,positive\nbad\nbad film,negative\n")
     done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "rows.csv")])
@@ -375,8 +359,6 @@ def test_rows_of_a_table_before_a_wrong_one_are_answered_first(monkeypatch, tmp_
 
 
 def test_questions_of_json_lines_keep_their_ids_or_are_numbered(tmp_path):
-    from bertlab.predict.files import rows_of_file
-
     rows = [{"question": "where", "context": "in paris", "answers": {"text": ["paris"]}}, {"id": "x"}]
     rows[1] |= rows[0]
     path = tmp_path / "rows.jsonl"
@@ -397,9 +379,6 @@ CONLLU = """# text = it was in Paris
 
 
 def test_a_tagger_reads_the_words_of_conll_files(monkeypatch, tmp_path):
-    from bertlab.cli.predict import predict
-    from bertlab.predict import Predictor
-
     tagger = predictor_of("tagging")
     monkeypatch.setattr(Predictor, "load", lambda *_, **__: tagger)
     (tmp_path / "a.conllu").write_text(CONLLU)
@@ -416,9 +395,6 @@ def test_a_tagger_reads_the_words_of_conll_files(monkeypatch, tmp_path):
 
 
 def test_a_tagger_that_finds_nothing_says_so(monkeypatch, tmp_path):
-    from bertlab.cli.predict import predict
-    from bertlab.predict import Predictor
-
     tagger = predictor_of("tagging")
     monkeypatch.setattr(Predictor, "load", lambda *_, **__: tagger)
     (tmp_path / "a.txt").write_text("paris is good\nit was bad\n")
@@ -436,11 +412,6 @@ def nli_folder(tmp_path_factory):
     """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
     import dataclasses
 
-    from bertlab.checkpoints.kinds import model_class
-    from bertlab.data.tasks.formats_published import NLI
-    from bertlab.training.finetuning.task_info import save_finetuned
-    from bertlab.training.finetuning.task_kinds import task_kind_of
-
     info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
     task_kind = task_kind_of(info, TOKENIZER)
     folder = tmp_path_factory.mktemp("nli")
@@ -453,10 +424,6 @@ def nli_folder(tmp_path_factory):
 
 
 def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, tmp_path):
-    from bertlab.cli import cli
-    from bertlab.data.tasks.load import load_task
-    from bertlab.predict import Predictor
-
     model, out = str(nli_folder / "model"), tmp_path / "submission"
     arguments = ["predict", model, "--task", "ax", "--data-dir", str(nli_folder), "--out", str(out)]
     done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
@@ -474,8 +441,5 @@ def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, 
     ("mnli-mm", "test_mismatched"),
 ])  # fmt: skip
 def test_a_task_that_the_model_cannot_hand_in_is_refused(nli_folder, tmp_path, task, words):
-    from bertlab.predict import Predictor
-    from bertlab.predict.submission import submit
-
     with pytest.raises(DataError, match=words):
         submit(Predictor.load(nli_folder / "model"), task, tmp_path, nli_folder)

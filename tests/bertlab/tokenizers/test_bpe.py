@@ -1,13 +1,12 @@
 """Byte-level BPE: chunks, merging, learning, ids and offsets, files; and the whole way from text to a trained model.
 
-Equality with Hugging Face's tokenizers: tests/peers/test_bpe_huggingface.py.
+With the published classes: tests/peers/test_bpe_huggingface.py.
 """
 
 import json
 import pickle
 import sys
 import time
-import unicodedata
 from collections import Counter
 
 import numpy as np
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 from bertlab import checkpoints, families, models
 from bertlab.analysis.fill_mask import fill_mask
 from bertlab.cli import cli
-from bertlab.common.errors import CheckpointError, ConfigError, DataError, VocabularyError
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.examples import make_examples, tokenize_documents
 from bertlab.data.pretraining.masking import PieceTable
@@ -30,11 +29,10 @@ from bertlab.data.tasks.rows import PairRow, QuestionRow, TaggingRow
 from bertlab.data.tasks.windows import make_windows
 from bertlab.predict.windows import text_windows
 from bertlab.tokenizers.bpe import BytePairTokenizer, BytePairVocabulary, SpecialTokens
-from bertlab.tokenizers.bpe.chunks import byte_characters, split_chunks, to_characters
 from bertlab.tokenizers.bpe.learner import count_chunks, learn, learn_from_counts
-from bertlab.tokenizers.bpe.merging import Merges
+from bertlab.tokenizers.bpe.vocabulary import byte_characters
 from bertlab.tokenizers.kinds import open_tokenizer
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import PretrainingRun
 
@@ -55,30 +53,14 @@ any_text = st.text(st.characters(exclude_categories=["Cs"])) | st.text("ab \n'st
      ("\x1c\u3000a", ["\x1c", "\u3000", "a"])],
 )  # fmt: skip
 def test_chunks_are_words_with_their_space(text, chunks):
-    assert split_chunks(text) == chunks
-
-
-@pytest.mark.slow
-@given(any_text)
-def test_chunks_lose_nothing(text):
-    assert "".join(split_chunks(text)) == text
-
-
-def test_letters_and_numbers_are_those_of_unicode_where_this_python_knows_the_character():
-    for code in range(sys.maxunicode + 1):
-        char = chr(code)
-        category = unicodedata.category(char)
-        if category in ("Cn", "Cs") or char.isspace():
-            continue
-        joins_a, joins_1 = len(split_chunks("a" + char)) == 1, len(split_chunks("1" + char)) == 1
-        assert (joins_a, joins_1) == (category[0] == "L", category[0] == "N"), hex(code)
+    assert list(count_chunks([text]).elements()) == list(Counter(chunks).elements())
 
 
 def test_every_byte_has_one_visible_character():
     characters = byte_characters()
     assert len(set(characters)) == 256 and all(char.isprintable() and not char.isspace() for char in characters)
     assert (characters[ord("A")], characters[ord(" ")], characters[ord("\n")]) == ("A", "Ġ", "Ċ")
-    assert to_characters("é") == "Ã©"
+    assert BytePairTokenizer(learn(TEXTS, 261)).tokenize("é") == ["Ã", "©"]
 
 
 # --- merging and learning ---
@@ -103,7 +85,7 @@ def slow_merge(characters, pairs):
 @settings(max_examples=300)
 def test_merging_follows_the_published_rule(text, count):
     learned = learn_from_counts({"abcabcaabbcc" * 2: 9, "aaaaab": 5, "cababc": 7}, 261 + count)
-    assert Merges(learned.merges.pairs).apply(text) == slow_merge(text, learned.merges.pairs)
+    assert BytePairTokenizer(learned).tokenize(text) == slow_merge(text, learned.merges)
 
 
 def test_a_long_chunk_is_merged_in_a_moment():
@@ -114,10 +96,10 @@ def test_a_long_chunk_is_merged_in_a_moment():
 
 
 def test_learning_merges_the_most_frequent_pair_and_of_equal_ones_the_older():
-    assert learn_from_counts({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 264).merges.pairs == (
+    assert learn_from_counts({"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}, 264).merges == (
         ("u", "g"), ("u", "n"), ("h", "ug"),
     )  # fmt: skip
-    assert learn_from_counts({"ba": 3, "ab": 3}, 262).merges.pairs == (("a", "b"),)
+    assert learn_from_counts({"ba": 3, "ab": 3}, 262).merges == (("a", "b"),)
 
 
 def test_a_pair_that_is_too_rare_is_not_merged():
@@ -216,7 +198,7 @@ def test_it_keeps_the_protocol_and_travels_to_another_process():
 
 def as_tokenizer_json(**changes):
     model = {"type": "BPE", "vocab": {piece: number for number, piece in enumerate(VOCABULARY.pieces)},
-             "merges": [list(pair) for pair in VOCABULARY.merges.pairs]}  # fmt: skip
+             "merges": [list(pair) for pair in VOCABULARY.merges]}  # fmt: skip
     return {"model": model, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
             "post_processor": {"type": "RobertaProcessing", "trim_offsets": True}} | changes  # fmt: skip
 
@@ -250,7 +232,7 @@ def test_other_names_of_special_tokens_are_kept(tmp_path):
         ("merges.txt", "#version: 0.2\na b c\n", "line 2: expected two tokens"),
         ("merges.txt", "#version: 0.2\nq q\n", "merge 1 makes 'qq'"),
         ("merges.txt", b"\xff\xfe", "not UTF-8"),
-        ("tokenizer_config.json", "{", "cannot be read as JSON"),
+        ("tokenizer_config.json", "{", "expected JSON"),
         ("tokenizer_config.json", '{"add_prefix_space": 3}', "must be true or false"),
     ],
 )
@@ -298,6 +280,16 @@ def test_a_tokenizer_json_without_a_type_is_refused(tmp_path, model):
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}))
     with pytest.raises(VocabularyError, match="expected a JSON object with a model and its type"):
         open_tokenizer(tmp_path)
+
+
+def test_without_the_package_the_weights_load_and_the_first_text_names_it(tmp_path, monkeypatch):
+    checkpoints.save(models.PreTrainingModel(small_roberta()), tmp_path, TOKENIZER, format="bertlab")
+    monkeypatch.setitem(sys.modules, "tokenizers", None)  # importing it now raises ImportError
+    assert checkpoints.load(tmp_path).config == small_roberta()
+    loaded = checkpoints.load_tokenizer(tmp_path)
+    for use in (lambda: loaded.encode("the"), lambda: loaded.decode([5]), lambda: learn(TEXTS, 300)):
+        with pytest.raises(MissingDependencyError, match=r"needs the package tokenizers: pip install .bertlab\[bpe\]"):
+            use()
 
 
 def test_a_token_that_is_there_twice_is_named():

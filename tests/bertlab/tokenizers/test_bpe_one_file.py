@@ -1,19 +1,18 @@
 """tokenizer.json of byte-level BPE: NFC, added tokens, templates; built as ModernBERT's is, and written again.
 
-Against `tokenizers`: tests/peers/test_bpe_one_file_peers.py.
+Against transformers: tests/peers/test_bpe_huggingface.py.
 """
 
 import json
+import random
 import unicodedata
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import tokenizers
 
 from bertlab.common.errors import VocabularyError
 from bertlab.tokenizers.bpe import BytePairTokenizer
-from bertlab.tokenizers.bpe.chunks import byte_characters
-from bertlab.tokenizers.bpe.normalization import nfc_with_spans
+from bertlab.tokenizers.bpe.vocabulary import byte_characters
 
 PIECES = ["|||IP_ADDRESS|||", "<|padding|>", *byte_characters(), "th", "the", "Ġthe", "Ã©"]
 MERGES = [["t", "h"], ["th", "e"], ["Ġ", "the"], ["Ã", "©"]]
@@ -89,12 +88,30 @@ def test_text_is_brought_into_nfc_and_offsets_are_those_of_the_original(tokenize
     assert tokenizer.encode(text) == tokenizer.encode(unicodedata.normalize("NFC", text)) == encoding.ids.tolist()
 
 
-@given(st.text("ae\u0301\u0323\u0307\u030aq\u1e69\ud55c\u1112\u1161\u11ab\u0344 \u0f73\U0001d15e", max_size=9))
-def test_places_belong_to_the_text_in_nfc(text):
-    normalised, places = nfc_with_spans(text)
-    assert normalised == unicodedata.normalize("NFC", text)
-    assert len(places) == len(normalised) and all(0 <= start <= end <= len(text) for start, end in places)
-    assert [end for _, end in places] == sorted(end for _, end in places)
+POOLS = ("the [] a", "        ", "e\u0301\u0323\u0307a\u030a\u00e9\u1e69\u1e9b", "\ud55c\u1112\u1161\u11ab\u1100\uac00",
+         "\u0344\u0f73\u0f71\u0f72\u0958\u0f43\U0001d15e\u212b\u2126 q\u0315\u0300\u05ae\u0062",
+         "字😀\u3000\n\t")  # fmt: skip
+WHOLE = ("|||IP_ADDRESS|||", "[CLS]", "[MASK]", "[PAD]", "[unused0]", "|||EMAIL|||")
+SPECIAL = ("<|padding|>", "<|endoftext|>")  # we always read them, the package only where it reads "[CLS]" too
+
+
+@pytest.mark.parametrize("special_tokens", [False, True])
+@pytest.mark.parametrize("written_again", [False, True])
+def test_ids_offsets_and_text_are_those_of_the_package_on_the_same_file(tmp_path, written_again, special_tokens):
+    ours, rng = BytePairTokenizer.load(write(tmp_path)), random.Random(1)
+    if written_again:
+        ours.save(tmp_path)
+    theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
+    theirs.encode_special_tokens = not special_tokens
+    whole = WHOLE + SPECIAL * special_tokens
+    for _ in range(1000):
+        chosen = (rng.choice(whole) if rng.random() < 0.15 else rng.choice(rng.choice(POOLS)) for _ in range(11))
+        text = "".join(chosen)[: rng.randrange(60)]
+        expected, found = theirs.encode(text, add_special_tokens=False), ours.encode_with_offsets(text, special_tokens)
+        assert found.ids.tolist() == ours.encode(text, special_tokens) == expected.ids, ascii(text)
+        assert [tuple(span) for span in found.offsets.tolist()] == expected.offsets, ascii(text)
+        for skip in (False, True):
+            assert ours.decode(found.ids, skip) == theirs.decode(expected.ids, skip_special_tokens=skip), ascii(text)
 
 
 def test_pairs_have_the_separators_of_the_template(tokenizer):

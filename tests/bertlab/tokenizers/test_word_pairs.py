@@ -8,7 +8,7 @@ from bertlab import checkpoints, families
 from bertlab.common.errors import VocabularyError
 from bertlab.tokenizers.bpe import WordPairTokenizer, WordVocabulary
 from bertlab.tokenizers.kinds import kind_in, open_tokenizer
-from bertlab.tokenizers.protocol import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 
 PIECES = ["<unk>", *"lowests", "w</w>", "t</w>", ",</w>", "lo", "low", "low</w>", "es", "est</w>"]
 PIECES = list(dict.fromkeys(PIECES))
@@ -68,5 +68,5 @@ def test_damaged_files_are_named(words, tmp_path):
         checkpoints.load_tokenizer(folder)
     (folder / "vocab.json").unlink()
     (folder / "tokenizer.json").write_text(json.dumps({"model": {"type": "BPE", "end_of_word_suffix": "</w>"}}))
-    with pytest.raises(VocabularyError, match="expected a model with an object `vocab`"):
+    with pytest.raises(VocabularyError, match="expected a tokenizer of type 'BPE'"):
         checkpoints.load_tokenizer(folder)

@@ -17,10 +17,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wordpiece_texts import GLUE, random_lines, real_lines, vocabulary_of
 
-import bertlab.tokenizers.wordpiece.batch as batch
-import bertlab.tokenizers.wordpiece.chunk_tables as chunk_tables
-import bertlab.tokenizers.wordpiece.few_texts as few_texts
-import bertlab.tokenizers.wordpiece.many_words as many_words
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.unicode import UNICODE_VERSION
 
@@ -153,7 +149,6 @@ SETTINGS = [(True, None, True), (False, None, True), (True, False, True), (False
 LETTERS = "abcxyzXYZσςßﬁiαe.,'-中"
 FIXED = Vocabulary([*SPECIAL_TOKENS, *LETTERS, *("##" + char for char in LETTERS), "ab", "##bc", "a.b", "##'s"])
 TOKENIZERS = [WordPieceTokenizer(FIXED, *choice[:2], 7, choice[2]) for choice in SETTINGS]
-MANY = [tokenizer._batch._table._many for tokenizer in TOKENIZERS]
 
 
 @functools.cache
@@ -170,24 +165,6 @@ def test_any_text_gives_the_published_tokens_under_every_setting(index, lines):
     lowercase, accents, chinese = SETTINGS[index]
     words = [oracle.words(line, lowercase, accents, chinese) for line in lines]
     assert_forms_agree(lines, words, TOKENIZERS[index], graph_of(index))
-
-
-@pytest.mark.parametrize("index", range(len(SETTINGS)))
-@settings(max_examples=150, deadline=None)
-@given(lines=st.lists(TEXT, min_size=1, max_size=6))
-def test_any_text_is_cut_all_at_once_as_one_by_one(index, lines):
-    tokenizer = TOKENIZERS[index]
-    few, few_texts.FEW_CHARS = few_texts.FEW_CHARS, 0
-    few_chunks, chunk_tables.FEW_CHUNKS = chunk_tables.FEW_CHUNKS, 0
-    first, few_texts.FIRST_CHARS = few_texts.FIRST_CHARS, 0
-    few_words, many_words.FEW_WORDS = many_words.FEW_WORDS, 1
-    try:
-        fresh = batch.BatchTokenizer(tokenizer)
-        fresh._table._many = MANY[index]  # its tables are made once
-        assert fresh.encode(lines, False).to_list() == [tokenizer.encode(line) for line in lines]
-    finally:
-        few_texts.FEW_CHARS, few_texts.FIRST_CHARS, many_words.FEW_WORDS = few, first, few_words
-        chunk_tables.FEW_CHUNKS = few_chunks
 
 
 # === Offsets ===

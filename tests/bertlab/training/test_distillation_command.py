@@ -1,4 +1,4 @@
-"""The command `bertlab distill` on a tiny teacher: both stages, and the options of the other stage."""
+"""The commands `bertlab distill` and `bertlab distill-task` on a tiny teacher."""
 
 import json
 import signal
@@ -37,9 +37,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-def distill(folder, *words):
+def distill(folder, *words, command="distill"):
     arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
-    return CliRunner().invoke(cli, ["distill", *arguments])
+    return CliRunner().invoke(cli, [command, *arguments])
 
 
 @pytest.mark.slow
@@ -49,15 +49,14 @@ def test_from_a_pre_trained_teacher_to_a_student_of_a_task(folder):
     assert done.exit_code == 0, done.output
     last = json.loads(done.stdout.splitlines()[-1])
     assert last["step"] == 4 and {"masked_lm_loss", "soft_targets_loss", "cosine_loss"} <= set(last)
-    assert "learning-rate" not in (folder / "student/command.toml").read_text()  # only what was given
+    written = (folder / "student/command.toml").read_text()
+    assert 'preset = "published"' in written and "learning-rate = 0.0001" in written and "pre-norm" not in written
 
     tuned = ["finetune", str(folder / "reviews.csv"), "--model", str(folder / "teacher"), "--validation-share", "0.2"]
     done = CliRunner().invoke(cli, [*tuned, "--epochs", "1", "--max-length", "16", "--out", str(folder / "tuned")])
     assert done.exit_code == 0, done.output
-    words = ("--stage", "task", "--validation-share", "0.2", "--epochs", "1", "--seeds", "2")
-    done = distill(
-        folder, "tuned", "reviews.csv", "--to", "student/checkpoint", "--out", str(folder / "distilled"), *words
-    )
+    words = ("--validation-share", "0.2", "--epochs", "1", "--seeds", "2", "--out", str(folder / "distilled"))
+    done = distill(folder, "tuned", "reviews.csv", "--to", "student/checkpoint", *words, command="distill-task")
     assert done.exit_code == 0, done.output
     assert (folder / "distilled/task.json").exists() and "accuracy" in done.stdout
     assert len(json.loads((folder / "distilled/results.json").read_text())["runs"]) == 2
@@ -93,15 +92,14 @@ def test_killed_again_and_again_the_same_command_ends_with_the_same_student(fold
 @pytest.mark.parametrize(
     "words, said",
     [
-        (("--to", "1x8"), "--stage general needs --data"),
-        (("--to", "1x8", "--stage", "task"), "--stage task needs ROWS"),
-        (("--to", "1x8", "--data", "rows", "--epochs", "2"), "--epochs is not an option of --stage general"),
-        (("reviews.csv", "--to", "1x8", "--stage", "task", "--steps", "5"), "--steps is not an option of --stage task"),
-        (("reviews.csv", "--to", "1x8", "--data", "rows"), "ROWS and the options for files need --stage task"),
+        (("--to", "1x8"), "Missing option '--data'"),
+        (("--to", "1x8", "--data", "rows", "--epochs", "2"), "'--epochs'; use `bertlab distill-task TEACHER ROWS`"),
+        (("reviews.csv", "--to", "1x8", "--stage", "task"), "'--stage'; use `bertlab distill-task TEACHER ROWS` for"),
+        (("reviews.csv", "--to", "1x8", "--data", "rows"), "unexpected extra argument"),
         (("--to", "1x8", "--data", "rows", "--temperature", "0"), "x>0"),
     ],
 )
-def test_options_that_do_not_fit_the_stage_are_refused(words, said, folder):
+def test_options_of_the_other_command_are_refused(words, said, folder):
     done = distill(folder, "teacher", *words, "--out", str(folder / "never"))
     assert done.exit_code == 2 and said in done.output
     assert not (folder / "never").exists()
@@ -110,7 +108,7 @@ def test_options_that_do_not_fit_the_stage_are_refused(words, said, folder):
 def distill_alone(folder, *words):
     """The output of `bertlab distill`, in a process of its own, which can divide the processor."""
     arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
-    command = [sys.executable, "-m", "bertlab", "distill", *arguments]
+    command = [sys.executable, "-m", "bertlab", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -122,7 +120,9 @@ def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(fo
     words = ("teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6", "--interval", "3",
              "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
     one, two = (
-        json.loads(distill_alone(folder, *words, "--devices", devices, "--out", str(tmp_path / devices), "--json"))
+        json.loads(
+            distill_alone(folder, "distill", *words, "--devices", devices, "--out", str(tmp_path / devices), "--json")
+        )
         for devices in ("1", "2")
     )
     one, two = ({name: last[name] for name in one if name.endswith("loss")} for last in (one, two))
@@ -140,7 +140,7 @@ def test_two_virtual_devices_have_the_same_student_as_one_in_the_task_stage(fold
     found = []
     for devices in ("1", "2"):
         out = tmp_path / f"student-{devices}"
-        distill_alone(folder, str(tmp_path / "tuned"), *reviews, "--to", "1x8", "--stage", "task", "--losses", losses,
+        distill_alone(folder, "distill-task", str(tmp_path / "tuned"), *reviews, "--to", "1x8", "--losses", losses,
                       "--batch-size", "4", "--devices", devices, "--out", str(out))  # fmt: skip
         found.append(load_file(next(out.rglob("model.safetensors"))))
     for name, one in found[0].items():

@@ -137,7 +137,7 @@ def test_a_baseline_of_words_takes_no_model(checkpoint, tmp_path):
 def test_the_command_trains_it_and_refuses_what_has_no_effect(checkpoint, tmp_path):
     rows = ["text,label", *(f"the film was {('bad', 'good')[i % 2]} {i},{('no', 'yes')[i % 2]}" for i in range(24))]
     (tmp_path / "tone.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
-    command = ["finetune", str(tmp_path / "tone.csv"), "--validation-share", "0.25", "--baseline", "elmo"]
+    command = ["train-baseline", str(tmp_path / "tone.csv"), "--validation-share", "0.25", "--kind", "elmo"]
     command += ["--out", str(tmp_path / "out"), "--epochs", "2"]
     done = CliRunner().invoke(cli, [*command, "--model", str(checkpoint), "--units", "8"])
     assert done.exit_code == 0, done.output
@@ -145,4 +145,4 @@ def test_the_command_trains_it_and_refuses_what_has_no_effect(checkpoint, tmp_pa
     without = CliRunner().invoke(cli, command)
     assert isinstance(without.exception, ConfigError) and "elmo-small" in str(without.exception)
     words = CliRunner().invoke(cli, [*command, "--model", str(checkpoint), "--word-size", "8"])
-    assert words.exit_code == 2 and "--word-size has no effect with --baseline elmo" in words.output
+    assert words.exit_code == 2 and "--word-size has no effect with --kind elmo" in words.output

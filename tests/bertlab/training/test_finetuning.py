@@ -115,10 +115,10 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
     import keras
 
     keras.utils.set_random_seed(0)
-    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model("float32").bert.weights}
+    pretrained = {variable.path: np.array(variable) for variable in trainer.make_model("float32").backbone.weights}
     for weights, same in ((pretrained, True), (None, False)):
         trainer.begin(5, weights)
-        table = trainer.model.bert.embeddings.token.embeddings
+        table = trainer.model.backbone.embeddings.token.embeddings
         assert np.array_equal(np.array(table), pretrained[table.path]) is same
 
 
@@ -179,7 +179,7 @@ def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weight
 
 
 def test_balanced_class_weights_give_every_class_the_same_total():
-    from bertlab.training.finetuning.class_weights import class_weights
+    from bertlab.training.finetuning.checks import class_weights
 
     rows = [SentenceRow("a", 0)] * 9 + [SentenceRow("a", 1)] * 3
     task = TaskData("t", "sentence", ("x", "y"), rows, rows)

@@ -4,7 +4,6 @@ import dataclasses
 import json
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -208,34 +207,6 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
     (logs,) = (tmp_path / "logs").iterdir()
     assert len((logs / "metrics.csv").read_text().splitlines()) == 3
     assert list((logs / "tensorboard").glob("events.out.tfevents.*"))
-
-
-def test_the_time_left_is_estimated_from_the_steps_that_were_computed(monkeypatch):
-    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
-    said, moved = [], SimpleNamespace(advance=lambda steps, note=None: None)
-    lines = callbacks.ProgressLines(100, said.append)
-    run = experiment._Advance(moved, lines, 0, "")
-    run.skip(39)
-    run(1, "loss 2.6")
-    lines._began -= 60  # ten steps take a minute, and 50 are left
-    lines._said -= 60
-    run(10, "loss 2.5")
-    assert said == ["step 50 of 100, about 5 min left: loss 2.5"]
-
-
-def test_the_time_left_leaves_out_the_first_step_which_is_also_compiled(monkeypatch):
-    clock = iter([0.0, 600.0, 600.0, 660.0, 780.0])  # 10 minutes of compiling, then 6 seconds for a step
-    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
-    monkeypatch.setattr(callbacks, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    said = []
-    lines = callbacks.ProgressLines(1000, said.append, first_step=100)
-    for step in (101, 111, 131):
-        lines.show(step, "loss 2.5")
-    assert said == [
-        "step 101 of 1,000: loss 2.5",
-        "step 111 of 1,000, about 89 min left: loss 2.5",
-        "step 131 of 1,000, about 87 min left: loss 2.5",
-    ]
 
 
 def test_a_log_file_shows_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):

@@ -152,7 +152,7 @@ def test_results_are_there_before_pictures_and_what_is_missing_is_made_by_a_seco
 @pytest.mark.parametrize("classes", [40, 1000])
 def test_the_picture_of_any_number_of_classes_can_be_written_and_shows_the_most_confused(tmp_path, classes):
     from bertlab.plots import confusion_matrix
-    from bertlab.training.finetuning.outputs import save_figure
+    from bertlab.training.runs.curves import save_figure
 
     counts = np.diag(np.full(classes, 9))
     counts[classes - 1, 3] = 5

@@ -338,13 +338,13 @@ def test_the_command_trains_on_files_and_its_settings_repeat_it(checkpoint, tmp_
     lines = [f"{row.text},{('bad', 'good')[row.label]}" for row in task_of("sentence").train]
     (tmp_path / "tone.csv").write_text("\n".join(["review,tone", *lines]) + "\n", encoding="utf-8")
     done = bertlab(
-        "finetune", "tone.csv", "--column", "text=review", "--column", "label=tone", "--validation-share", "0.2",
-        "--with", "cities.conll", "--task-layer", "cities=1", "--model", checkpoint, "--out", "out",
+        "finetune-tasks", "tone.csv", "cities.conll", "--column", "text=review", "--column", "label=tone",
+        "--validation-share", "0.2", "--task-layer", "cities=1", "--model", checkpoint, "--out", "out",
         "--max-length", "16", "--batch-size", "8", "--epochs", "2", "--learning-rate", "2e-2",
     )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "in tasks/ each task's predictions/" in done.output
-    again = bertlab("finetune", "--config", "out/command.toml", "--out", "again")
+    again = bertlab("finetune-tasks", "--config", "out/command.toml", "--out", "again")
     assert again.exit_code == 0, again.output
     weights = [(tmp_path / folder / "bertlab.safetensors").read_bytes() for folder in ("out", "again")]
     assert weights[0] == weights[1]
@@ -359,18 +359,16 @@ def test_a_data_dir_is_for_the_published_tasks_among_several(tmp_path, monkeypat
     (tmp_path / "cities.conll").write_text(conll_of(task_of("tagging")), encoding="utf-8")
     common = ("--data-dir", ".", "--validation-share", "0.2", "--model", "none", "--out", "out")
     for first, other in (("cities.conll", "sst2"), ("sst2", "cities.conll")):
-        read = bertlab("finetune", first, "--with", other, *common)
+        read = bertlab("finetune-tasks", first, other, *common)
         assert "sst2: sentence" in read.output and "cities: tagging" in read.output  # the model is asked for afterwards
-    refused = bertlab("finetune", "cities.conll", "--with", "pairs", *common)
+    refused = bertlab("finetune-tasks", "cities.conll", "pairs", *common)
     assert "no published task 'cities.conll'; --data-dir is for" in str(refused.exception)
 
 
 @pytest.mark.parametrize(("options", "told"), [
-    (("--task-layer", "cities=1"), "--task-layer goes with --with TASK"),
-    (("--task-sampling", "0.5"), "--task-sampling goes with --with TASK"),
-    (("--with", "pairs", "--task-layer", "cities"), "expected TASK=LAYER, such as"),
-    (("--with", "pairs", "--baseline", "lstm"), "--baseline trains on one task"),
+    (("--task-sampling", "0.5"), "expected two tasks or more; for one use `bertlab finetune TASK`"),
+    (("pairs", "--task-layer", "cities"), "expected TASK=LAYER, such as"),
 ])  # fmt: skip
 def test_options_of_several_tasks_that_do_not_fit_are_refused(tmp_path, options, told):
-    refused = bertlab("finetune", "package", "--out", tmp_path / "out", *options)
+    refused = bertlab("finetune-tasks", "package", "--out", tmp_path / "out", *options)
     assert refused.exit_code == 2 and told in refused.output

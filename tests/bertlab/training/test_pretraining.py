@@ -103,31 +103,20 @@ def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
         assert run.config.pad_token_id == 0  # as always: runs that were started so resume
 
 
-def test_the_padding_of_the_token_table_is_not_saved():
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_padding_of_the_token_table_and_of_an_untied_output_matrix_is_not_saved(tied):
     from bertlab.models import BertForPreTraining
     from bertlab.training.runs.saving import without_padding
 
-    padded = BertForPreTraining(CONFIG.replace(vocab_size=64))
+    padded = BertForPreTraining(CONFIG.replace(vocab_size=64), tied=tied, next_sentence=tied)
     bert = without_padding(padded, CONFIG.vocab_size)
-    ids = np.array([[2, 7, 9, 3]], "int32")
+    assert bert.masked_lm_head.tied == tied and (bert.next_sentence_head is not None) == tied
     for weight, with_padding in zip(bert.weights, padded.weights, strict=True):
         np.testing.assert_array_equal(weight, np.array(with_padding)[tuple(map(slice, weight.shape))], weight.path)
     # Tables of another width are multiplied in another order: equal but for rounding.
-    logits = np.array(padded({"input_ids": ids})["masked_lm_logits"])
-    logits_without = np.array(bert({"input_ids": ids})["masked_lm_logits"])
-    np.testing.assert_allclose(logits_without, logits[..., : CONFIG.vocab_size], rtol=1e-5, atol=1e-6)
-
-
-def test_the_padding_of_an_untied_output_matrix_is_not_saved():
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.runs.saving import without_padding
-
-    padded = BertForPreTraining(CONFIG.replace(vocab_size=64), tied=False, next_sentence=False)
-    bert = without_padding(padded, CONFIG.vocab_size)
-    assert not bert.masked_lm_head.tied and bert.next_sentence_head is None
     ids = np.array([[2, 7, 9, 3]], "int32")
-    logits = np.array(padded({"input_ids": ids})["masked_lm_logits"])[..., : CONFIG.vocab_size]
-    np.testing.assert_allclose(bert({"input_ids": ids})["masked_lm_logits"], logits, atol=1e-5)
+    logits, logits_with_padding = (np.array(one({"input_ids": ids})["masked_lm_logits"]) for one in (bert, padded))
+    np.testing.assert_allclose(logits, logits_with_padding[..., : CONFIG.vocab_size], rtol=1e-5, atol=1e-6)
 
 
 # --- the run's folder ---
@@ -336,9 +325,8 @@ def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_name
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.models import BertForPreTraining
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.vocabularies import tokenizer_of
 
-    tokenizer = tokenizer_of(ExampleFiles(data / "long"))
+    tokenizer = ExampleFiles(data / "long").tokenizer
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
     said = []
     PretrainingRun(tmp_path / "mlm only", [data / "long"], tmp_path / "run", settings()).trainer(said.append)
@@ -350,7 +338,6 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     from bertlab.data.pretraining.records import ExampleFiles
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.vocabularies import tokenizer_of
 
     with pytest.raises(ConfigError, match="exists or a checkpoint$"):
         PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
@@ -361,7 +348,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     with pytest.raises(CheckpointError, match="no checkpoint here"):
         PretrainingRun(tmp_path / "empty", [data / "long"], tmp_path / "run", settings())
 
-    tokenizer = tokenizer_of(ExampleFiles(data / "long"))
+    tokenizer = ExampleFiles(data / "long").tokenizer
     other = WordPieceTokenizer(Vocabulary([*tokenizer.vocabulary.pieces[:-1], "other"]))
     model = checkpoints.load(finished[0] / "checkpoint", "pretraining")
     checkpoints.save(model, tmp_path / "other tokens", other)
@@ -376,7 +363,7 @@ def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp
     (pretrain_once.folder / "states").mkdir(parents=True)
     (pretrain_once.folder / "states/state-00000004.safetensors").touch()
     (pretrain_once.folder / "run.json").write_text(json.dumps(pretrain_once.identity()))
-    model.bert.embeddings.token.embeddings.assign(model.bert.embeddings.token.embeddings * 2)
+    model.backbone.embeddings.token.embeddings.assign(model.backbone.embeddings.token.embeddings * 2)
     checkpoints.save(model, tmp_path / "second", tokenizer)
     with pytest.raises(ConfigError, match=r"start\.sha256"):
         PretrainingRun(tmp_path / "second", [data / "long"], tmp_path / "run", settings())

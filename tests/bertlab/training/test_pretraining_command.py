@@ -114,7 +114,7 @@ def test_a_run_is_judged_and_drawn(data, tmp_path):
 
 
 def test_runs_are_called_in_a_drawing_by_what_tells_them_apart(tmp_path):
-    from bertlab.cli.plot import _names
+    from bertlab.cli.pretrain import _names
 
     assert _names([tmp_path / "runs/one", tmp_path / "runs/two/metrics.csv"]) == ["one", "two"]
     assert _names([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]

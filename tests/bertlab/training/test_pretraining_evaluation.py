@@ -14,7 +14,6 @@ from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.training.objectives import MaskedLM
 from bertlab.training.runs.baselines import unigram_baseline
 from bertlab.training.runs.evaluation import evaluate, fixed_batches
-from bertlab.training.runs.vocabularies import tokenizer_of
 
 
 def test_the_unigram_baseline_is_the_entropy_of_the_targets():
@@ -77,7 +76,7 @@ def test_every_row_that_is_asked_for_is_judged(tmp_path):
 
 def test_a_model_is_not_judged_by_rows_of_another_tokenizer(tmp_path):
     data = make_examples(tmp_path / "data", number=10)
-    own = tokenizer_of(ExampleFiles(data))
+    own = ExampleFiles(data).tokenizer
     model = BertForPreTraining(CONFIG)
     assert evaluate(model, data, rows=4, tokenizer=own)["rows"] == 4
     pieces = own.vocabulary.pieces

@@ -87,27 +87,29 @@ def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
 
 
 def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path):
-    from bertlab.training.runs.callbacks import RunFiles
+    from bertlab.training.runs.curves import RunFiles
+    from bertlab.training.runs.loop import Progress, TrainingLoop
 
     rows = [{"step": step, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0} for step in (4, 8)]
+    loop = TrainingLoop(None, Progress(8, 1.0, rows), interval=4, files=RunFiles(tmp_path))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))  # refused as on a full disk
         with pytest.raises(CheckpointError, match=r"curve.png: cannot be written .*state of step 8 is kept: free some"):
-            RunFiles(tmp_path, SimpleNamespace(rows=rows)).write()
+            loop.complete_files()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_short_intervals_update_the_metrics_and_seldom_draw_the_curve(tmp_path, monkeypatch):
-    from bertlab.training.runs import callbacks
+    from bertlab.training.runs import curves
 
-    history = SimpleNamespace(rows=[{"step": 4, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0}])
-    files = callbacks.RunFiles(tmp_path, history)
-    files.on_epoch_end(0)
+    rows = [{"step": 4, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0}]
+    files = curves.RunFiles(tmp_path)
+    files.write(rows)
     assert (tmp_path / "metrics.csv").exists() and not (tmp_path / "curve.png").exists()
-    monkeypatch.setattr(callbacks, "SECONDS_BETWEEN_DRAWINGS", -1)
-    files.on_epoch_end(1)
+    monkeypatch.setattr(curves, "SECONDS_BETWEEN_DRAWINGS", -1)
+    files.write(rows)
     assert (tmp_path / "curve.png").exists()
 
 
@@ -204,20 +206,6 @@ def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert done.stdout.splitlines()[-1] == "bad step 7"
-
-
-def test_figures_are_held_against_what_all_devices_can_do(monkeypatch):
-    from bertlab.training.devices import utilisation
-
-    clock = iter([10.0, 12.0])
-    monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
-    peak = SimpleNamespace(measure=lambda wait: 1000.0)
-    callback = utilisation.Throughput(lambda step: 4000.0, 2, peak, devices=4)
-    callback.on_epoch_begin(0)
-    callback.on_train_batch_end(0, {"tokens": 1.0})
-    logs = {"tokens": 2.0}
-    callback.on_train_batch_end(1, logs)
-    assert logs["peak_share"] == pytest.approx(4000 / 2 / (4 * 1000))
 
 
 # --- a backend's errors ---

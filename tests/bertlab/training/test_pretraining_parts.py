@@ -18,6 +18,7 @@ from test_training import examples, weights_of
 from bertlab.common.errors import ConfigError
 from bertlab.config import SIZES, BertConfig
 from bertlab.families import GptConfig
+from bertlab.training.runs import callbacks
 
 ROOT = Path(__file__).parents[3]
 PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
@@ -292,16 +293,17 @@ def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
     assert peak.best > 0.5 * 20 * 2 * 64**3 / (time.perf_counter() - start)
 
 
-def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
-    from types import SimpleNamespace
-
+@pytest.mark.parametrize("devices", [1, 4])
+def test_speed_is_counted_from_the_end_of_the_first_bundle_and_held_against_what_all_devices_can_do(
+    devices, monkeypatch
+):
     from bertlab.training.devices import utilisation
 
     clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
     monkeypatch.setattr(utilisation, "seconds_waited", lambda: next(waited))
     peak = SimpleNamespace(measure=lambda wait: 1000.0)
-    callback = utilisation.Throughput(lambda step: 100.0, 20, peak)
+    callback = utilisation.Throughput(lambda step: 100.0, 20, peak, devices)
     callback.on_epoch_begin(0)
     first, second, end = {"tokens": 500.0}, {"tokens": 1500.0}, {}
     callback.on_train_batch_end(9, first)
@@ -309,7 +311,7 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle(monkeypatch):
     callback.on_epoch_end(0, end)
     assert "tokens_per_second" not in first
     assert second["tokens_per_second"] == end["tokens_per_second"] == 1000 / 2
-    assert end["peak_share"] == pytest.approx(10 * 100 / 2 / 1000)
+    assert end["peak_share"] == pytest.approx(10 * 100 / 2 / (devices * 1000))
     assert end["data_wait_share"] == pytest.approx(0.5 / 2)
 
 
@@ -338,37 +340,28 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
 
 
 def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
-    from bertlab.training.runs import callbacks
-
+    """The time left is estimated from the steps that were computed, without the first ones, which are also compiled."""
+    clock = 0.0
     monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
-    said, history = [], callbacks.History(50, [{"step": 100, "seconds": 9.0, "loss": 3.0}])
-    progress = callbacks.TrainingBar("Pre-training", 2400, history, said.append)
-    progress._bar = SimpleNamespace(advance=lambda steps, note: None)
-    progress._last = 0
-    progress.on_train_batch_end(10, {"loss": 2.6})  # the first 10 steps, which are also compiled
-    progress._lines._began -= 54
-    history.rows.append({"step": 200, "seconds": 69.0, "loss": 2.5, "tokens_per_second": 6400.0})
-    progress.on_epoch_end(1)
-    assert not said  # a moment after the start
-    progress._lines._said -= 60
-    progress.on_epoch_end(1)
-    progress.on_epoch_end(1)
-    assert said == ["step 200 of 2,400, about 22 min left: loss 2.50 6,400 tokens/s"]
-    history.rows.append({"step": 2400, "seconds": 900.0})
-    progress._lines._said -= 60
-    progress.on_epoch_end(2)
-    assert len(said) == 1  # the end says itself
+    monkeypatch.setattr(callbacks, "time", SimpleNamespace(perf_counter=lambda: clock))
+    said = []
+    lines = callbacks.ProgressLines(1000, said.append, first_step=61)
+    lines.skip(39)
+    for clock, steps in ((600.0, 1), (660.0, 10), (661.0, 0), (780.0, 20)):  # 10 minutes of compiling, then 6 s a step
+        lines.advance(steps, f"loss {clock / 1000}")
+    assert said == [
+        "step 101 of 1,000: loss 0.6",
+        "step 111 of 1,000, about 89 min left: loss 0.66",  # a moment later there is no line
+        "step 131 of 1,000, about 87 min left: loss 0.78",
+    ]
 
 
 def test_the_progress_names_what_each_objective_measured():
     from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
-    from bertlab.training.runs import callbacks
 
     def line(objectives, **metrics):
-        history = callbacks.History(50, [])
-        progress = callbacks.TrainingBar("Pre-training", 2400, history, objectives=objectives)
-        history.rows.append({"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics})
-        return progress._note(history.rows[-1])
+        row = {"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics}
+        return callbacks.loss_note(row, objectives)
 
     pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
     assert line([MaskedLM(), NextSentence()], **pairs) == (

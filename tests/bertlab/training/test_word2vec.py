@@ -116,8 +116,7 @@ def test_words_that_a_batch_reads_often_are_learned_by_adagrads_equations():
     """Duchi et al. 2011: every number moves by rate · g / √(Σ g² + ε), with g the sum over the batch."""
     import keras
 
-    from bertlab.training.word2vec.model import Word2Vec
-    from bertlab.training.word2vec.optimizer import TableAdagrad
+    from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
 
     model = Word2Vec(5, 4)
     model.compile(TableAdagrad(0.05), jit_compile=False)

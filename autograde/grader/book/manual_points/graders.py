@@ -5,12 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError
 from autograde.grader.book.store import Table
-
-
-class SheetError(AutogradeError, ValueError):
-    """A sheet or the list of graders that cannot be written or read."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograde.grader.book.database import Database
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.manual_points.graders import SHARES
 from autograde.grader.grading.results import Result, graded_file
 from autograde.grader.reading.template import Template
@@ -57,12 +57,22 @@ def parts_of(
         for notebook in submission.notebooks
         for part in parts_of_notebook(notebook, templates.get(notebook.name))
     ]
-    return _merged(found, GROUPS.load(book.folder, assignment)) if merged else found
+    if not merged:
+        return found
+    groups, alike = GROUPS.load(book.folder, assignment), {}
+    for part in found:
+        whose = groups.of(part.student) or f"/{part.student}"
+        alike.setdefault((whose, part.notebook, part.exercise, part.points, part.comment), []).append(part)
+    return [replace(those[0], members=tuple(part.student for part in those)) for those in alike.values()]
 
 
 def parts_of_notebook(notebook, template: Template | None) -> list[ManualPart]:
     """The parts of one student's notebook. notebook: nbgrader's `SubmittedNotebook`."""
-    exercises, assignment, student = _exercises(template), notebook.assignment.assignment.name, _student(notebook)
+    assignment, student = notebook.assignment.assignment.name, _student(notebook)
+    exercises = {}  # name of the cell with the points → name of the answer, which has the comment; of several the first
+    for answer in template.answers if template else []:
+        if cell := template.graded_cell(answer.grade_id):
+            exercises.setdefault(cell.grade_id, answer.grade_id)
     comments = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
     found = []
     for grade in notebook.grades:
@@ -75,21 +85,6 @@ def parts_of_notebook(notebook, template: Template | None) -> list[ManualPart]:
     return found
 
 
-def _exercises(template: Template | None) -> dict[str, str]:
-    """Name of the cell with the points → name of the answer, which has the comment."""
-    answers = template.answers if template else []
-    pairs = [(cell.grade_id, answer.grade_id) for answer in answers if (cell := template.graded_cell(answer.grade_id))]
-    return dict(reversed(pairs))  # of several answers the first
-
-
-def _merged(parts: list[ManualPart], groups: Groups) -> list[ManualPart]:
-    alike: dict[tuple, list[ManualPart]] = {}
-    for part in parts:
-        whose = groups.of(part.student) or f"/{part.student}"
-        alike.setdefault((whose, part.notebook, part.exercise, part.points, part.comment), []).append(part)
-    return [replace(those[0], members=tuple(part.student for part in those)) for those in alike.values()]
-
-
 def give(book: Database, part: ManualPart, points: float | None, comment: str, record: Callable[[], None]) -> bool:
     """Writes points and comment by hand for all members of a part; False if it is not as it was read.
 
@@ -97,7 +92,11 @@ def give(book: Database, part: ManualPart, points: float | None, comment: str, r
     """
 
     def work() -> bool:
-        grades = [(_grade(book.book, part, student), _comment(book.book, part, student)) for student in part.members]
+        grades = []
+        for student in part.members:
+            notebook = book.book.find_submission_notebook(part.notebook, part.assignment, student)
+            grade = next(grade for grade in notebook.grades if grade.cell.name == part.cell)
+            grades.append((grade, next((one for one in notebook.comments if one.cell.name == part.exercise), None)))
         for grade, remark in grades:
             book.book.db.refresh(grade)
             if grade.manual_score != part.points:
@@ -115,19 +114,6 @@ def give(book: Database, part: ManualPart, points: float | None, comment: str, r
         return True
 
     return book.transaction(work, record)
-
-
-def _notebook(book, part: ManualPart, student: str):
-    return book.find_submission_notebook(part.notebook, part.assignment, student)
-
-
-def _grade(book, part: ManualPart, student: str):
-    return next(grade for grade in _notebook(book, part, student).grades if grade.cell.name == part.cell)
-
-
-def _comment(book, part: ManualPart, student: str):
-    found = [one for one in _notebook(book, part, student).comments if one.cell.name == part.exercise]
-    return found[0] if found else None
 
 
 def share_in_groups(book, folder: str | Path) -> None:
@@ -178,13 +164,9 @@ def _share(notebooks: list, alone: set[tuple[str, str, str]]) -> bool:
             outdated = grade.manual_score is not None and grade.auto_score is None  # for an answer that was replaced
             if grade.needs_manual_grade and (grade.manual_score is None or outdated):
                 grade.manual_score, grade.needs_manual_grade = given[0].manual_score, False
-                _share_comment(given[0].notebook, grade.notebook, cell, outdated)
+                remarks = {comment.cell.name: comment.manual_comment for comment in given[0].notebook.comments}
+                for comment in grade.notebook.comments:
+                    if comment.cell.name == cell and (outdated or not comment.manual_comment):
+                        comment.manual_comment = remarks.get(cell)
                 changed = True
     return changed
-
-
-def _share_comment(of, to, cell: str, outdated: bool) -> None:
-    remarks = {comment.cell.name: comment.manual_comment for comment in of.comments}
-    for comment in to.comments:
-        if comment.cell.name == cell and (outdated or not comment.manual_comment):
-            comment.manual_comment = remarks.get(cell)

@@ -19,38 +19,35 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
-from autograde.common.delimited import TableError, read_table
+from autograde.common.delimited import read_table
+from autograde.common.errors import InputError
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.groups import GROUPS
-from autograde.grader.book.manual_points.graders import SHARES, Given, Shares, SheetError, record
+from autograde.grader.book.manual_points.graders import SHARES, Given, Shares, record
 from autograde.grader.book.manual_points.parts import ManualPart, give, parts_of
 from autograde.grader.exports.tables import cell, plain, written
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.reading.template import Template
 
-BY = ("student", "exercise")
 _COLUMNS = ("grader", "student", "members", "name", "notebook", "exercise", "most", "automatic", "points", "comment",
             "answer", "points before", "comment before")  # fmt: skip
-_NOT_READ = ("name", "answer", "most", "automatic", "members")  # a sheet may lack them
+_ENTERED = ("grader", "student", "notebook", "exercise", "points", "comment", "points before", "comment before")
 _AND = " / "  # between members of a group: no name of a student has it
 _LONGEST_ANSWER = 20_000  # characters; a cell of a spreadsheet takes 32,767
 _EMPTY = "-"  # in the column of points: take back the points by hand
 FORMGRADER = "formgrader"
 
 
-# --- split ---
-
-
 def split(parts: Iterable[ManualPart], graders: Sequence[str], shares: Shares, by: str = "student") -> Shares:
     """Gives each part without one of these graders to the grader with the fewest; parts that have one stay theirs.
 
-    by: "student": all parts of a student go to one grader; "exercise": all answers to an exercise. Raises SheetError.
+    by: "student": all parts of a student go to one grader; "exercise": all answers to an exercise. Raises InputError.
     """
     for name in graders:
         if not name or safe_name(name) != name:
-            raise SheetError(f"expected the name of a grader that can be in the name of a file, got {name!r}")
+            raise InputError(f"expected the name of a grader that can be in the name of a file, got {name!r}")
     if len({name.casefold() for name in graders}) < len(graders) or not graders:
-        raise SheetError(f"expected graders with different names, got {', '.join(graders) or 'none'}")
+        raise InputError(f"expected graders with different names, got {', '.join(graders) or 'none'}")
     grader_of = dict(shares.grader_of)
     free: dict[tuple, list[ManualPart]] = {}
     for part in parts:
@@ -58,34 +55,36 @@ def split(parts: Iterable[ManualPart], graders: Sequence[str], shares: Shares, b
             free.setdefault((part.student,) if by == "student" else (part.notebook, part.exercise), []).append(part)
     load = Counter({name: 0 for name in graders})
     load.update(grader for grader in grader_of.values() if grader in graders)
-    for group in sorted(free, key=lambda group: (-len(free[group]), _mixed(group))):
+
+    def mixed(group: tuple) -> str:
+        """An order that does not follow the alphabet, the same each time."""
+        return hashlib.sha256("/".join(group).encode("utf-8", "replace")).hexdigest()
+
+    for group in sorted(free, key=lambda group: (-len(free[group]), mixed(group))):
         grader = min(graders, key=lambda name: (load[name], graders.index(name)))
         grader_of |= {part.key: grader for part in free[group]}
         load[grader] += len(free[group])
     return Shares(grader_of, shares.given)
 
 
-def _mixed(group: tuple) -> str:
-    """An order that does not follow the alphabet, the same each time."""
-    return hashlib.sha256("/".join(group).encode("utf-8", "replace")).hexdigest()
-
-
 def sheet(
     grader: str, parts: Iterable[ManualPart], templates: Mapping[str, Template], course: Path, names: Mapping[str, str]
 ) -> str:
     """The CSV of one grader: a row for each part, with the answer, to be filled in. names: of students."""
+
+    def in_order(part: ManualPart) -> tuple:
+        template = templates.get(part.notebook)
+        order = [answer.grade_id for answer in template.answers] if template else []
+        place = order.index(part.exercise) if part.exercise in order else len(order)
+        return part.notebook, place, part.student
+
     rows = [_COLUMNS]
-    for part in sorted(parts, key=lambda part: (part.notebook, _cell_index(templates, part), part.student)):
+    for part in sorted(parts, key=in_order):
         state = points_text(part.points), part.comment
         members = _AND.join(part.members) if len(part.members) > 1 else ""
         rows.append((grader, part.student, members, names.get(part.student, ""), part.notebook, part.exercise,
                      part.max_points, points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
     return written([cell(value) for value in row] for row in rows)
-
-
-def _cell_index(templates: Mapping[str, Template], part: ManualPart) -> int:
-    order = [answer.grade_id for answer in templates[part.notebook].answers] if part.notebook in templates else []
-    return order.index(part.exercise) if part.exercise in order else len(order)
 
 
 def _answer(course: Path, part: ManualPart) -> str:
@@ -132,30 +131,24 @@ class SheetRow:
 
 
 def read_sheet(text: str, where: str) -> list[SheetRow]:
-    """The rows of a filled sheet. Raises SheetError."""
+    """The rows of a filled sheet. Raises InputError."""
     try:
         lines, _ = read_table(text)
-    except TableError as reason:
-        raise SheetError(f"{where}: {reason}") from None
+    except InputError as reason:
+        raise InputError(f"{where}: {reason}") from None
     header = [title.strip().lower() for title in lines[0]] if lines else []
-    missing = [name for name in _COLUMNS if name not in (*header, *_NOT_READ)]
+    missing = [name for name in _COLUMNS if name in _ENTERED and name not in header]
     if missing or len(set(header)) < len(header):
-        raise SheetError(
+        raise InputError(
             f"{where}: expected the columns {', '.join(_COLUMNS)}, each once; missing: {', '.join(missing) or 'none'}. "
             "Fill in a sheet that `autograde split` wrote"
         )
-    wanted = [header.index(name) for name in ("grader", "student", "notebook", "exercise", "points", "comment",
-                                              "points before", "comment before")]  # fmt: skip
-    filled = [line + [""] * (len(header) - len(line)) for line in lines[1:] if any(line)]
-    column = header.index("members") if "members" in header else None
-    return [
-        SheetRow(*(plain(line[one]) for one in wanted), _members(plain(line[column])) if column is not None else ())
-        for line in filled
-    ]
-
-
-def _members(text: str) -> tuple[str, ...]:
-    return tuple(name.strip() for name in text.split(_AND.strip()) if name.strip())
+    rows = []
+    for line in filter(any, lines[1:]):
+        cells = dict.fromkeys(_COLUMNS, "") | dict(zip(header, map(plain, line)))
+        members = filter(None, map(str.strip, cells["members"].split(_AND.strip())))
+        rows.append(SheetRow(*(cells[name] for name in _ENTERED), tuple(members)))
+    return rows
 
 
 def enter(
@@ -196,16 +189,21 @@ def _enter(done: Entered, book: Gradebook, part: ManualPart, row: SheetRow, repl
     if new in (now, before) and not confirmed:
         done.same += 1
     elif now != before and not replace:
-        done.conflicts.append(_conflict(part, SHARES.load(book.folder, part.assignment), new))
-    elif not give(book, part, *new, partial(record, book.folder, part.assignment, _given(part, row, points, alone))):
-        done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
+        last = _last(part, SHARES.load(book.folder, part.assignment).last())
+        who = last.grader if last and last.value == _value(part) else FORMGRADER
+        done.conflicts.append(f"{part.title}: since the sheet was written {who} gave "
+                              f"{said(part.points, part.comment)}; the sheet says {said(*new)}")  # fmt: skip
     else:
-        done.entered.append(part)
+        given = [Given(key, row.grader, _now(), points, row.comment, part.cell, alone) for key in _keys(part)]
+        if give(book, part, *new, partial(record, book.folder, part.assignment, given)):
+            done.entered.append(part)
+        else:
+            done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
 
 
-def _given(part: ManualPart, row: SheetRow, points: float | None, alone: bool) -> list[Given]:
-    """An entry for each member of a part."""
-    return [Given(key, row.grader, _now(), points, row.comment, part.cell, alone) for key in _keys(part)]
+def _value(part: ManualPart) -> tuple[float | None, str]:
+    """Points and comment of a part, as `Given.value`."""
+    return part.points, plain(part.comment)
 
 
 def _keys(part: ManualPart) -> list[str]:
@@ -220,7 +218,7 @@ def record_formgrader(course: Path, assignment: str, parts: Iterable[ManualPart]
     """Records what a grader wrote in formgrader. parts: as they are since. Only for the one writer of the gradebook."""
     last, given = SHARES.load(course, assignment).last(), []
     for part in parts:
-        before, value = last.get(part.key), (part.points, plain(part.comment))
+        before, value = last.get(part.key), _value(part)
         if value != (before.value if before else (None, "")) or part.extra:
             alone = before is not None and before.alone
             given.append(Given(part.key, grader, _now(), *value, part.cell, alone, FORMGRADER))
@@ -247,13 +245,6 @@ def _points(row: SheetRow, part: ManualPart) -> float | None | str:
     return points
 
 
-def _conflict(part: ManualPart, shares: Shares, new: tuple) -> str:
-    last = _last(part, shares.last())
-    who = last.grader if last and last.value == (part.points, plain(part.comment)) else FORMGRADER
-    return (f"{part.title}: since the sheet was written {who} gave {said(part.points, part.comment)}; "
-            f"the sheet says {said(*new)}")  # fmt: skip
-
-
 def said(points: float | None, comment: str) -> str:
     """Points and comment in a sentence: `2 points, "State the shape."`"""
     number = "no points by hand" if points is None else f"{points:g} point{'' if points == 1 else 's'}"
@@ -275,8 +266,7 @@ class Progress:
 
 
 def progress(parts: Sequence[ManualPart], shares: Shares) -> tuple[list[Progress], list[str]]:
-    """Each grader's progress, and sentences about points to look at: those that replaced another grader's unseen, and
-    those that the part does not have."""
+    """Each grader's progress, and sentences about points that replaced another's unseen or do not fit the part."""
     last, known = shares.last(), {part.key: part for part in parts}
     history: dict[str, list[Given]] = {}
     for one in shares.given:
@@ -285,10 +275,14 @@ def progress(parts: Sequence[ManualPart], shares: Shares) -> tuple[list[Progress
     look = []
     for part in known.values():
         entry = _last(part, last)
-        same = entry and entry.value == (part.points, plain(part.comment))
+        same = entry and entry.value == _value(part)
         if part.points is not None or part.comment or part.extra:
             given[entry.grader if same else FORMGRADER] += 1
-        look += _unseen(part, history[entry.key]) if same else _changed(part, entry)
+        if same:
+            look += _unseen(part, history[entry.key])
+        elif entry:
+            look.append(f"{part.title}: {entry.grader} gave {said(*entry.value)}; "
+                        f"now {said(part.points, part.comment)}")  # fmt: skip
         if part.points is not None and not 0 <= part.points <= part.max_points:
             look.append(f"{part.title}: {part.points:g} points by hand; the part has 0 to {part.max_points:g}")
     share = Counter(grader for key, grader in shares.grader_of.items() if key in known)
@@ -301,20 +295,12 @@ def progress(parts: Sequence[ManualPart], shares: Shares) -> tuple[list[Progress
 def _last(part: ManualPart, last: Mapping[str, Given]) -> Given | None:
     """The last entry about a part: of a group's members, one that fits the points they have now."""
     entries = [last[key] for key in _keys(part) if key in last]
-    fitting = [entry for entry in entries if entry.value == (part.points, plain(part.comment))]
+    fitting = [entry for entry in entries if entry.value == _value(part)]
     return next(iter(fitting or entries), None)
 
 
-def _changed(part: ManualPart, entry: Given | None) -> list[str]:
-    """A sentence where a part has other points than its last entry."""
-    if entry is None:
-        return []
-    return [f"{part.title}: {entry.grader} gave {said(*entry.value)}; now {said(part.points, part.comment)}"]
-
-
 def _unseen(part: ManualPart, history: Sequence[Given]) -> list[str]:
-    """A sentence where a grader has replaced another's points in formgrader, which does not ask. history: of the part,
-    oldest first."""
+    """A sentence where a grader replaced another's points in formgrader, which does not ask. history: oldest first."""
     now = history[-1]
     others = [one for one in history if one.grader != now.grader and one.value != (None, "")]
     if now.place != FORMGRADER or not others or others[-1].value == now.value:

@@ -2,7 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
-from grader_course import make_gradebook, released
+from grader_course import TEMPLATES, grade_as, make_gradebook, release
 
 from autograde.cli import cli
 from autograde.grader.book.comments import COMMENTS, filled_in
@@ -10,12 +10,9 @@ from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.book.store import StoreError
 from autograde.grader.exports.feedback_texts import feedback_html
-from autograde.grader.grading.results import Result, load_results
+from autograde.grader.grading.results import load_results
 from autograde.grader.pages.feedback import feedback_page
-from autograde.grader.reading.template import Template
-from autograde.judging.verdict import Verdict
 
-TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 FILE = 'shape = "State the shape: `# (B, T)`."\nno-loop = "Use one product <instead> of a loop."\n'
 
 
@@ -23,11 +20,8 @@ FILE = 'shape = "State the shape: `# (B, T)`."\nno-loop = "Use one product <inst
 def course(tmp_path):
     """A graded student, with a comment by hand that uses one id of the file and one that is not in it."""
     make_gradebook(tmp_path)
-    verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
-    result = Result("ps3", "jane", "03_attention", (verdict,))
-    result.save(tmp_path)
+    grade_as(tmp_path, "jane")
     with Gradebook(tmp_path) as book:
-        book.write("ps3", "jane", [result], TEMPLATES)
         comment = book.book.find_comment("scores", "03_attention", "ps3", "jane")
         comment.manual_comment = "Good. #shape #no-loop, please; #later"
         book.book.db.commit()
@@ -52,8 +46,7 @@ def test_the_command_counts_uses_and_lists_ids_that_are_not_in_the_file(course):
 
 
 def test_writing_feedback_names_an_id_that_students_would_see(course):
-    (course / "release/ps3").mkdir(parents=True)
-    (course / "release/ps3/03_attention.ipynb").write_bytes(released())
+    release(course)
     told = CliRunner().invoke(cli, ["feedback", "ps3", "--course", str(course)])
     assert told.exit_code == 0
     assert "note: not in comments.toml: #later in the comment on scores of jane, ps3; add it" in told.stderr

@@ -14,17 +14,14 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from grader_course import ANSWERS, TEMPLATE, TEMPLATES, as_bytes, make_gradebook, notebook
 
 from autograde.grader.book.gradebook import Gradebook, GradebookError, configured_penalty
 from autograde.grader.grading.autograded import inert_markdown, write_autograded
 from autograde.grader.grading.results import Result, ResultError, load_results
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import PartResult, Verdict
 
-TEMPLATE = Template.read(released(), "03_attention")
-TEMPLATES = {"03_attention": TEMPLATE}
 LATE = "2026-02-01 13:00:00 UTC"  # an hour
 
 
@@ -264,6 +261,21 @@ def test_a_failure_in_the_middle_leaves_nothing_of_the_submission(folder):
     assert dump(folder) == before
 
 
+_HOLD = "import sys; from autograde.grader.book.database import Database\n"
+_HOLD += "with Database(sys.argv[1]).only_writer():\n    print('held', flush=True)\n    sys.stdin.read()"
+
+
+def test_a_second_writer_is_told_so_and_a_killed_one_leaves_no_lock(folder):
+    holder = subprocess.Popen([sys.executable, "-c", _HOLD, str(folder)], stdin=-1, stdout=-1, text=True)
+    assert holder.stdout.readline() == "held\n"
+    with pytest.raises(GradebookError, match=r"another autograder has been writing for 0.1 s; wait or stop it"):
+        write(folder, result(), patience=0.1)
+    holder.kill()
+    holder.communicate()
+    write(folder, result(), patience=0.1)
+    assert scores(folder)["check_scores"][0] == 3
+
+
 def _write_many(folder, students):
     write(folder, *(result(student) for student in students), patience=60)
 
@@ -292,9 +304,7 @@ def test_stock_nbgrader_shows_the_graded_submission(folder):
     (submitted / "timestamp.txt").write_text("2026-01-30 12:00:00 UTC")
     graded = result()
     write(folder, graded)
-    path = write_autograded(
-        folder, "ps3", "jane", TEMPLATE, read_submission(source, TEMPLATE), graded.verdicts, graded.handed_in
-    )
+    path = write_autograded(folder, TEMPLATE, graded, read_submission(source, TEMPLATE))
     api = NbGraderAPI(CourseDirectory(root=str(folder)))
     (submission,) = api.get_submissions("ps3")
     assert submission["autograded"] and submission["score"] == 4
@@ -320,7 +330,8 @@ def test_formgrader_shows_the_own_modules_that_a_notebook_uses(tmp_path):
     (folder / "mybert/deep.py").write_text("factor = 3\n")
     (folder / "mybert/unused.py").write_text("never = 1\n")
     source = as_bytes(notebook(ANSWERS | {"scores": "from mybert.helpers import attention_scores"}))
-    path = write_autograded(tmp_path, "ps3", "jane", TEMPLATE, read_submission(source, TEMPLATE), [], "")
+    result = Result("ps3", "jane", "03_attention")
+    path = write_autograded(tmp_path, TEMPLATE, result, read_submission(source, TEMPLATE))
     sources = [cell["source"] for cell in json.loads(path.read_text())["cells"]]
     assert sources[-4:-2] == ["**mybert/helpers.py**, handed in beside the notebook",
                               (folder / "mybert/helpers.py").read_text()]  # fmt: skip

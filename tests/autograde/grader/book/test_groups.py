@@ -3,17 +3,19 @@
 
 import csv
 import json
+import zipfile
 
 import pytest
-from grader_course import ANSWERS, NB, WORK, as_bytes, notebook
+from grader_course import ANSWERS, NB, RULE, WORK, as_bytes, notebook
 from group_course import (  # noqa: F401 (fixtures)
     CANVAS,
-    RULE,
+    canvas_groups,
     collect_own,
     course,
     give_in_formgrader,
     grade,
     gradebook,
+    graded_groups,
     run,
     scores,
     set_groups,
@@ -55,9 +57,7 @@ def test_one_hand_in_is_run_once_and_is_everybodys_grade(course):
 
 @pytest.mark.parametrize("damaged", ["ann", "ben"])  # a copy, and the one that was run
 def test_a_damaged_record_of_a_member_is_written_again(course, damaged):
-    run(course, "groups", "ps3", course / "groups.csv")
-    collect_own(course, {"ben": WORK})
-    grade(course)
+    graded_groups(course)
     before = list(load_results(course, "ps3"))
     record = next(one for one in before if one.student == damaged)
     record.path(course).write_text("{")
@@ -87,9 +87,7 @@ def test_the_newest_hand_in_of_a_group_counts_and_the_others_are_kept(course):
 
 
 def test_points_by_hand_are_the_groups_and_one_members_can_be_changed(course):
-    run(course, "groups", "ps3", course / "groups.csv")
-    collect_own(course, {"ben": WORK})
-    grade(course)
+    graded_groups(course)
     give_in_formgrader(course, "ann", 2, "Well said.")
     assert scores(course) == {"ann": 5, "ben": 5}
     run(course, "points", "ps3", "--student", "ben", "--exercise", "scores", "--score", "1", "--grader", "jane")
@@ -102,9 +100,7 @@ def test_points_by_hand_are_the_groups_and_one_members_can_be_changed(course):
 
 
 def test_points_for_one_student_alone_are_not_shared_and_nobodys_are_shared_with_them(course):
-    run(course, "groups", "ps3", course / "groups.csv")
-    collect_own(course, {"ben": WORK})
-    grade(course)
+    graded_groups(course)
     alone = "points", "ps3", "--grader", "jane", "--exercise", "why", "--student"
     run(course, *alone, "ben", "--score", "0", "--comment", "You did not take part.")
     assert why(course) == {"ann": (None, "", True), "ben": (0, "You did not take part.", False)}
@@ -146,10 +142,8 @@ TEAM = [
 
 
 def test_canvass_group_hand_in_goes_to_all_members_of_its_group_set(course):
-    (course / "canvas.csv").write_text(CANVAS)
-    run(course, "groups", "ps3", course / "canvas.csv")
+    said = canvas_groups(course, CANVAS, TEAM)
     assert GROUPS.load(course, "ps3").members == {"Team_7_a": ("leeann", "roeben")}
-    said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
     assert "2 students: 2 new" in said and "roeben has the hand-in of leeann" in said
     assert sorted(path.name for path in course.glob("submitted/*")) == ["foxcleo", "leeann", "roeben"]
     other = [Handed("Team_7_a", 11, NB, WORK + b" ", 601), TEAM[1]]  # another member's id, another attempt
@@ -163,11 +157,9 @@ def test_canvass_group_hand_in_goes_to_all_members_of_its_group_set(course):
 
 
 def test_records_of_an_earlier_version_are_read_and_grade_tells_what_it_undid(course):
-    (course / "canvas.csv").write_text(CANVAS)
     (course / SECRET).write_text("ab" * 32)
     (course / SECRET).chmod(0o600)
-    run(course, "groups", "ps3", course / "canvas.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
+    canvas_groups(course, CANVAS, TEAM)
     grade(course)
     before = {student: HAND_INS.load(course, "ps3", student) for student in ("leeann", "roeben", "foxcleo")}
     for path in course.glob("collected/ps3/hand_ins/*.json"):  # as they were written before records had a group
@@ -182,13 +174,9 @@ def test_records_of_an_earlier_version_are_read_and_grade_tells_what_it_undid(co
 
 
 def test_canvas_gives_the_group_one_feedback_and_a_members_own_to_nobody_else(course):
-    (course / "canvas.csv").write_text(CANVAS)
-    run(course, "groups", "ps3", course / "canvas.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", TEAM))
+    canvas_groups(course, CANVAS, TEAM)
     grade(course)
     assert "feedback of 3 students" in run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip")
-    import zipfile
-
     with zipfile.ZipFile(course / "f.zip") as packed:
         theirs = {"12": ("team", {"501"}), "13": ("cleo", {"502"})}
         assert sorted(canvas_takes(name, theirs) for name in packed.namelist()) == ["cleo", "team"]
@@ -209,10 +197,7 @@ def test_two_entries_that_name_one_group_are_disputed(course):
 
 
 def test_a_students_own_name_that_is_a_groups_is_recognized_by_the_user_id(course):
-    (course / "canvas.csv").write_text(CANVAS)
-    run(course, "groups", "ps3", course / "canvas.csv")
-    both = [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)]
-    said = run(course, "collect", "ps3", canvas_zip(course / "a.zip", both))
+    said = canvas_groups(course, CANVAS, [*TEAM, Handed("Team7a", 13, NB, b"{}", 777)])
     assert (course / "submitted/leeann/ps3" / NB).read_bytes() == WORK
     assert "the system calls this student 'team7a', as the group Team_7_a, but the user id does not belong" in said
 
@@ -248,8 +233,6 @@ def test_moodles_group_hand_in_goes_to_the_members_in_its_worksheet(course, fold
     imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
     assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5}
     run(course, "feedback", "ps3", "--zip", "moodle", "--to", course / "f.zip")
-    import zipfile
-
     with zipfile.ZipFile(course / "f.zip") as packed:
         (name,) = packed.namelist()
         assert moodle_takes(name, {17: "all of Group A"})[0] == "all of Group A"
@@ -280,9 +263,7 @@ def test_files_of_groups_that_cannot_be_used_are_named(course):
 
 
 def test_a_forgotten_member_is_in_no_group(course):
-    run(course, "groups", "ps3", course / "groups.csv")
-    collect_own(course, {"ben": WORK})
-    grade(course)
+    graded_groups(course)
     forget(course, "ben")
     assert not [path for path in course.rglob("*") if path.is_file() and path.name != "groups.csv"
                 and path.suffix != ".zip" and b'"ben"' in path.read_bytes()]  # fmt: skip

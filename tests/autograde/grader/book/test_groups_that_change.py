@@ -3,12 +3,19 @@
 
 import pytest
 from grader_course import ANSWERS, NB, WORK, as_bytes, notebook
-from group_course import OWN, collect_own, course, grade, gradebook, run, scores, set_groups  # noqa: F401 (fixtures)
-from lms_files import (
-    Handed,
-    canvas_zip,
-    make_zip,
+from group_course import (  # noqa: F401 (fixtures)
+    OWN,
+    canvas_groups,
+    collect_own,
+    course,
+    grade,
+    gradebook,
+    graded_groups,
+    run,
+    scores,
+    set_groups,
 )
+from lms_files import Handed, canvas_zip, make_zip
 
 from autograde.grader.book.group_hand_ins import copies
 from autograde.grader.hand_ins.hand_in import HAND_INS
@@ -27,9 +34,7 @@ def work_of(course, *students) -> list[bytes | None]:
 
 def test_the_hand_in_of_a_group_stays_with_the_group_when_its_first_member_leaves(course):
     entries = [Handed("Red", 12, NB, WORK, 601), Handed("Blue", 13, NB, BLUE, 502)]
-    (course / "c.csv").write_text(SETS)
-    run(course, "groups", "ps3", course / "c.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", entries))
+    canvas_groups(course, SETS, entries)
     grade(course)
     (course / "c.csv").write_text(SETS.replace("alee,S,Red,70", "alee,S,Blue,71"))
     said = run(course, "groups", "ps3", course / "c.csv")
@@ -42,9 +47,7 @@ def test_the_hand_in_of_a_group_stays_with_the_group_when_its_first_member_leave
 
 
 def test_a_group_without_members_leaves_no_hand_in_with_those_who_were_in_it(course):
-    (course / "c.csv").write_text(SETS)
-    run(course, "groups", "ps3", course / "c.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", [Handed("Red", 12, NB, WORK, 601)]))
+    canvas_groups(course, SETS, [Handed("Red", 12, NB, WORK, 601)])
     grade(course)
     (course / "c.csv").write_text(SETS.replace("Red,70", "Blue,71"))
     said = run(course, "groups", "ps3", course / "c.csv")
@@ -54,9 +57,7 @@ def test_a_group_without_members_leaves_no_hand_in_with_those_who_were_in_it(cou
 
 
 def test_a_group_with_a_new_name_and_the_same_members_keeps_its_grades(course):
-    (course / "c.csv").write_text(SETS)
-    run(course, "groups", "ps3", course / "c.csv")
-    run(course, "collect", "ps3", canvas_zip(course / "a.zip", [Handed("Red", 12, NB, WORK, 601)]))
+    canvas_groups(course, SETS, [Handed("Red", 12, NB, WORK, 601)])
     grade(course)
     run(course, "points", "ps3", "--student", "roeben", "--exercise", "why", "--score", "2", "--grader", "jane")
     (course / "c.csv").write_text(SETS.replace("Red", "Crimson"))
@@ -81,9 +82,7 @@ def test_a_corrected_group_set_gives_everybody_their_own_work_back(course):
 
 
 def test_who_leaves_a_group_without_work_of_their_own_has_no_grade_from_it(course):
-    run(course, "groups", "ps3", course / "groups.csv")
-    collect_own(course, {"ann": WORK})
-    grade(course)
+    graded_groups(course, "ann")
     run(course, "feedback", "ps3")
     said = set_groups(course, G1="ann", G3="ben fay")
     assert "ben no longer has the hand-in of ann (Group 1)" in said and "G3: ben, fay; nothing handed in" in said

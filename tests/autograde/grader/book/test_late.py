@@ -5,11 +5,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 import pytest
-from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from grader_course import RULE, TEMPLATES, WORK, grade_as, make_gradebook
 from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 
 from autograde.common.delimited import LONGEST_CELL, read_table
-from autograde.common.errors import AutogradeError
+from autograde.common.errors import AutogradeError, InputError
 from autograde.grader.book.course import set_zone
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.groups import groups_of
@@ -17,22 +17,14 @@ from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.book.manual_points.sheets import read_sheet
 from autograde.grader.book.people import People
 from autograde.grader.book.policy import POLICY
-from autograde.grader.exports.moodle import fill_worksheet
+from autograde.grader.exports.lms import fill_worksheet
 from autograde.grader.grading.results import Result
 from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.hand_in import HAND_INS
-from autograde.grader.hand_ins.hand_in_times import TimesError, read_times
+from autograde.grader.hand_ins.hand_in_times import read_times
 from autograde.grader.hand_ins.roster import roster_of
-from autograde.grader.reading.template import Template
-from autograde.judging.verdict import Verdict
 
 NB = ["03_attention"]
-WORK = as_bytes(notebook(ANSWERS))
-TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
-RULE = """c = get_config()
-c.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"
-c.PerDay.percent = 10
-"""
 TIMES = [
     {"user_id": 1, "submitted_at": "2026-01-30T12:00:00Z", "late": False},
     {"user_id": 2, "submitted_at": "2026-02-03T11:00:00Z", "late": True},  # the second day
@@ -60,14 +52,9 @@ def canvas(course, times=None):
 
 def grade(course):
     """All have 3 of 11 points."""
-    verdict = Verdict("scores", "3.1 scores", "passed", 3, 3)
-    with Gradebook(course) as book:
-        for folder in sorted(course.glob("submitted/*")):
-            stamp = folder / "ps3/timestamp.txt"
-            at = stamp.read_text() if stamp.exists() else ""
-            result = Result("ps3", folder.name, "03_attention", (verdict,), handed_in=at)
-            result.save(course)
-            book.write("ps3", folder.name, [result], TEMPLATES)
+    for folder in sorted(course.glob("submitted/*")):
+        stamp = folder / "ps3/timestamp.txt"
+        grade_as(course, folder.name, handed_in=stamp.read_text() if stamp.exists() else "")
 
 
 def penalties(course) -> dict[str, float]:
@@ -222,8 +209,8 @@ def test_a_german_worksheet_of_moodle_is_read(tmp_path, written, time):
 
 def test_a_table_without_times_is_named(tmp_path):
     (tmp_path / "t.csv").write_text("student,points\nx,3\n")
-    with pytest.raises(TimesError, match="expected a column of times .* got student, points"):
+    with pytest.raises(InputError, match="expected a column of times .* got student, points"):
         read_times([tmp_path / "t.csv"])
     (tmp_path / "t.csv").write_text("student,time\nx,soon\n")
-    with pytest.raises(TimesError, match=r"t.csv line 2: expected a time such as .* got 'soon'"):
+    with pytest.raises(InputError, match=r"t.csv line 2: expected a time such as .* got 'soon'"):
         read_times([tmp_path / "t.csv"])

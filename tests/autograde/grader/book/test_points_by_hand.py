@@ -6,22 +6,18 @@ import json
 import shutil
 
 import pytest
-from click.testing import CliRunner
-from grader_course import ANSWERS, as_bytes, make_gradebook, notebook, released
+from grader_course import ANSWERS, TEMPLATE, TEMPLATES, as_bytes, make_gradebook, notebook, release, run
 
-from autograde.cli import cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.manual_points.graders import SHARES
 from autograde.grader.book.manual_points.parts import parts_of
-from autograde.grader.grading.autograded import write_autograded
+from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 
-TEMPLATE = Template.read(released(), "03_attention")
 STUDENTS = ("ada", "cleo", "dora", "eli", "fay")
 
 
@@ -30,8 +26,7 @@ def pattern(tmp_path_factory):
     """Five students, each with one answer that waits for points by hand."""
     folder = tmp_path_factory.mktemp("course")
     make_gradebook(folder)
-    (folder / "release/ps3").mkdir(parents=True)
-    (folder / "release/ps3/03_attention.ipynb").write_bytes(released())
+    release(folder)
     with Gradebook(folder) as book:
         for student in STUDENTS:
             work = read_submission(as_bytes(notebook(ANSWERS | {"why": f"=1+1, says {student}"})), TEMPLATE)
@@ -40,23 +35,13 @@ def pattern(tmp_path_factory):
                 for name, most in (("scores", 3), ("weights", 2), ("head", 4))
             ]
             result = Result("ps3", student, "03_attention", (*verdicts, Verdict("why", "3.4 why", "passed", 0, 2)))
-            book.write("ps3", student, [result], {"03_attention": TEMPLATE})
-            write_autograded(folder, "ps3", student, TEMPLATE, work, result.verdicts, "")
-            result.save(folder)
+            record_results(book, [(result, work)], TEMPLATES)
     return folder
 
 
 @pytest.fixture
 def course(pattern, tmp_path):
     return shutil.copytree(pattern, tmp_path / "course")
-
-
-def run(course, *arguments, code=0) -> str:
-    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
-    if outcome.exception and not isinstance(outcome.exception, SystemExit):
-        raise outcome.exception
-    assert outcome.exit_code == code, outcome.output
-    return outcome.output
 
 
 def filled(course, grader, separator=",", **of) -> str:
@@ -82,7 +67,7 @@ def mine(course, grader) -> list[str]:
 
 def sheets(course) -> dict[str, tuple]:
     with Gradebook(course) as book:
-        parts = parts_of(book, "ps3", {"03_attention": TEMPLATE})
+        parts = parts_of(book, "ps3", TEMPLATES)
     return {part.student: (part.points, part.comment) for part in parts if part.exercise == "why"}
 
 
@@ -206,7 +191,7 @@ def test_a_group_is_one_part(course):
     assert sum(name in mine(course, "ann") + mine(course, "ben") for name in ("ada", "cleo")) == 1
     run(course, "points", "ps3", filled(course, whose["ada"], ada="2"))
     with Gradebook(course) as book:
-        parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
+        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
     assert {part.student: part.points for part in parts if part.exercise == "why" and part.points} == {
         "ada": 2, "cleo": 2,
     }  # fmt: skip
@@ -220,7 +205,7 @@ def test_a_groups_row_reaches_each_member_and_lists_those_whose_points_differ(co
     said = run(course, "points", "ps3", filled(course, "ann", ada="2"), code=1)
     assert "1 entered" in said and "ada, why: since the sheet was written ben gave 1 point" in said
     with Gradebook(course) as book:
-        parts = parts_of(book, "ps3", {"03_attention": TEMPLATE}, merged=False)
+        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
     assert [part.points for part in parts if part.exercise == "why"] == [1, 2, 2, None, None]
 
 

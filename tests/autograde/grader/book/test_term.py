@@ -4,7 +4,7 @@ import csv
 
 import pytest
 from click.testing import CliRunner
-from grader_course import released
+from grader_course import grade_as, released
 
 from autograde.cli import cli
 from autograde.common.errors import AutogradeError
@@ -12,10 +12,7 @@ from autograde.grader.book.forget import kept_about
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.term import exercise_rows, student_rows, wilson
 from autograde.grader.grading.results import Result
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
-
-TEMPLATE = Template.read(released(), "03_attention")
 
 
 @pytest.mark.parametrize(
@@ -47,20 +44,11 @@ def _book(course, *assignments):
             book.book.add_source_cell("check_scores", "03_attention", name, cell_type="code", source="", locked=True)
 
 
-def _grade(course, assignment, student, points, status=None):
-    status = status or ("passed" if points == 3 else "wrong")
-    result = Result(assignment, student, "03_attention", (Verdict("scores", "3.4 scores", status, points, 3),))
-    result.save(course)
-    with Gradebook(course) as book:
-        book.write(assignment, student, [result], {"03_attention": TEMPLATE})
-    return result
-
-
 @pytest.fixture
 def course(tmp_path):
     _book(tmp_path, "ps1", "ps2", "ps3")
     for assignment, student, points in (("ps1", "ada", 0), ("ps2", "ada", 3), ("ps1", "ben", 3), ("ps2", "cleo", 0)):
-        _grade(tmp_path, assignment, student, points)
+        grade_as(tmp_path, student, points, assignment)
     return tmp_path
 
 
@@ -71,7 +59,7 @@ def test_the_page_and_the_tables_show_progress_and_difficulty(course):
     assert list(rows["ada"].values()) == ["ada", "ada", "0", "100", "50", "100"]  # ps3 is not handed in yet
     assert (rows["ben"]["ps2 %"], rows["ben"]["mean %"], rows["ben"]["change"]) == ("", "100", "")
     (one, _) = csv.DictReader(exercises.splitlines())
-    assert (one["exercise"], one["students"], one["right"], one["right %"]) == ("3.4 scores", "2", "1", "50")
+    assert (one["exercise"], one["students"], one["right"], one["right %"]) == ("3.1 scores", "2", "1", "50")
     assert float(one["low %"]) < 10 and float(one["high %"]) > 90
     kept = {path.name for path in kept_about(course, "ada")}
     assert {"term.html", "term_students.csv", "term_exercises.csv"} <= kept  # forgetting a student deletes them

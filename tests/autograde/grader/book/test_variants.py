@@ -12,12 +12,13 @@ from click.testing import CliRunner
 from own_folder import NAME, NOTEBOOK, own_folder, run
 
 from autograde.cli import cli
+from autograde.common.errors import InputError
 from autograde.exercises import catalogue, cells, variants
 from autograde.grader.book.course import read_secret
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.variants import VariantsError, hand_out, numbers_of, of_hand_in, write_editions
+from autograde.grader.book.variants import hand_out, numbers_of, of_hand_in, write_editions
 from autograde.grader.grading.grade import grade, open_assignment
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import load_results
@@ -363,7 +364,7 @@ def test_values_that_students_have_are_not_released_again(course, tmp_path, vari
     who_has(course, "--students", tmp_path / "class.csv", "--to", tmp_path / "out")
     texts = [path.read_text() for path in sorted((course / "variants/ps9").glob(f"*/{NOTEBOOK}.ipynb"))]
     assert write_editions(course, "ps9", NOTEBOOK, [text.replace("A length", "Some length") for text in texts])
-    with pytest.raises(VariantsError, match="students have variants of 09_pooling with other values"):
+    with pytest.raises(InputError, match="students have variants of 09_pooling with other values"):
         write_editions(course, "ps9", NOTEBOOK, texts[:2])
     assert Template.read(texts[0].encode(), NOTEBOOK).values == catalogue.variants_of(NOTEBOOK)[0]
 
@@ -373,13 +374,13 @@ def test_values_of_notebooks_that_were_handed_in_are_not_released_again(course, 
     handed_in = course / f"submitted/ann/ps9/{NOTEBOOK}.ipynb"
     handed_in.parent.mkdir(parents=True)
     handed_in.write_text(texts[0])
-    with pytest.raises(VariantsError, match="students have handed in 09_pooling with other values"):
+    with pytest.raises(InputError, match="students have handed in 09_pooling with other values"):
         write_editions(course, "ps9", NOTEBOOK, texts[:2])
     module = varied / f"exercises/n{NOTEBOOK}/__init__.py"
     module.write_text(module.read_text().replace("VARIANTS = 4", "VARIANTS = 3"))
     read_again()
     wheel = varied.parent / "unwritten"
-    with pytest.raises(VariantsError, match="handed in"):
+    with pytest.raises(InputError, match="handed in"):
         run("release", "--course", course, "--assignment", "ps9", "--to", wheel, "--fingerprints", wheel,
             "--exercises", varied)  # fmt: skip
     assert not list(wheel.glob("**/*.npz"))
@@ -387,7 +388,7 @@ def test_values_of_notebooks_that_were_handed_in_are_not_released_again(course, 
 
 def test_a_name_that_cannot_be_a_folders_is_refused_before_any_notebook_is_written(course, tmp_path):
     templates = open_assignment(course, "ps9").templates
-    with pytest.raises(VariantsError, match="cannot be the name"):
+    with pytest.raises(InputError, match="cannot be the name"):
         hand_out(course, "ps9", ["ann", "a/b"], templates, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from autograde.common.errors import InputError
 from autograde.grader.exports.grades import export
-from autograde.grader.exports.tables import ExportError, cell, plain
+from autograde.grader.exports.tables import cell, plain
 
 PERSON = {"name": "Jané Doe", "last_name": "Doe", "first_name": "Jané", "email": "jane@x.org", "login": "",
           "lms_user_id": "4711", "participant": ""}  # fmt: skip
@@ -75,7 +76,7 @@ def test_canvas_own_gradebook_is_filled_in():
     ],
 )
 def test_a_canvas_file_that_does_not_fit_is_named(text, words):
-    with pytest.raises(ExportError, match=words.replace("(", r"\(")):
+    with pytest.raises(InputError, match=words.replace("(", r"\(")):
         export(ROWS, "canvas", text)
 
 
@@ -86,5 +87,5 @@ def test_moodle_maps_by_username_and_email():
 
 
 def test_an_unknown_format_is_named():
-    with pytest.raises(ExportError, match="csv, canvas, moodle, json"):
+    with pytest.raises(InputError, match="csv, canvas, moodle, json"):
         export(ROWS, "xls")

@@ -10,43 +10,28 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from grader_course import make_gradebook, released
+from grader_course import grade_as, make_gradebook, release
 from smtp_server import Box, MailServer
 
 from autograde.cli import cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import forget
-from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.people import People
 from autograde.grader.exports.mailing import MailError, _address
-from autograde.grader.grading.results import Result
-from autograde.grader.reading.template import Template
-from autograde.judging.verdict import Verdict
 
-TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 STUDENTS = ("ada", "ben", "cleo")
-
-
-def _grade(course, student, points=3.0):
-    verdict = Verdict("scores", "3.4 scores", "passed" if points == 3 else "wrong", points, 3)
-    result = Result("ps3", student, "03_attention", (verdict,))
-    result.save(course)
-    with Gradebook(course) as book:
-        book.write("ps3", student, [result], TEMPLATES)
 
 
 @pytest.fixture
 def course(tmp_path):
     """Three graded students with addresses, and one without."""
     folder = tmp_path / "course"
-    folder.mkdir()
-    (folder / "release/ps3").mkdir(parents=True)
-    (folder / "release/ps3/03_attention.ipynb").write_bytes(released())
+    release(folder)
     make_gradebook(folder)
     people = People(folder)
     for student in STUDENTS:
         people.learn(student, f"{student.title()} Ö. Doe", f"{student}@example.org")
-        _grade(folder, student)
+        grade_as(folder, student)
     people.save()
     return folder
 
@@ -70,7 +55,7 @@ def test_each_student_gets_the_page_once(course):
     assert first["Subject"] == "Feedback: ps3" and first["To"] == "ada@example.org"
     assert "Attention: 3 of 3 points" in first.get_body(("plain",)).get_content()
     (page,) = first.iter_attachments()
-    assert page.get_filename() == "03_attention_feedback.html" and "3.4 scores" in page.get_content()
+    assert page.get_filename() == "03_attention_feedback.html" and "3.1 scores" in page.get_content()
 
 
 def test_a_server_that_dies_leaves_nobody_mailed_twice(course):
@@ -91,7 +76,7 @@ def test_who_cannot_be_mailed_is_listed_and_the_others_are(course):
     people = People(course)
     people.learn("ben", email="ben at home")
     people.save()
-    _grade(course, "dora")
+    grade_as(course, "dora")
     with MailServer(Box(unknown=("ada@example.org",))) as server:
         told = _send(course, server)
         assert told.exit_code == 1 and server.box.to == ["cleo@example.org"]
@@ -128,7 +113,7 @@ def test_what_only_looks_like_an_address_of_any_letters_is_refused(address):
 def test_feedback_that_changed_is_sent_again_only_on_request(course):
     with MailServer(Box()) as server:
         _send(course, server)
-        _grade(course, "ben", 0.0)
+        grade_as(course, "ben", 0.0)
         told = _send(course, server)
         assert told.exit_code == 1 and "ben: it has changed since it was sent; --again ben sends it" in told.stderr
         _send(course, server, "--again", "ben")

@@ -9,10 +9,11 @@ import re
 from pathlib import Path
 
 import pytest
-from grade_class import LAYER, NAME, NOTEBOOK, answer, hand_in, opened, released_course, result_of, solved
+from grade_class import LAYER, answer, hand_in, opened, released_course, result_of, solved
 
 from autograde.exercises.cells import stub_cell
 from autograde.grader.grading.grade import grade
+from autograde.grader.grading.results import Result
 from autograde.grader.pages.feedback import feedback_page
 from autograde.grader.pages.report import report_page
 
@@ -42,15 +43,15 @@ def course(tmp_path_factory, launcher):
     return course, dict(report.failures)
 
 
-def written(course: Path, student: str) -> dict[str, bytes]:
+def written(course: Path, result: Result) -> dict[str, bytes]:
     """All that the grader has written about a student, without the student's own cells."""
-    result = result_of(course, student)
-    content = json.loads((course / "autograded" / student / NAME / f"{NOTEBOOK}.ipynb").read_text())
+    shown = course / "autograded" / result.student / result.assignment / f"{result.notebook}.ipynb"
+    content = json.loads(shown.read_text())
     outputs = [output for cell in content["cells"] for output in cell.get("outputs", ())]
     texts = {
         "record": result.to_json(),
         "feedback": feedback_page(result),
-        "report": report_page([result], NAME),
+        "report": report_page([result], result.assignment),
         "formgrader": json.dumps(outputs),
     }
     return {name: text.encode() for name, text in texts.items()} | {"gradebook": (course / "gradebook.db").read_bytes()}
@@ -61,7 +62,7 @@ def written(course: Path, student: str) -> dict[str, bytes]:
 def test_no_word_or_number_of_a_sandbox_is_written_down(course, student):
     course, failures = course
     assert student not in failures
-    for name, content in written(course, student).items():
+    for name, content in written(course, result_of(course, student)).items():
         for found in (re.search(pattern + b".{0,60}", content) for pattern in (WORD, NUMBER, NAMED)):
             assert not found, f"{name}: {found[0]}"
     assert "exit code" not in result_of(course, student).to_json()

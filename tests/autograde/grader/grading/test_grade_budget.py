@@ -65,11 +65,9 @@ class Timed:
 def test_several_sleeping_notebooks_hold_a_worker_as_long_as_two(tmp_path, launcher):
     make_course(tmp_path)
     write_assignment(tmp_path, "all", [editions.make(name) for name in SLEEPING])
-    folder = tmp_path / "submitted/jane/all"
-    folder.mkdir(parents=True)
     for name in SLEEPING:
         asleep = {exercise.id: "import time\ntime.sleep(1.5)" for exercise in catalogue.of_notebook(name)}
-        (folder / f"{name}.ipynb").write_text(solved(after=asleep, notebook=name))
+        hand_in(tmp_path, "jane", solved(after=asleep, notebook=name), "all", name)
     timed = Timed(launcher)
     assignment = open_assignment(tmp_path, "all", replace(LIMITS, cell_seconds=2.0, wall_seconds=6.0))
     report = grade(assignment, timed)

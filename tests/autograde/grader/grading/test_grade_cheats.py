@@ -4,13 +4,11 @@ import json
 from dataclasses import replace
 
 import pytest
-from grade_class import NOTEBOOK, POINTS, answer
+from grade_class import NOTEBOOK, POINTS, answer, grade_alone, released_template
 
 from autograde.exercises import catalogue
-from autograde.grader.grading.notebook_grading import grade_notebook
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.submission import LIMITS
-from autograde.grader.reading.template import Template
 from autograde.release import editions
 
 EXERCISES = catalogue.of_notebook(NOTEBOOK)
@@ -59,14 +57,13 @@ CHEATS = {
 
 @pytest.fixture(scope="module")
 def template():
-    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+    return released_template()
 
 
 def _graded(launcher, template, tmp_path, content) -> Result:
     path = tmp_path / f"{NOTEBOOK}.ipynb"
     path.write_text(json.dumps(content))
-    limits = replace(LIMITS, cell_seconds=5.0)
-    return grade_notebook(path, template, EXERCISES, launcher, Result("ps3", "x", NOTEBOOK), b"s" * 32, limits).result
+    return grade_alone(path, launcher, template, limits=replace(LIMITS, cell_seconds=5.0))[0]
 
 
 def _own(source):

@@ -23,6 +23,7 @@ from grade_class import (
     open_shared_launcher,
     opened,
     outcome,
+    released_template,
     result_of,
     small_class,
     solved,
@@ -36,7 +37,6 @@ from autograde.grader.grading.grade import Assignment, grade
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import Result
-from autograde.grader.reading.template import Template
 from autograde.release import editions
 
 ROOT = Path(__file__).parents[4]
@@ -93,7 +93,7 @@ def _await(address: str, workers: int) -> None:
 def test_a_worker_that_is_killed_in_the_middle_costs_no_grade(calm, tmp_path):
     course = copied(calm[1], tmp_path / "course")
     with _cluster(workers=2) as (address, workers):
-        words = [sys.executable, "-m", "autograde.cli", "grade", NAME, "--course", str(course), "--scheduler", address]
+        words = [sys.executable, "-m", "autograde", "grade", NAME, "--course", str(course), "--scheduler", address]
         run = subprocess.Popen([*words, "--json"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         while not list(course.glob("results/*/*/*.json")) and run.poll() is None:
             time.sleep(0.1)
@@ -132,8 +132,7 @@ class _Pickling(ThreadPoolExecutor):
 
 
 def test_what_is_regraded_elsewhere_travels_as_bytes_and_its_failures_come_back(tmp_path, monkeypatch):
-    template = Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
-    assignment = Assignment(tmp_path, NAME, {NOTEBOOK: template}, b"s" * 32)
+    assignment = Assignment(tmp_path, NAME, {NOTEBOOK: released_template()}, b"s" * 32)
     hand_in(tmp_path, "broken", "hello")  # needs no sandbox
     hand_in(tmp_path, "right", editions.make(NOTEBOOK).source)
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from grade_class import answer, solved
+from grade_class import answer, grade_alone, released_template, solved
 
 from autograde.boundary import call_answer
 from autograde.exercises import catalogue, cells
@@ -16,17 +16,14 @@ from autograde.exercises.spec import Case, composed, result_of, values
 from autograde.grader.grading import reasons
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.carry_forward import NOT_REACHED, carry_forward
-from autograde.grader.grading.notebook_grading import grade_notebook
 from autograde.grader.grading.reasons import with_reasons
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.run_cells import run_program
 from autograde.grader.grading.submission import LIMITS, plan_task
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
 from autograde.judging.advice import ONLY_TOGETHER
 from autograde.judging.compare import Difference
 from autograde.judging.judge import judge
-from autograde.release import editions
 
 WRONG = {
     f"{exercise.id}: {name.removeprefix(COMPOSED)}": (exercise, cell)
@@ -121,7 +118,7 @@ def test_a_result_is_handed_on_as_it_is_also_inside_of_lists_and_as_one_item():
 
 @pytest.fixture(scope="module")
 def template():
-    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+    return released_template(NOTEBOOK)
 
 
 def _task(text, template):
@@ -134,12 +131,10 @@ def test_a_mistake_of_another_answer_costs_no_point_in_a_composition(launcher, t
     """`merge_pair` is asked together with `count_pairs`, which its answer does not use."""
     assert WRONG_COUNTS != answer("count-pairs")
     text = solved({"count-pairs": WRONG_COUNTS}, notebook=NOTEBOOK)
-    exercises = catalogue.of_notebook(NOTEBOOK)
-    result = grade_notebook(text.encode(), template, exercises, launcher, BLANK, SECRET, LIMITS).result
-    verdicts = {verdict.exercise: verdict for verdict in result.verdicts}
+    result, verdicts = grade_alone(text, launcher, template, sha256=BLANK.sha256)
     assert verdicts["count-pairs"].points == 0 and verdicts["merge-pair"].passed
     assert any("course's own 1.7 count_pairs" in note for note in verdicts["merge-pair"].notes)
-    assert result.points == sum(one.points for one in exercises) - verdicts["count-pairs"].max_points
+    assert result.points == result.max_points - verdicts["count-pairs"].max_points
 
 
 def test_without_time_to_ask_again_it_costs_no_point_either(launcher, template):
@@ -218,17 +213,13 @@ def test_an_answer_above_the_one_that_it_meets_is_graded_again_below_it(launcher
     names = [cell["metadata"].get("nbgrader", {}).get("grade_id") for cell in content["cells"]]
     cell = content["cells"].pop(names.index("merge-pair"))
     content["cells"].insert(names.index("count-pairs"), cell)
-    exercises = catalogue.of_notebook(NOTEBOOK)
-    source = json.dumps(content).encode()
-    result = grade_notebook(source, template, exercises, launcher, BLANK, SECRET, LIMITS).result
-    assert result.points == sum(one.points for one in exercises) and not result.untested
+    result, _ = grade_alone(json.dumps(content), launcher, template, sha256=BLANK.sha256)
+    assert result.points == result.max_points and not result.untested
 
 
 def test_an_answer_that_fails_beside_right_ones_too_loses_its_points(launcher, template):
     cell = wrong_answers(catalogue.find("merge-pair"))["one list for all pairs"]
     text = solved({"merge-pair": cell}, notebook=NOTEBOOK)
-    exercises = catalogue.of_notebook(NOTEBOOK)
-    result = grade_notebook(text.encode(), template, exercises, launcher, BLANK, SECRET, LIMITS).result
-    lost = {verdict.exercise: verdict.max_points - verdict.points for verdict in result.verdicts if not verdict.passed}
-    assert lost == {"merge-pair": 1}
-    assert ONLY_TOGETHER in next(one for one in result.verdicts if one.exercise == "merge-pair").advice
+    _, verdicts = grade_alone(text, launcher, template, sha256=BLANK.sha256)
+    lost = {name: verdict.max_points - verdict.points for name, verdict in verdicts.items() if not verdict.passed}
+    assert lost == {"merge-pair": 1} and ONLY_TOGETHER in verdicts["merge-pair"].advice

@@ -6,37 +6,27 @@ import sys
 from pathlib import Path
 
 import pytest
-from grade_class import NOTEBOOK, POINTS, answer, solved
-
-from autograde.exercises import catalogue
-from autograde.grader.grading.notebook_grading import grade_notebook
-from autograde.grader.grading.results import Result
-from autograde.grader.grading.submission import LIMITS
-from autograde.grader.reading.template import Template
-from autograde.release import editions
+from grade_class import NOTEBOOK, POINTS, answer, grade_alone, released_template, solved
 
 _, *_parts = re.split(r"^# %% (.*)\n", (Path(__file__).parents[3] / "hostile/forbidden.py").read_text(), flags=re.M)
 WAYS = dict(zip(_parts[::2], _parts[1::2]))
 
 
-@pytest.fixture(scope="module")
-def template():
-    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+def _ended(program: str) -> subprocess.CompletedProcess:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)
 
 
-def _verdicts(launcher, template, tmp_path, edits) -> dict:
+def _verdicts(launcher, tmp_path, edits) -> dict:
     path = tmp_path / f"{NOTEBOOK}.ipynb"
     path.write_text(solved(edits))
-    exercises = catalogue.of_notebook(NOTEBOOK)
-    result = grade_notebook(path, template, exercises, launcher, Result("ps3", "x", NOTEBOOK), b"s" * 32, LIMITS).result
-    return {verdict.exercise: verdict for verdict in result.verdicts}
+    return grade_alone(path, launcher, released_template())[1]
 
 
 @pytest.mark.parametrize(
     "way", list(WAYS)[:1] + [pytest.param(w, marks=pytest.mark.exhaustive) for w in list(WAYS)[1:]]
 )
-def test_a_way_round_the_ban_earns_nothing_and_costs_nobody_else(launcher, template, tmp_path, way):
-    verdicts = _verdicts(launcher, template, tmp_path, {"softmax-rows": WAYS[way]})
+def test_a_way_round_the_ban_earns_nothing_and_costs_nobody_else(launcher, tmp_path, way):
+    verdicts = _verdicts(launcher, tmp_path, {"softmax-rows": WAYS[way]})
     assert verdicts["softmax-rows"].points == 0 and not verdicts["softmax-rows"].passed
     assert sum(verdict.points for verdict in verdicts.values()) == POINTS - 3
 
@@ -82,8 +72,7 @@ def test_a_forbidden_source_cannot_be_read_by_any_object_that_names_it(tmp_path)
     """`io.FileIO` opened it by a `Path`."""
     (tmp_path / "ready_answers.py").write_text("def answer():\n    return 42\n")
     (tmp_path / "notes.txt").write_text("mine")
-    command = [sys.executable, "-c", READ.format(folder=str(tmp_path))]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    ended = _ended(READ.format(folder=str(tmp_path)))
     assert (ended.stdout, ended.stderr, ended.returncode) == ("", "", 0)
 
 
@@ -106,8 +95,7 @@ print(sorted(name for name in set(sys.modules) - there if name.startswith("bertl
 
 
 def test_all_that_stand_ins_need_of_the_library_is_loaded_before_its_files_are_covered():
-    command = [sys.executable, "-c", STAND_INS]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    ended = _ended(STAND_INS)
     assert (ended.stdout, ended.returncode) == ("[]\n", 0), ended.stderr[-2000:]
 
 
@@ -142,16 +130,15 @@ assert float(tf.matmul([[1.0]], [[2.0]])[0, 0]) == 2 and bool(tf.reduce_any([Tru
 
 def test_kernels_are_refused_under_their_other_names():
     """Those of TensorFlow Text, and kernels whose gradient or special case is a forbidden function."""
-    command = [sys.executable, "-c", KERNELS]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    ended = _ended(KERNELS)
     assert (ended.stdout, ended.returncode) == ("", 0), ended.stderr[-2000:]
 
 
 @pytest.mark.exhaustive
-def test_an_honest_answer_keeps_its_points_where_it_is_graded_again(launcher, template, tmp_path):
+def test_an_honest_answer_keeps_its_points_where_it_is_graded_again(launcher, tmp_path):
     """`getattr` alone is no proof of anything: the program runs once more, and everything in it is right."""
     with_dynamic_names = f"{answer('softmax-rows')}\nassert getattr(ops, 'so' + 'rt')\nsoftmax = ops.softmax\n"
-    verdicts = _verdicts(launcher, template, tmp_path, {"softmax-rows": with_dynamic_names})
+    verdicts = _verdicts(launcher, tmp_path, {"softmax-rows": with_dynamic_names})
     assert verdicts["softmax-rows"].status == "refused"  # its own cell names it
     edits = {"scores": f"{answer('scores')}\nassert getattr(ops, 'so' + 'rt')\nlater = ops.softmax\n"}
-    assert all(verdict.passed for verdict in _verdicts(launcher, template, tmp_path, edits).values())
+    assert all(verdict.passed for verdict in _verdicts(launcher, tmp_path, edits).values())

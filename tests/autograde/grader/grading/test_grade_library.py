@@ -9,19 +9,14 @@ from pathlib import Path
 
 import pytest
 from autograde_case import asking
-from grade_class import solved
+from grade_class import grade_alone, released_template, solved
 
 import bertlab
 from autograde import student as student_package
 from autograde.exercises import catalogue, cells, ready_made
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Forbidden
-from autograde.grader.grading.notebook_grading import grade_notebook
-from autograde.grader.grading.results import Result
-from autograde.grader.grading.submission import LIMITS
-from autograde.grader.reading.template import Template
 from autograde.judging.judge import judge
-from autograde.release import editions
 
 STAND_INS = Path(student_package.__file__).parent / "stand_ins"
 NOTEBOOKS = list(dict.fromkeys(exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in))
@@ -43,10 +38,7 @@ def test_every_module_of_the_library_is_forbidden_everywhere_or_solves_nothing()
 
 
 def _graded(notebook, edits, launcher):
-    template = Template.read(editions.make(notebook).student.encode(), notebook)
-    text, blank = solved(edits, notebook=notebook).encode(), Result("all", "x", notebook)
-    result = grade_notebook(text, template, catalogue.of_notebook(notebook), launcher, blank, b"s" * 32, LIMITS).result
-    return {verdict.exercise: verdict for verdict in result.verdicts}
+    return grade_alone(solved(edits, notebook=notebook), launcher, released_template(notebook))[1]
 
 
 def _hidden(text: str) -> str:

@@ -29,10 +29,10 @@ from grade_class import (
 )
 
 from autograde.cli import cli
-from autograde.common.errors import SandboxError
+from autograde.common.errors import InputError, SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.grading.grade import GradeError, anything_new, find_submissions, grade
+from autograde.grader.grading.grade import anything_new, find_submissions, grade
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import regrade
@@ -76,7 +76,7 @@ def test_only_what_changed_is_graded_again_and_only_whom_was_asked_for(course, l
     report = grade(opened(course), launcher, ["right", "broken"])
     assert (report.graded, report.up_to_date) == (2, 0)
     assert grades_of(course)["right"] == 0
-    with pytest.raises(GradeError, match="no submission of nobody"):
+    with pytest.raises(InputError, match="no submission of nobody"):
         find_submissions(opened(course), ["nobody"])
 
 
@@ -210,12 +210,12 @@ def test_a_sandbox_killed_while_regrading_costs_no_points_and_is_listed(course):
 
 
 def test_an_unknown_student_is_named_before_anything_is_regraded(course):
-    with pytest.raises(GradeError, match="03_attention of right is not graded"):
+    with pytest.raises(InputError, match="03_attention of right is not graded"):
         regrade(opened(course), catalogue.find("scores"), None, ["right"])
 
 
 def _command(course, *arguments):
-    words = [sys.executable, "-m", "autograde.cli", "grade", NAME, "--course", str(course), *arguments]
+    words = [sys.executable, "-m", "autograde", "grade", NAME, "--course", str(course), *arguments]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from grade_class import FUNCTIONS as EXERCISES
-from grade_class import NOTEBOOK, answer, solved
+from grade_class import NOTEBOOK, answer, released_template, solved
 
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.mistakes import name_mistakes
@@ -15,8 +15,6 @@ from autograde.grader.grading.results import Result
 from autograde.grader.grading.run_cells import run_program
 from autograde.grader.grading.submission import LIMITS, plan_task
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
-from autograde.release import editions
 
 UNSCALED = {"scores": answer("scores").replace("/ d_attn**0.5", "")}
 
@@ -24,7 +22,7 @@ UNSCALED = {"scores": answer("scores").replace("/ d_attn**0.5", "")}
 @pytest.fixture(scope="module")
 def wrong(launcher):
     """A task with one known mistake, and what is known after its run."""
-    template = Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+    template = released_template()
     submission = read_submission(solved(UNSCALED).encode(), template)
     task = plan_task(submission, template, EXERCISES, Result("ps3", "jane", NOTEBOOK), b"s" * 32, LIMITS)
     return task, run_program(task, launcher, Budget.of(LIMITS))

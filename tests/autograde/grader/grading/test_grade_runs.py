@@ -248,7 +248,7 @@ def test_a_predictor_that_reads_the_neighbours_earns_all_points(hidden):
 def test_frequencies_as_a_bias_earn_nothing(hidden):
     """They earned 2 points; those of the hidden text itself have a lower loss than those of the training text."""
     rows, _, tokens = hidden
-    for text in (tokens, training_runs._hidden_tokens(training_run.VOCABULARY)[1].values):
+    for text in (tokens, training_runs.tokens_of(training_run.VOCABULARY, held_out=True)[1].values):
         assert _points(np.tile(np.log(_shares(text)), (*rows["masked_lm_ids"].shape, 1)), rows) == 0
     assert 6 < training_runs.baseline(RUN, rows) < 6.6 < np.log(CONFIG["vocab_size"])
 

@@ -4,37 +4,26 @@ import json
 from dataclasses import replace
 
 import pytest
-from grade_class import FUNCTIONS, LAYER, NOTEBOOK, POINTS_OF_FUNCTIONS, answer, solved
+from grade_class import FUNCTIONS, LAYER, NOTEBOOK, POINTS_OF_FUNCTIONS, answer, grade_alone, released_template, solved
 from grade_class import POINTS as POINTS_OF_ALL
 
 from autograde.exercises import catalogue
 from autograde.exercises.cells import stub_cell
 from autograde.exercises.proofs import alternatives
 from autograde.grader.grading import run_cells
-from autograde.grader.grading.notebook_grading import grade_notebook
-from autograde.grader.grading.results import Result
 from autograde.grader.grading.submission import LIMITS
-from autograde.grader.reading.template import Template
 from autograde.release import editions
 
 POINTS = POINTS_OF_FUNCTIONS
 
 
 @pytest.fixture(scope="module")
-def template():
-    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
-
-
-@pytest.fixture
-def graded(launcher, template, tmp_path):
+def graded(launcher):
     """Grades a notebook's text, by default its functions; returns the record and its verdicts by exercise."""
+    template = released_template()
 
-    def grade(text, limits=LIMITS, student="jane", secret=b"s" * 32, exercises=FUNCTIONS):
-        path = tmp_path / f"{NOTEBOOK}.ipynb"
-        path.write_bytes(text.encode() if isinstance(text, str) else text)
-        blank = Result("ps3", student, NOTEBOOK)
-        result = grade_notebook(path, template, exercises, launcher, blank, secret, limits).result
-        return result, {verdict.exercise: verdict for verdict in result.verdicts}
+    def grade(text, limits=LIMITS, student="jane", exercises=FUNCTIONS):
+        return grade_alone(text, launcher, template, exercises, limits, student)
 
     return grade
 
@@ -49,18 +38,15 @@ def test_the_solution_earns_everything_and_the_untouched_release_nothing(graded)
     assert {verdict.status for verdict in verdicts.values()} == {"not attempted"}
 
 
-def test_an_answer_may_use_what_a_cell_of_the_notebook_imports(launcher, tmp_path):
+def test_an_answer_may_use_what_a_cell_of_the_notebook_imports(launcher):
     """`check` accepts it, because the notebook's first cell has run; the grader does not run that cell."""
     first_cell = "from collections import Counter"
     assert first_cell in editions.make("01_wordpiece").student
     counting = "    counts = Counter(pair for ps, n in spelled for pair in zip(ps, ps[1:]) for _ in range(n))\n"
     head = answer("count-pairs").partition("    ### BEGIN SOLUTION")[0]
-    path = tmp_path / "01_wordpiece.ipynb"
-    path.write_text(solved({"count-pairs": head + counting + "    return dict(counts)"}, notebook="01_wordpiece"))
+    text = solved({"count-pairs": head + counting + "    return dict(counts)"}, notebook="01_wordpiece")
     exercises = (catalogue.find("count-pairs"),)
-    release = Template.read(editions.make("01_wordpiece").student.encode(), "01_wordpiece")
-    blank = Result("ps1", "jane", "01_wordpiece")
-    result = grade_notebook(path, release, exercises, launcher, blank, b"s" * 32, LIMITS).result
+    result, _ = grade_alone(text, launcher, released_template("01_wordpiece"), exercises)
     assert (result.points, result.technical) == (2, None)
 
 
@@ -119,7 +105,7 @@ def test_a_cell_that_is_no_program_costs_only_itself_and_says_why(graded):
 @pytest.mark.parametrize(
     "first", ["from google.colab import drive\ndrive.mount('/content/drive')\n", "import os\nos.chdir('/content')\n"]
 )
-def test_what_only_colab_can_do_costs_nothing_in_the_set_up(graded, template, first):
+def test_what_only_colab_can_do_costs_nothing_in_the_set_up(graded, first):
     """First seen at 8bb5020d: 0 of 29 points, since nothing behind these lines was run."""
     content = json.loads(solved({LAYER: stub_cell(answer(LAYER))}))
     setup = next(one for one in content["cells"] if "setup" in one["metadata"].get("tags", []))

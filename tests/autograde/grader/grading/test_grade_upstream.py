@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from grade_class import SECRET, answer, copied
+from grade_class import SECRET, answer, copied, hand_in
 
 from autograde.exercises import catalogue, notebooks
 from autograde.exercises.spec import Case, Exercise, Misconception, function, named, values
@@ -160,9 +160,7 @@ def _solved(notebook, edits):
 def _hand_in(course, student, early=None, late=None):
     for assignment, notebook, text in (("z-early", EARLY, early), ("a-late", LATE, late)):
         if text is not None:
-            path = course / "submitted" / student / assignment / f"{notebook}.ipynb"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
+            hand_in(course, student, text, assignment, notebook)
 
 
 def _grade(course, name, launcher, **options):
@@ -351,10 +349,8 @@ def test_what_a_submission_was_built_on_stays_with_it_until_it_is_handed_in_agai
 @pytest.mark.slow
 def test_notebooks_of_one_assignment_build_on_each_other(course, launcher, toy_catalogue):
     write_assignment(course, "both", [editions.make(name, folder=toy_catalogue) for name in (EARLY, LATE)])
-    folder = course / "submitted/ben/both"
-    folder.mkdir(parents=True)
-    (folder / f"{EARLY}.ipynb").write_text(_early({"scores": QUIRK}))
-    (folder / f"{LATE}.ipynb").write_text(_late())
+    hand_in(course, "ben", _early({"scores": QUIRK}), "both", EARLY)
+    hand_in(course, "ben", _late(), "both", LATE)
     _grade(course, "both", launcher)
     result = Result.load(Result("both", "ben", LATE).path(course))
     assert "def scale(d)" in result.upstream["attention"] and result.points == 4

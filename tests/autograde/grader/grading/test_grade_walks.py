@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from grade_class import FUNCTIONS as EXERCISES
-from grade_class import NAME, NOTEBOOK, answer, hand_in, opened, released_course, solved
+from grade_class import NAME, NOTEBOOK, answer, grade_alone, hand_in, opened, released_course, released_template, solved
 from grade_class import POINTS_OF_FUNCTIONS as POINTS
 
 from autograde.common.dependencies import ParsedCell
@@ -20,18 +20,16 @@ from autograde.exercises.planning import planner
 from autograde.grader.grading.budget import Budget, BudgetSpent
 from autograde.grader.grading.carry_forward import NOT_REACHED, STILL_WRONG
 from autograde.grader.grading.grade import anything_new, digest
-from autograde.grader.grading.notebook_grading import grade_notebook
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.submission import LIMITS
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.template import Template
 from autograde.release import editions
 from autograde.sandbox.client import _end_of
 
 
 @pytest.fixture(scope="module")
 def template():
-    return Template.read(editions.make(NOTEBOOK).student.encode(), NOTEBOOK)
+    return released_template()
 
 
 @pytest.fixture
@@ -39,9 +37,7 @@ def graded(launcher, template):
     """Grades a notebook's text; returns the record and its verdicts by exercise."""
 
     def grade(text, limits=LIMITS, exercises=EXERCISES):
-        blank = Result("ps3", "jane", NOTEBOOK)
-        result = grade_notebook(text.encode(), template, exercises, launcher, blank, b"s" * 32, limits).result
-        return result, {verdict.exercise: verdict for verdict in result.verdicts}
+        return grade_alone(text, launcher, template, exercises, limits)
 
     return grade
 
@@ -168,26 +164,28 @@ def test_a_budget_counts_all_sandboxes_and_gives_no_more_than_is_left(launcher):
         pass
 
 
-def test_megabytes_of_code_are_refused_before_they_are_parsed(template):
-    """First seen to succeed at 50562ba: nine minutes were not enough for it."""
+def _read_beside_code(template, cells: int):
+    """The solution beside so many cells of 100 kB, and the seconds of reading it."""
     cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
     content = json.loads(solved())
-    content["cells"] += [cell | {"source": f"x={n}\n" + "x=1;" * 24_900} for n in range(70)]
+    content["cells"] += [cell | {"source": f"x={n}\n" + "x=1;" * 24_900} for n in range(cells)]
     began = time.thread_time()
     submission = read_submission(json.dumps(content).encode(), template)
-    assert time.thread_time() - began < 5
+    return submission, time.thread_time() - began
+
+
+def test_megabytes_of_code_are_refused_before_they_are_parsed(template):
+    """First seen to succeed at 50562ba: nine minutes were not enough for it."""
+    submission, seconds = _read_beside_code(template, 70)
+    assert seconds < 5
     assert "holds too much code" in submission.problem.message and not submission.answers
 
 
 @pytest.mark.exhaustive
 def test_as_much_code_as_is_read_costs_seconds(template):
-    cell = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
-    content = json.loads(solved())
-    content["cells"] += [cell | {"source": f"x={n}\n" + "x=1;" * 24_900} for n in range(4)]
-    began = time.thread_time()
-    submission = read_submission(json.dumps(content).encode(), template)
+    submission, seconds = _read_beside_code(template, 3)  # the release has 118 kB, most of it pictures in texts
     assert submission.problem is None and len(submission.answers) == len(catalogue.of_notebook(NOTEBOOK))
-    assert time.thread_time() - began < 20
+    assert seconds < 20
 
 
 # --- killed from outside ---
@@ -211,9 +209,7 @@ class Killing:
 def graded_while_killed(launcher, template):
     def grade(times):
         text = solved(after={"causal-mask": "import time\ntime.sleep(3)"})
-        blank = Result("ps3", "jane", NOTEBOOK)
-        killing = Killing(launcher, times)
-        return grade_notebook(text.encode(), template, EXERCISES, killing, blank, b"s" * 32, LIMITS).result
+        return grade_alone(text, Killing(launcher, times), template, EXERCISES)[0]
 
     return grade
 
@@ -262,10 +258,7 @@ def test_an_end_is_the_programs_own_only_with_evidence(code, used, over, reason)
 @pytest.mark.exhaustive
 def test_another_file_is_tested_on_other_inputs_and_the_same_file_on_the_same(launcher, template):
     def seeds(digest):
-        blank = Result("ps3", "jane", NOTEBOOK, sha256=digest)
-        result = grade_notebook(
-            editions.make(NOTEBOOK).student.encode(), template, EXERCISES, launcher, blank, b"s" * 32, LIMITS
-        ).result
+        result, _ = grade_alone(editions.make(NOTEBOOK).student, launcher, template, EXERCISES, sha256=digest)
         return [verdict.seed for verdict in result.verdicts]
 
     assert seeds("one") == seeds("one") and not set(seeds("one")) & set(seeds("two"))

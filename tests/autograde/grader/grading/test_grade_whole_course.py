@@ -2,7 +2,7 @@
 half a class of six gets the grades that were planned for it."""
 
 import pytest
-from grade_class import open_shared_launcher, solved
+from grade_class import hand_in, open_shared_launcher, solved
 
 from autograde.exercises import catalogue, runs
 from autograde.exercises.cells import answer_cell, patched_cell, stub_cell
@@ -24,9 +24,7 @@ def course(tmp_path_factory):
         made = editions.make(name)
         write_assignment(course, name, [made])
         for student, text in (("solved", made.source), ("untouched", made.student)):
-            path = course / "submitted" / student / name / f"{name}.ipynb"
-            path.parent.mkdir(parents=True)
-            path.write_text(text, encoding="utf-8")
+            hand_in(course, student, text, name, name)
     return course
 
 
@@ -47,11 +45,7 @@ def planned(name: str) -> dict[str, tuple[str, float, float]]:
         "nothing": (editions.make(name).student, 0, 0),
         "half": (solved(stubs, notebook=name), of_half, of_half),
         "mistake": (solved({mistaken.id: mistake}, notebook=name), everything - mistaken.points, everything - 0.25),
-        "deadly": (
-            solved({first.id: "import os\nos._exit(1)"}, notebook=name),
-            everything - first.points,
-            everything - first.points,
-        ),
+        "deadly": (solved({first.id: "import os\nos._exit(1)"}, notebook=name), *[everything - first.points] * 2),
         "broken": ("hello", 0, 0),
     }
 
@@ -62,9 +56,7 @@ def test_a_class_of_six_gets_its_planned_grades(name, tmp_path):
     write_assignment(tmp_path, name, [editions.make(name)])
     plan = planned(name)
     for student, (text, _, _) in plan.items():
-        path = tmp_path / "submitted" / student / name / f"{name}.ipynb"
-        path.parent.mkdir(parents=True)
-        path.write_text(text, encoding="utf-8")
+        hand_in(tmp_path, student, text, name, name)
     with open_shared_launcher() as launcher:
         grade(open_assignment(tmp_path, name), launcher, workers=2)
     runs_of = {run.id for run in runs.RUNS}

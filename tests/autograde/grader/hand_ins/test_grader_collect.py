@@ -12,9 +12,10 @@ import zipfile
 from datetime import UTC, datetime
 
 import pytest
-from grader_course import ANSWERS, as_bytes, notebook
+from grader_course import WORK
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lms_files import make_zip
 
 from autograde.grader.book.groups import GROUPS, Groups
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, entries
@@ -25,14 +26,18 @@ from autograde.grader.hand_ins.platforms import CHOICES, Reader, choose
 from autograde.grader.hand_ins.roster import read_roster
 
 NOTEBOOKS = ["03_attention"]
-WORK = as_bytes(notebook(ANSWERS))
 
 
-def make_zip(path, files, time=(2026, 1, 30, 12, 0, 0)):
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(zipfile.ZipInfo(name, time), content, zipfile.ZIP_DEFLATED)
-    return path
+FIRST, LATER = (2026, 1, 30, 12, 0, 0), (2026, 2, 1, 0, 0, 0)
+
+
+def zipped(path, files, date=FIRST):
+    return make_zip(path, files, date)
+
+
+def take(folder, files, name="a.zip", date=FIRST, notebooks=NOTEBOOKS, **more):
+    """Collects a zip of these files in the course at `folder`."""
+    return collect(make_zip(folder / name, files, date), folder, "ps3", notebooks, **more)
 
 
 def rows(manifest, action):
@@ -73,14 +78,20 @@ def test_names_of_every_system_are_read(path, system, student, file, number, lat
     assert (named.student, named.file, named.number, named.late) == (student, file, number, late)
 
 
-def test_the_notebook_is_known_by_its_name():
-    for name in (
-        "03_attention.ipynb",
-        "Copy of 03_attention (1).ipynb",
-        "03_attention-2.ipynb.txt",
-        "my 03_ATTENTION.ipynb",
-    ):
-        assert notebook_of(name, NOTEBOOKS + ["04_encoder"]) == "03_attention"
+@pytest.mark.parametrize(
+    ("name", "notebook"),
+    [
+        ("03_attention.ipynb", "03_attention"),
+        ("Copy of 03_attention (1).ipynb", "03_attention"),
+        ("03_attention-2.ipynb.txt", "03_attention"),
+        ("my 03_ATTENTION.ipynb", "03_attention"),
+        ("04-encoder-layer.ipynb", "04_encoder_layer"),  # systems write other signs between the words
+        ("04 Encoder Layer (2).ipynb", "04_encoder_layer"),
+        ("essay.ipynb", None),
+    ],
+)
+def test_the_notebook_is_known_by_its_name(name, notebook):
+    assert notebook_of(name, ["03_attention", "04_encoder", "04_encoder_layer"]) == notebook
 
 
 COPIES = [
@@ -114,7 +125,7 @@ def test_a_name_that_differs_in_accents_takes_no_place_without_a_word(tmp_path):
                           {"student": "mu", "name": "Zoë Müller"}])  # fmt: skip
     files = {f"{name}_{number}_assignsubmission_file/03_attention.ipynb": WORK
              for number, name in enumerate(("Jose Garcia", "Zoë Müller"), start=1)}  # fmt: skip
-    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS, roster)
+    manifest = take(tmp_path, files, roster=roster)
     assert manifest.students == ["jg", "mu"]
     said = [note for note in manifest.notes if "your table" in note]
     assert len(said) == 1 and "jg: the system says 'Jose Garcia', your table 'José García'" in said[0]
@@ -123,13 +134,11 @@ def test_a_name_that_differs_in_accents_takes_no_place_without_a_word(tmp_path):
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"no": 1}', '{"platform": 3, "x": 1}', "\udcff"])
 def test_a_damaged_record_stops_nobody_and_is_named_once(tmp_path, capsys, text):
     first = {f"{name}/03_attention.ipynb": WORK for name in ("ann", "bob")}
-    collect(make_zip(tmp_path / "a.zip", first), tmp_path, "ps3", NOTEBOOKS)
+    take(tmp_path, first)
     record = tmp_path / "collected/ps3/hand_ins/ann.json"
     record.write_bytes(text.encode("utf-8", "surrogateescape"))
     assert set(HAND_INS.load_all(tmp_path, "ps3")) == {"bob"}
-    newer = make_zip(tmp_path / "b.zip", {f"{name}/03_attention.ipynb": WORK + b" " for name in ("ann", "bob")},
-                     (2026, 2, 1, 12, 0, 0))  # fmt: skip
-    manifest = collect(newer, tmp_path, "ps3", NOTEBOOKS)
+    manifest = take(tmp_path, {name: WORK + b" " for name in first}, "b.zip", LATER)
     assert {row.student: row.action for row in manifest.rows}["bob"] == "replaced"
     said = capsys.readouterr().err
     assert said.count("ann.json: expected the record of a hand-in") == 1
@@ -140,20 +149,14 @@ def test_damaged_names_stop_nobody_and_are_kept(tmp_path, capsys, text):
     file = tmp_path / "collected/people.json"
     file.parent.mkdir()
     file.write_text(text)
-    manifest = collect(make_zip(tmp_path / "a.zip", {"ann/03_attention.ipynb": WORK}), tmp_path, "ps3", NOTEBOOKS)
+    manifest = take(tmp_path, {"ann/03_attention.ipynb": WORK})
     assert manifest.students == ["ann"] and "ann" in json.loads(file.read_text())
     assert file.with_suffix(".damaged").read_text() == text
     assert capsys.readouterr().err.count("expected the students in whole characters") == 1
 
 
-@pytest.mark.parametrize("name", ["04-encoder-layer.ipynb", "04 Encoder Layer (2).ipynb"])
-def test_a_notebook_is_known_where_a_system_wrote_other_signs_between_its_words(name):
-    assert notebook_of(name, ["03_attention", "04_encoder", "04_encoder_layer"]) == "04_encoder_layer"
-    assert notebook_of("essay.ipynb", ["03_attention", "04_encoder"]) is None
-
-
 def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
-    archive = make_zip(
+    archive = zipped(
         tmp_path / "submissions.zip",
         {"doejane_4711_90210_03_attention.ipynb": WORK, "roemark_LATE_12_13_03_attention-1.ipynb": WORK + b" "},
     )
@@ -168,7 +171,7 @@ def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
 def test_nbgrader_reads_the_timestamp(tmp_path):
     from nbgrader.coursedir import CourseDirectory  # slow to import
 
-    collect(make_zip(tmp_path / "a.zip", {"d/03_attention.ipynb": WORK}), tmp_path, "ps3", NOTEBOOKS)
+    take(tmp_path, {"d/03_attention.ipynb": WORK})
     stamp = CourseDirectory().get_existing_timestamp(str(tmp_path / "submitted/d/ps3"))
     assert stamp == datetime(2026, 1, 30, 12)
 
@@ -177,14 +180,14 @@ def test_the_latest_attempt_counts_and_the_others_are_kept(tmp_path):
     files = {
         f"doe_4711_{n}_03_attention{again}.ipynb": WORK + again.encode() for n, again in enumerate(["", "-1", "-2"])
     }
-    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    manifest = take(tmp_path, files)
     assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes().endswith(b"-2")
     assert manifest.count("kept aside") == 2
     assert len(list((tmp_path / "collected/ps3/earlier/doe").iterdir())) == 2
 
 
 def test_collecting_twice_changes_nothing(tmp_path):
-    archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
+    archive = zipped(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
     collect(archive, tmp_path, "ps3", NOTEBOOKS)
     before = (tmp_path / "submitted/doe/ps3").stat().st_mtime_ns
     manifest = collect(archive, tmp_path, "ps3", NOTEBOOKS)
@@ -194,9 +197,9 @@ def test_collecting_twice_changes_nothing(tmp_path):
 
 def test_the_manifests_of_earlier_downloads_stay(tmp_path):
     """Two downloads of one name, as Canvas gives them, the first with a refused file; then one that changes nothing."""
-    first = make_zip(tmp_path / "submissions.zip", {"doe_1_2_03_attention.ipynb": WORK, "../evil_3_4_x.ipynb": WORK})
+    first = zipped(tmp_path / "submissions.zip", {"doe_1_2_03_attention.ipynb": WORK, "../evil_3_4_x.ipynb": WORK})
     collect(first, tmp_path, "ps3", NOTEBOOKS)
-    second = make_zip(tmp_path / "submissions.zip", {"roe_7_8_03_attention.ipynb": WORK})
+    second = zipped(tmp_path / "submissions.zip", {"roe_7_8_03_attention.ipynb": WORK})
     for _ in range(3):
         collect(second, tmp_path, "ps3", NOTEBOOKS)
     home = tmp_path / "collected/ps3"
@@ -210,9 +213,8 @@ def test_the_manifests_of_earlier_downloads_stay(tmp_path):
 
 def test_a_later_download_replaces_and_an_older_one_does_not(tmp_path):
     name = "doe_1_2_03_attention.ipynb"
-    collect(make_zip(tmp_path / "a.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS)
-    later = make_zip(tmp_path / "b.zip", {name: WORK + b" "}, (2026, 2, 1, 0, 0, 0))
-    assert collect(later, tmp_path, "ps3", NOTEBOOKS).count("replaced") == 1
+    take(tmp_path, {name: WORK})
+    assert take(tmp_path, {name: WORK + b" "}, "b.zip", LATER).count("replaced") == 1
     assert (tmp_path / "collected/ps3/earlier/doe/001/03_attention.ipynb").read_bytes() == WORK
     manifest = collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS)
     assert manifest.count("kept aside") == 1
@@ -220,19 +222,13 @@ def test_a_later_download_replaces_and_an_older_one_does_not(tmp_path):
 
 
 def test_killed_between_the_two_renames_the_student_keeps_the_work(tmp_path):
-    archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
+    archive = zipped(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
     collect(archive, tmp_path, "ps3", NOTEBOOKS)
     folder = tmp_path / "submitted/doe"
     (folder / "ps3").rename(folder / ".ps3.partial")
     (folder / ".ps3.partial/.whole").touch()
     assert collect(archive, tmp_path, "ps3", NOTEBOOKS).count("unchanged") == 1
     assert submitted(tmp_path) == ["doe/ps3/03_attention.ipynb"]
-
-
-def test_namesakes_get_folders_of_their_own(tmp_path):
-    files = {"doejane_1_5_03_attention.ipynb": WORK, "doejane_2_6_03_attention.ipynb": WORK}
-    manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
-    assert manifest.students == ["doejane-1", "doejane-2"]
 
 
 @pytest.mark.parametrize(
@@ -247,8 +243,7 @@ def test_namesakes_get_folders_of_their_own(tmp_path):
     ],
 )
 def test_folders_are_students_at_any_depth(tmp_path, paths, students):
-    archive = make_zip(tmp_path / "a.zip", {path: WORK + bytes([32] * n) for n, path in enumerate(paths)})
-    assert collect(archive, tmp_path, "ps3", NOTEBOOKS).students == students
+    assert take(tmp_path, {path: WORK + bytes([32] * n) for n, path in enumerate(paths)}).students == students
 
 
 class _FromMacOS(zipfile.ZipInfo):
@@ -279,15 +274,14 @@ def test_a_name_in_another_unicode_form_is_the_same_student(tmp_path):
     for number, form in enumerate(("NFC", "NFD", "NFC")):
         name = unicodedata.normalize(form, "Jürgen")
         files = {f"all/{name}/03_attention.ipynb": WORK + b" " * number, "all/Ann/03_attention.ipynb": WORK}
-        archive = make_zip(tmp_path / f"{number}.zip", files, (2026, 2, 1 + number, 0, 0, 0))
-        assert not rows(collect(archive, tmp_path, "ps3", NOTEBOOKS), "disputed")
+        assert not rows(take(tmp_path, files, f"{number}.zip", (2026, 2, 1 + number, 0, 0, 0)), "disputed")
     assert (tmp_path / "submitted/Jürgen/ps3/03_attention.ipynb").read_bytes() == WORK + b"  "
 
 
 def test_a_groups_name_in_another_unicode_form_is_the_group(tmp_path):
     GROUPS.save(Groups({"Gruppe Köln": ("ann", "ben")}), tmp_path, "ps3")
     name = unicodedata.normalize("NFD", "Gruppe Köln_17_assignsubmission_file/03_attention.ipynb")
-    assert collect(make_zip(tmp_path / "a.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS).students == ["ann"]
+    assert take(tmp_path, {name: WORK}).students == ["ann"]
 
 
 def test_a_name_that_is_not_utf_8_in_a_folder_is_refused_and_the_others_are_collected(tmp_path):
@@ -301,20 +295,20 @@ def test_a_name_that_is_not_utf_8_in_a_folder_is_refused_and_the_others_are_coll
     assert "not UTF-8" in rows(manifest, "refused")["J\ufffdrgen/03_attention.ipynb"].reason
 
 
-def test_namesakes_keep_their_folders_when_only_one_hands_in_again(tmp_path):
+def test_namesakes_get_folders_of_their_own_and_keep_them_when_only_one_hands_in_again(tmp_path):
     files = {"doejane_1_5_03_attention.ipynb": WORK, "doejane_2_6_03_attention.ipynb": WORK}
-    collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
-    later = make_zip(tmp_path / "b.zip", {"doejane_2_7_03_attention-1.ipynb": WORK + b" "}, (2026, 2, 1, 0, 0, 0))
-    assert collect(later, tmp_path, "ps3", NOTEBOOKS).students == ["doejane-2"]
+    assert take(tmp_path, files).students == ["doejane-1", "doejane-2"]
+    later = take(tmp_path, {"doejane_2_7_03_attention-1.ipynb": WORK + b" "}, "b.zip", LATER)
+    assert later.students == ["doejane-2"]
 
 
 def test_two_notebooks_that_come_separately_are_kept_together(tmp_path):
     both = ["03_attention", "04_encoder"]
     day = [(2026, 2, number, 0, 0, 0) for number in (1, 2, 3, 5)]
     first = {"d/03_attention.ipynb": WORK, "d/04_encoder.ipynb": WORK}
-    collect(make_zip(tmp_path / "a.zip", first, day[0]), tmp_path, "ps3", both)
-    collect(make_zip(tmp_path / "b.zip", {"d/03_attention.ipynb": WORK + b"3"}, day[3]), tmp_path, "ps3", both)
-    collect(make_zip(tmp_path / "c.zip", {"d/04_encoder.ipynb": WORK + b"4"}, day[2]), tmp_path, "ps3", both)
+    take(tmp_path, first, "a.zip", day[0], both)
+    take(tmp_path, {"d/03_attention.ipynb": WORK + b"3"}, "b.zip", day[3], both)
+    take(tmp_path, {"d/04_encoder.ipynb": WORK + b"4"}, "c.zip", day[2], both)
     folder = tmp_path / "submitted/d/ps3"
     assert (folder / "03_attention.ipynb").read_bytes() == WORK + b"3"
     assert (folder / "04_encoder.ipynb").read_bytes() == WORK + b"4"
@@ -332,7 +326,7 @@ def test_receipts_and_notes_are_ignored(tmp_path):
     }
     canvas = {"doe_1_text.html": b"<html>", "doe_1_link.html": b"<html>", "doe_1_2_03_attention.ipynb": WORK}
     for files, student in ((blackboard, "jdoe"), (moodle, "Jane Doe"), (canvas, "doe")):
-        manifest = collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+        manifest = take(tmp_path, files)
         assert manifest.students == [student] and manifest.count("refused") == 0
         assert manifest.count("ignored") == len(files) - 1
         assert (tmp_path / "submitted" / student / "ps3/03_attention.ipynb").read_bytes() == WORK
@@ -357,7 +351,7 @@ def test_a_csv_maps_names_numbers_logins_and_files_to_students(tmp_path, name, s
             {"student": "s4", "login": "JD7", "name": "Jo Dee"},
         ]
     )
-    manifest = collect(make_zip(tmp_path / "in.zip", {name: WORK}), tmp_path, "ps3", NOTEBOOKS, roster)
+    manifest = take(tmp_path, {name: WORK}, roster=roster)
     assert manifest.students == [student]
 
 
@@ -370,7 +364,7 @@ def test_a_file_without_a_student_is_refused_with_what_to_do(tmp_path):
 
 def test_a_pdf_alone_is_kept_so_that_the_student_gets_a_verdict(tmp_path):
     files = {"a_1_1_03_attention.pdf": b"%PDF", "b_2_2_03_attention.ipynb": WORK, "b_2_3_03_attention.pdf": b"%PDF"}
-    collect(make_zip(tmp_path / "a.zip", files), tmp_path, "ps3", NOTEBOOKS)
+    take(tmp_path, files)
     assert (tmp_path / "submitted/a/ps3/03_attention.ipynb").read_bytes() == b"%PDF"
     assert (tmp_path / "submitted/b/ps3/03_attention.ipynb").read_bytes() == WORK
 
@@ -384,12 +378,8 @@ def link_member(name, target):
 def test_hostile_archives_write_nothing_outside(tmp_path):
     path = tmp_path / "evil.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name in (
-            "../../evil_1_1_03_attention.ipynb",
-            "/etc/evil_1_1_03_attention.ipynb",
-            "C:\\x_1_1_03_attention.ipynb",
-        ):
-            archive.writestr(name, WORK)
+        for name in ("../../evil", "/etc/evil", "C:\\x"):
+            archive.writestr(f"{name}_1_1_03_attention.ipynb", WORK)
         archive.writestr(*link_member("link_1_1_03_attention.ipynb", "/etc/passwd"))
         archive.writestr("..\\..\\up_1_1_03_attention.ipynb", WORK)
         archive.writestr("bomb_2_1_03_attention.ipynb", b"\0" * (65 << 20))
@@ -412,7 +402,7 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
         inner = buffer.getvalue()
     (tmp_path / "in.zip").write_bytes(inner)
     assert "nested more than 2 deep" in list(entries(tmp_path / "in.zip"))[0].refused
-    many = make_zip(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
+    many = zipped(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
     found = list(entries(many, DownloadLimits(files=10), owner=lambda outer: "all"))
     assert len(found) == 11 and "more than 10 files" in found[-1].refused
     assert [entry.refused is None for entry in entries(many, DownloadLimits(student=5))].count(True) == 30
@@ -420,7 +410,7 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
 
 
 def test_a_member_that_is_larger_than_its_header_is_refused(tmp_path):
-    path = make_zip(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_2_1_03_attention.ipynb": WORK})
+    path = zipped(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_2_1_03_attention.ipynb": WORK})
     data = path.read_bytes().replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     path.write_bytes(data)
     manifest = collect(path, tmp_path, "ps3", NOTEBOOKS)
@@ -459,7 +449,7 @@ def test_names_never_leave_their_folder_and_never_raise(text):
 @given(st.data())
 def test_damaged_archives_never_raise(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("damaged")
-    path = make_zip(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_2_2_03_attention.ipynb": b"[]"})
+    path = zipped(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_2_2_03_attention.ipynb": b"[]"})
     raw = bytearray(path.read_bytes())
     for _ in range(3):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
@@ -474,7 +464,7 @@ _COLLECT = "from autograde.grader.hand_ins.collect import collect; collect({!r},
 @pytest.mark.exhaustive
 def test_killed_at_any_moment_and_started_again_nothing_is_lost_or_doubled(tmp_path):
     files = {f"s{n:03}_{n}_{n}_03_attention.ipynb": WORK + b" " * n for n in range(600)}
-    archive = make_zip(tmp_path / "a.zip", files)
+    archive = zipped(tmp_path / "a.zip", files)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     collect(archive, whole, "ps3", NOTEBOOKS)
     kills = 0
@@ -491,9 +481,8 @@ def test_killed_at_any_moment_and_started_again_nothing_is_lost_or_doubled(tmp_p
 
 
 def test_a_full_disk_is_reported_and_what_was_there_stays(tmp_path):
-    archive = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
-    collect(archive, tmp_path, "ps3", NOTEBOOKS)
-    later = make_zip(tmp_path / "b.zip", {"doe_1_2_03_attention.ipynb": WORK * 2}, (2026, 2, 1, 0, 0, 0))
+    take(tmp_path, {"doe_1_2_03_attention.ipynb": WORK})
+    later = zipped(tmp_path / "b.zip", {"doe_1_2_03_attention.ipynb": WORK * 2}, LATER)
     full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
     full += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(WORK)}, {len(WORK)})); "
     command = [sys.executable, "-c", full + _COLLECT.format(str(later), str(tmp_path))]

@@ -8,11 +8,12 @@ import io
 import json
 import shutil
 import zipfile
+from dataclasses import replace
 
 import nbformat
 import pytest
 from click.testing import CliRunner
-from grader_course import NB, WORK, make_gradebook, released
+from grader_course import NB, TEMPLATES, WORK, grade_as, make_gradebook, release, released, run
 from lms_files import (
     Handed,
     archive,
@@ -34,10 +35,8 @@ from autograde.grader.book.people import namer
 from autograde.grader.book.policy import POLICY
 from autograde.grader.grading.results import Result
 from autograde.grader.hand_ins.hand_in import HAND_INS
-from autograde.grader.reading.template import Template
 from autograde.judging.verdict import Verdict
 
-TEMPLATES = {"03_attention": Template.read(released(), "03_attention")}
 SORTABLE = [
     Handed("Doe, Jané", 4711, NB, WORK, 501, login="jdoe"),
     Handed("van der Berg, Anna-Lee", 4712, "all.zip", archive({"my work/" + NB: WORK}), 502, login="aberg"),
@@ -59,31 +58,34 @@ def gradebook(tmp_path_factory):
 
 @pytest.fixture
 def course(gradebook, tmp_path):
-    (tmp_path / "release/ps3").mkdir(parents=True)
-    (tmp_path / "release/ps3" / NB).write_bytes(released())
+    release(tmp_path)
     shutil.copy(gradebook, tmp_path)
     return tmp_path
-
-
-def run(course, *arguments, code=0) -> str:
-    outcome = CliRunner().invoke(cli, [*map(str, arguments), "--course", str(course)])
-    if outcome.exception and not isinstance(outcome.exception, SystemExit):
-        raise outcome.exception
-    assert outcome.exit_code == code, outcome.output
-    return outcome.output
 
 
 def grade(course, points: float = 3.0) -> list[str]:
     """All that is collected, as grading records it."""
     students = sorted(folder.name for folder in course.glob("submitted/*"))
-    advice = "Divide by the square root of d."
-    verdict = Verdict("scores", "3.1 scores", "partly" if points < 3 else "passed", points, 3, advice=(advice,))
-    with Gradebook(course) as book:
-        for student in students:
-            result = Result("ps3", student, "03_attention", (verdict,))
-            result.save(course)
-            book.write("ps3", student, [result], TEMPLATES)
+    for student in students:
+        grade_as(course, student, points)
     return students
+
+
+def collected(course, system, points: float | None = 3.0):
+    """Collects a download, and grades what is in it."""
+    run(course, "collect", "ps3", ALL[system](course / "a.zip"))
+    grade(course, points)
+
+
+def fill_canvas(course, table: str, *more, code=0) -> str:
+    """What `autograde export` prints for a gradebook of Canvas."""
+    (course / "Grades.csv").write_text(table, encoding="utf-8")
+    return run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", *more, code=code)
+
+
+def fill_moodle(course, table: str, *more, code=0) -> str:
+    (course / "w.csv").write_text(table, encoding="utf-8")
+    return run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", *more, code=code)
 
 
 def rows(path) -> list[dict]:
@@ -118,10 +120,8 @@ def test_every_download_gives_each_student_one_folder(course, system):
 
 def test_several_attempts_of_one_anonymous_student_are_one_student(course):
     ids = {1: "aB3cD", 2: "aB3cD"}
-    both = [
-        Handed("Doe, Jane", 1, NB, WORK, 90001, late=True),
-        Handed("Doe, Jane", 2, NB, WORK + b" ", 90002, late=True),
-    ]
+    first = Handed("Doe, Jane", 1, NB, WORK, 90001, late=True)
+    both = [first, replace(first, number=2, content=WORK + b" ", attachment=90002)]
     assert "1 student: 1 new" in run(course, "collect", "ps3", canvas_zip(course / "a.zip", both, ids))
     assert (course / "submitted/anon_aB3cD/ps3" / NB).read_bytes() == WORK + b" "
 
@@ -143,11 +143,9 @@ def test_blackboards_time_is_read_in_the_zone_of_the_course(course):
 
 
 def test_canvass_gradebook_is_filled_in_by_the_number_in_the_files_name(course):
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course, 2.0)
-    (course / "Grades.csv").write_text(canvas_gradebook(SORTABLE, "Attention (77)", 11), encoding="utf-8")
-    options = ("--canvas-gradebook", course / "Grades.csv", "--column", "ps3=Attention", "--to", course / "i.csv")
-    run(course, "export", "ps3", *options)
+    collected(course, "canvas", 2.0)
+    table = canvas_gradebook(SORTABLE, "Attention (77)", 11)
+    fill_canvas(course, table, "--column", "ps3=Attention", "--to", course / "i.csv")
     filled = {row["ID"]: row["Attention (77)"] for row in rows(course / "i.csv")}
     assert filled == {"": "11.00", "4711": "2", "4712": "2", "4713": "2", "99999": ""}
     assert [row["Final Score"] for row in rows(course / "i.csv")][2:] == ["0.00"] * 4
@@ -164,70 +162,55 @@ def test_a_student_without_canvass_number_is_found_by_login_or_name(course, name
     run(course, "collect", "ps3", course / "a.zip")
     grade(course)
     table = canvas_gradebook([Handed(name, 31, NB, b"", login=login)], "ps3 (1)", 11, sis=False, separator=";")
-    (course / "Grades.csv").write_text(table, encoding="utf-8")
-    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", code=not found)
+    said = fill_canvas(course, table, code=not found)
     assert (f"{name};31;{login};A;3;0.00" in said) == found
     assert found or ("1 graded and without a row:\n  doejané" in said and f"  {name} (ID 31)" in said)
 
 
 def test_no_grade_is_lost_without_a_word_and_no_namesake_gets_one(course):
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course)
-    other = [
-        Handed("Doe, Jané", 9999, NB, b"", login="jdoe2"),
-        SORTABLE[1],
-        Handed("Not, Handed", 8, NB, b"", login="n"),
-    ]
-    (course / "Grades.csv").write_text(canvas_gradebook(other, "ps3 (1)", 11), encoding="utf-8")
-    to = course / "i.csv"
-    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--to", to, code=1)
+    collected(course, "canvas")
+    others = Handed("Doe, Jané", 9999, NB, b"", login="jdoe2"), Handed("Not, Handed", 8, NB, b"", login="n")
+    table = canvas_gradebook([others[0], SORTABLE[1], others[1]], "ps3 (1)", 11)
+    said = fill_canvas(course, table, "--to", course / "i.csv", code=1)
     assert "2 graded and without a row:\n  doejané\n  roemark" in said
     assert "2 rows without a student of the course:\n  Doe, Jané (ID 9999)\n  Not, Handed (ID 8)" in said
-    assert [row["ps3 (1)"] for row in rows(to)][2:] == ["", "3", "", ""]
+    assert [row["ps3 (1)"] for row in rows(course / "i.csv")][2:] == ["", "3", "", ""]
 
 
 def test_two_rows_of_one_name_get_nothing_until_the_number_is_known(course):
     run(course, "collect", "ps3", make_zip(course / "a.zip", {f"Jane Doe/{NB}": WORK}))
     grade(course)
     both = [Handed("Doe, Jane", 1, NB, b"", login="a"), Handed("Doe, Jane", 2, NB, b"", login="b")]
-    (course / "Grades.csv").write_text(canvas_gradebook(both, "ps3 (1)", 11), encoding="utf-8")
-    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", code=1)
+    said = fill_canvas(course, canvas_gradebook(both, "ps3 (1)", 11), code=1)
     assert "1 graded and without a row:\n  Jane Doe" in said and "Doe, Jane (ID 2)" in said
 
 
 def test_a_grade_that_canvas_would_not_take_is_named_and_an_excused_student_stays_so(course):
     """gradebook_importer.rb ignores a grade in place of N/A; one in place of EX ends that the student is excused."""
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course, 2.0)
+    collected(course, "canvas", 2.0)
     table = canvas_gradebook(SORTABLE, "ps3 (1)", 11)
     for one, there in zip(SORTABLE, ("EX", "N/A")):
         table = table.replace(f",{one.login},A,,", f",{one.login},A,{there},")
-    (course / "Grades.csv").write_text(table, encoding="utf-8")
-    options = ("--canvas-gradebook", course / "Grades.csv", "--to", course / "i.csv")
-    said = run(course, "export", "ps3", *options, code=1)
+    said = fill_canvas(course, table, "--to", course / "i.csv", code=1)
     assert "2 graded, and left as they are because the system takes no grade there:" in said
     assert "  doejané, ps3: excused (EX)\n" in said and "  vanderbergannalee, ps3: N/A" in said
     assert [row["ps3 (1)"] for row in rows(course / "i.csv")][2:] == ["EX", "N/A", "2", ""]
-    (course / "Grades.csv").write_text(table.replace("11.00", "(read only)"), encoding="utf-8")
-    assert "  all students of ps3: read only\n" in run(course, "export", "ps3", *options, code=1)
+    said = fill_canvas(course, table.replace("11.00", "(read only)"), code=1)
+    assert "  all students of ps3: read only\n" in said
 
 
 def test_titles_with_commas_do_not_hide_the_separator_of_a_gradebook(course):
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course, 2.0)
+    collected(course, "canvas", 2.0)
     title = "ps3, heads, masks, dropout, norm and more, part 1, 2 and 3 (1)"
-    (course / "Grades.csv").write_text(canvas_gradebook(SORTABLE, title, 11, separator=";"), encoding="utf-8")
-    column = f"ps3={title.removesuffix(' (1)')}"
-    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--column", column)
+    table = canvas_gradebook(SORTABLE, title, 11, separator=";")
+    said = fill_canvas(course, table, "--column", f"ps3={title.removesuffix(' (1)')}")
     assert "Doe, Jané;4711;sis4711;jdoe;A;2;0.00" in said
 
 
 @pytest.mark.parametrize("system", ["moodle folders", "moodle before 4.1", "moodle flat", "moodle blind"])
 def test_moodles_worksheet_is_filled_in_with_grade_and_feedback(course, system):
-    run(course, "collect", "ps3", ALL[system](course / "a.zip"))
-    grade(course, 2.5)
-    (course / "w.csv").write_text(moodle_worksheet(FULL), encoding="utf-8")
-    run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", "--to", course / "i.csv")
+    collected(course, system, 2.5)
+    fill_moodle(course, moodle_worksheet(FULL), "--to", course / "i.csv")
     imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
     assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5, 90212: 2.5}
     assert "<li>3.1 scores: 2.5 of 3" in imported[90210][1] and "square root of d" in imported[90210][1]
@@ -235,36 +218,29 @@ def test_moodles_worksheet_is_filled_in_with_grade_and_feedback(course, system):
 
 def test_a_worksheet_that_a_spreadsheet_saved_with_semicolons_goes_back_with_commas_and_without_controls(course):
     """Moodle's import reads commas. A name in Moodle can steer the instructor's terminal."""
-    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
-    grade(course, 2.5)
+    collected(course, "moodle folders", 2.5)
     others = [*FULL, Handed("Eve\x1b[2J\x9b1m", 90299, NB, WORK)]
     lines = csv.reader(io.StringIO(moodle_worksheet(others)))
     text = "\n".join(";".join(f'"{cell}"' for cell in line) for line in lines)
-    (course / "w.csv").write_text(text, encoding="utf-8")
-    said = run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", code=1)
+    said = fill_moodle(course, text, code=1)
     assert "\x1b" not in said and "\x9b" not in said and r"Eve\x1b[2J" in said
-    run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", "--to", course / "i.csv", code=1)
+    fill_moodle(course, text, "--to", course / "i.csv", code=1)
     imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
     assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5, 90212: 2.5}
 
 
 def test_a_worksheet_in_which_moodle_would_skip_grades_is_refused(course):
-    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
-    grade(course)
-    (course / "w.csv").write_text(moodle_worksheet(FULL, most="10.00"), encoding="utf-8")
+    collected(course, "moodle folders")
     with pytest.raises(Exception, match="ps3 has 11 points, its maximum grade in Moodle is 10.00"):
-        run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv")
+        fill_moodle(course, moodle_worksheet(FULL, most="10.00"))
 
 
 def test_grades_that_moodle_would_skip_are_named(course):
     """One is locked in Moodle's gradebook; one of 0 points is skipped by Moodle's newer import."""
-    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
-    grade(course, 0.0)
+    collected(course, "moodle folders", 0.0)
     worksheet = moodle_worksheet(FULL)
     lines = [line.replace(",Yes,", ",No,") if "90210" in line else line for line in worksheet.splitlines()]
-    (course / "w.csv").write_text("\n".join(lines), encoding="utf-8")
-    options = ("--moodle-worksheet", course / "w.csv", "--to", course / "i.csv")
-    said = run(course, "export", "ps3", *options, code=1)
+    said = fill_moodle(course, "\n".join(lines), "--to", course / "i.csv", code=1)
     assert "  Jané Doe: locked or overridden in the gradebook of Moodle\n" in said
     assert "note: 0 points: Anna-Lee van der Berg, Mark Roe; newer versions of Moodle skip a 0" in said
     assert moodle_imports((course / "i.csv").read_text(encoding="utf-8")) == {}
@@ -272,10 +248,9 @@ def test_grades_that_moodle_would_skip_are_named(course):
 
 
 def test_a_worksheet_without_a_column_for_feedback_is_reported(course):
-    run(course, "collect", "ps3", ALL["moodle folders"](course / "a.zip"))
-    grade(course)
-    (course / "w.csv").write_text(moodle_worksheet(FULL).replace(",Feedback comments", ""), encoding="utf-8")
-    said = run(course, "export", "ps3", "--moodle-worksheet", course / "w.csv", "--to", course / "i.csv")
+    collected(course, "moodle folders")
+    worksheet = moodle_worksheet(FULL).replace(",Feedback comments", "")
+    said = fill_moodle(course, worksheet, "--to", course / "i.csv")
     assert "the worksheet has no column 'Feedback comments', so no feedback is in it" in said
 
 
@@ -285,9 +260,8 @@ def test_moodles_numbers_are_another_student_in_another_assignment(course):
     (course / "release/ps4").mkdir()
     (course / "release/ps4" / NB).write_bytes(released())
     run(course, "collect", "ps4", moodle_zip(course / "b.zip", [Handed("Mark Roe", 90210, NB, WORK)]))
-    assert (
-        HAND_INS.load(course, "ps4", "Mark Roe").number == "90210" and not (course / "submitted/Jané Doe/ps4").exists()
-    )
+    assert HAND_INS.load(course, "ps4", "Mark Roe").number == "90210"
+    assert not (course / "submitted/Jané Doe/ps4").exists()
 
 
 @pytest.mark.parametrize("form", ["canvas", "moodle"])
@@ -300,8 +274,7 @@ def test_an_assignment_without_grades_is_not_exported(course, form):
 
 @pytest.mark.parametrize("form", ["canvas", "csv", "json"])
 def test_a_hand_in_that_is_not_graded_yet_is_named(course, form):
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course)
+    collected(course, "canvas")
     (course / "submitted/later/ps3").mkdir(parents=True)
     assert "handed in and not graded: later" in run(course, "export", "ps3", "--format", form)
 
@@ -317,32 +290,28 @@ def packed(course, system) -> dict[str, bytes]:
 
 
 def test_canvas_takes_the_feedback_back_as_each_students_comment(course):
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course, 1.0)
+    collected(course, "canvas", 1.0)
     files = packed(course, "canvas")
     theirs = {str(one.number): (one.name, {str(one.attachment)}) for one in SORTABLE}
     assert {canvas_takes(name, theirs) for name in files} == {one.name for one in SORTABLE}
     text = nbformat.reads(files["doejané_4711_501_03_attention.ipynb"].decode(), as_version=4)
     nbformat.validate(text)
-    assert "3.1 scores: 1 of 3" in text.cells[1].source.replace("\\", "") and {
-        cell.cell_type for cell in text.cells
-    } == {"markdown"}
+    assert "3.1 scores: 1 of 3" in text.cells[1].source.replace("\\", "")
+    assert {cell.cell_type for cell in text.cells} == {"markdown"}
     (inner,) = (name for name in files if name.endswith(".zip"))
     with zipfile.ZipFile(io.BytesIO(files[inner])) as pages:
         assert pages.namelist() == ["03_attention.html"] and b"3.1 scores" in pages.read("03_attention.html")
 
 
 def test_canvas_takes_anonymous_feedback_back(course):
-    run(course, "collect", "ps3", ALL["anonymous canvas"](course / "a.zip"))
-    grade(course)
+    collected(course, "anonymous canvas")
     theirs = {"aB3cD": ("jane", {"501"}), "xY9zW": ("anna", {"502"}), "12345": ("mark", {"503"})}
     assert sorted(canvas_takes(name, theirs) for name in packed(course, "canvas")) == ["anna", "jane", "mark"]
 
 
 @pytest.mark.parametrize("system", ["moodle folders", "moodle before 4.1", "moodle flat", "moodle blind"])
 def test_moodle_takes_the_feedback_back_as_feedback_files(course, system):
-    run(course, "collect", "ps3", ALL[system](course / "a.zip"))
-    grade(course)
+    collected(course, system)
     files = packed(course, "moodle")
     taken = [moodle_takes(name, {one.number: one.name for one in FULL}) for name in files]
     assert sorted(taken) == sorted((one.name, "03_attention_feedback.html") for one in FULL)
@@ -350,8 +319,7 @@ def test_moodle_takes_the_feedback_back_as_feedback_files(course, system):
 
 
 def test_feedback_for_a_system_that_the_work_did_not_come_from_is_named(course):
-    run(course, "collect", "ps3", ALL["blackboard"](course / "a.zip"))
-    grade(course)
+    collected(course, "blackboard")
     with pytest.raises(Exception, match="the hand-in came from blackboard, not from canvas"):
         run(course, "feedback", "ps3", "--zip", "canvas")
 
@@ -360,8 +328,7 @@ def test_feedback_for_a_system_that_the_work_did_not_come_from_is_named(course):
 
 
 def test_names_are_on_every_page_once_they_are_known(course):
-    run(course, "collect", "ps3", ALL["canvas"](course / "a.zip"))
-    grade(course)
+    collected(course, "canvas")
     assert "doejan" in run(course, "total").splitlines()[1]
     (course / "class.csv").write_text("student,name,id\ndoejané,Jané Doe,4711\n", encoding="utf-8")
     run(course, "collect", "ps3", course / "a.zip", "--students", course / "class.csv")
@@ -376,8 +343,7 @@ def test_times_are_shown_in_the_zone_of_the_course(course):
     run(course, "policy", "--timezone", "America/New_York")
     assert "2026-02-03 23:59:00 EST" in run(course, "due", "ps3", "2026-02-03 23:59")
     assert "2026-02-03 23:59:00 EST" in run(course, "status")
-    run(course, "collect", "ps3", ALL["folders"](course / "a.zip"))
-    grade(course)
+    collected(course, "folders")
     run(course, "export", "--format", "json", "--to", course / "g.json")
     (first, *_) = json.loads((course / "g.json").read_text())
     assert first["timestamp"].endswith("-05:00")

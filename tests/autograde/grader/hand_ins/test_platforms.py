@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from lms_files import canvas_gradebook
-from test_lms import ALL, NB, SORTABLE, WORK, course, grade, gradebook, rows, run  # noqa: F401 (fixtures)
+from test_lms import ALL, NB, SORTABLE, WORK, collected, course, fill_canvas, grade, gradebook, rows, run  # noqa: F401 (fixtures)
 
 from autograde.grader.hand_ins.hand_in import HAND_INS
 
@@ -59,12 +59,10 @@ def test_anonymous_students_get_their_times_by_canvass_anonymous_id(course):  # 
 
 
 def test_grades_of_anonymous_students_go_out_when_names_are_shown_again(course):  # noqa: F811
-    run(course, "collect", "ps3", ALL["anonymous canvas"](course / "a.zip"))
-    grade(course)
+    collected(course, "anonymous canvas")
     run(course, "collect", "ps3", ALL["canvas"](course / "b.zip"))
     grade(course)
-    (course / "Grades.csv").write_text(canvas_gradebook(SORTABLE, "ps3 (1)", 11), encoding="utf-8")
-    said = run(course, "export", "ps3", "--canvas-gradebook", course / "Grades.csv", "--to", course / "i.csv", code=1)
+    said = fill_canvas(course, canvas_gradebook(SORTABLE, "ps3 (1)", 11), "--to", course / "i.csv", code=1)
     assert "3 graded and without a row:\n  anon_12345" in said
     assert [row["ps3 (1)"] for row in rows(course / "i.csv")][2:] == ["3", "3", "3", ""]
 
@@ -83,7 +81,5 @@ def test_systems_without_an_import_get_a_csv_and_pages(course, system):  # noqa:
     run(course, "export", "ps3", "--to", course / "g.csv")
     assert {row["student"]: row["score"] for row in rows(course / "g.csv")} == dict.fromkeys(students, "2.5")
     run(course, "feedback", "ps3")
-    assert (
-        sorted(path.parent.parent.name for path in course.glob("feedback/*/ps3/*.html")) == students
-        and len(students) == 3
-    )
+    pages = sorted(path.parent.parent.name for path in course.glob("feedback/*/ps3/*.html"))
+    assert pages == students and len(students) == 3

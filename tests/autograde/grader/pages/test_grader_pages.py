@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograde.common.errors import InputError
 from autograde.grader.grading.results import Result
 from autograde.grader.pages.feedback import ByHand, feedback_page, write_feedback
-from autograde.grader.pages.report import ReportError, report_page
+from autograde.grader.pages.report import report_page
 from autograde.judging.verdict import PartResult, Picture, Verdict
 
 ATTACK = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{7*7}}{% raw %}&lt;"
@@ -193,7 +194,7 @@ def test_the_report_is_the_same_bytes_every_time():
 
 
 def test_a_report_on_nothing_says_what_to_do():
-    with pytest.raises(ReportError, match="autograde grade"):
+    with pytest.raises(InputError, match="autograde grade"):
         report_page([], "ps3")
 
 

@@ -6,7 +6,7 @@ import math
 import re
 
 import pytest
-from grader_course import ANSWERS, NAMES, STUBS, as_bytes, cell, notebook, released
+from grader_course import ANSWERS, NAMES, STUBS, TEMPLATE, as_bytes, cell, notebook
 
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
@@ -15,8 +15,6 @@ from autograde.grader.reading.notebook import MAX_CELLS, read_notebook
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.source import without_commands
 from autograde.grader.reading.template import Template, TemplateError
-
-TEMPLATE = Template.read(released(), "03_attention")
 
 
 def read(content):
@@ -231,15 +229,11 @@ def test_commands_become_comments_and_python_stays(source, expected):
 )
 def test_a_module_that_is_not_here_ends_only_the_lines_that_need_it(source, left):
     """Colab has modules of its own, and students install others: an unused one shall cost nothing."""
-    (cell,) = [one for one in read(notebook(ANSWERS) | {"cells": [cell_of(source)]}).program if "x = 1" in one.source]
-    assert cell.source.count("\n") == source.count("\n")
+    (read_cell,) = [one for one in read(notebook(ANSWERS) | {"cells": [cell(source)]}).program if "x = 1" in one.source]
+    assert read_cell.source.count("\n") == source.count("\n")
     names = {}
-    exec(compile(cell.source, "cell", "exec"), names)
+    exec(compile(read_cell.source, "cell", "exec"), names)
     assert {name: names[name] for name in left} == left and not {"y", "n", "drive"} - left.keys() & names.keys()
-
-
-def cell_of(source):
-    return cell(source)
 
 
 def test_a_module_that_is_here_or_the_students_own_is_left_alone():

@@ -7,7 +7,7 @@ from pathlib import Path
 import copying_class
 import pytest
 from click.testing import CliRunner
-from grader_course import ANSWERS, STUBS, as_bytes, cell, notebook, released
+from grader_course import ANSWERS, STUBS, TEMPLATE, as_bytes, cell, notebook, release
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_grader_pages import ATTACK, Page, assert_harmless
@@ -17,10 +17,11 @@ from autograde.exercises import catalogue
 from autograde.grader.book.course import make_course
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
-from autograde.grader.similarity import answer_of, answers_of, compare, given_to_everybody, similarity_page
+from autograde.grader.similarity.hand_ins import answer_of, answers_of, given_to_everybody
+from autograde.grader.similarity.page import similarity_page
+from autograde.grader.similarity.pairs import compare
 from autograde.grader.similarity.programs import K, hidden_ways, passages_of, tokens_of
 
-TEMPLATE = Template.read(released(), "03_attention")
 LONG = '''
 def attention_weights(scores, mask=None):
     """Weights of the tokens."""
@@ -203,15 +204,13 @@ def test_an_own_module_is_part_of_the_answer_that_uses_it(answer):
 
 def test_the_command_reads_own_modules(tmp_path):
     make_course(tmp_path)
-    release = tmp_path / "release/ps3/03_attention.ipynb"
-    release.parent.mkdir(parents=True)
-    release.write_bytes(released())
+    release(tmp_path)
     for student in ("ada", "bob"):
         folder = tmp_path / "submitted" / student / "ps3"
         (folder / "mybert").mkdir(parents=True)
         (folder / "mybert/helpers.py").write_text(LONG)
         content = notebook(STUBS | {"weights": "from mybert.helpers import attention_weights"})
-        (folder / release.name).write_bytes(as_bytes(content))
+        (folder / "03_attention.ipynb").write_bytes(as_bytes(content))
     done = CliRunner().invoke(cli, ["similarity", "ps3", "--json", "--course", str(tmp_path)], catch_exceptions=False)
     assert [one["students"] for one in json.loads(done.stdout)["identical"]] == [["ada", "bob"]]
 
