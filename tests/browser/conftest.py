@@ -131,20 +131,20 @@ def press(page, cell) -> str:
 
 
 def give(page, exercise: str, points: str) -> None:
-    """Writes points into an exercise's field, as by hand, and waits until formgrader has kept them."""
-    field = page.locator(f"input#check-{exercise}[placeholder]")  # the automatic points, once formgrader has loaded
-    field.wait_for()
-    with page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT") as kept:
-        field.fill(points)
-        field.press("Tab")
-    assert kept.value.ok, kept.value.text()
+    """Writes points into an exercise's field, as by hand."""
+    _write(page, f"input#check-{exercise}", "grade", points)
 
 
 def comment(page, exercise: str, text: str) -> None:
-    """Writes a comment under an answer, and waits until formgrader has kept it."""
-    field = page.locator(f"textarea#{exercise}-comment[placeholder]")  # as above
+    """Writes a comment under an answer."""
+    _write(page, f"textarea#{exercise}-comment", "comment", text)
+
+
+def _write(page, place: str, kind: str, text: str) -> None:
+    """Fills in a field, and waits until formgrader has kept it."""
+    field = page.locator(f"{place}[placeholder]")  # which it has once formgrader has loaded
     field.wait_for()
-    with page.expect_response(lambda one: "/api/comment/" in one.url and one.request.method == "PUT") as kept:
+    with page.expect_response(lambda one: f"/api/{kind}/" in one.url and one.request.method == "PUT") as kept:
         field.fill(text)
         field.press("Tab")
     assert kept.value.ok, kept.value.text()

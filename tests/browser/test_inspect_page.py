@@ -6,6 +6,12 @@ import numpy as np
 import pytest
 from tiny_model import tiny_model, tiny_tokenizer
 
+from bertlab import families
+from bertlab.analysis.inspection import inspect_model, write_page
+from bertlab.analysis.readings import read_text
+from bertlab.analysis.senses import SenseExample
+from bertlab.models import PreTrainingModel
+
 pytestmark = pytest.mark.browser
 
 TEXTS = ["the [MASK] of a river.", "a bird is a robin", "<img src=x onerror=document.title=1>"]
@@ -13,9 +19,6 @@ TEXTS = ["the [MASK] of a river.", "a bird is a robin", "<img src=x onerror=docu
 
 @pytest.fixture(scope="module")
 def page_file(tmp_path_factory):
-    from bertlab.analysis.inspection import inspect_model, write_page
-    from bertlab.analysis.senses import SenseExample
-
     senses = [SenseExample.marked(sense, text) for sense, text in [("a", "the *bank*"), ("<b>", "a *bank*")]]
     path = tmp_path_factory.mktemp("page") / "inside.html"
     write_page(path, inspect_model(tiny_model(), tiny_tokenizer(), TEXTS[:2], name="<i>tiny</i>", senses=senses))
@@ -38,8 +41,6 @@ def page(browser, page_file):
 
 
 def attention(text):
-    from bertlab.analysis.readings import read_text
-
     return read_text(tiny_model().backbone, tiny_tokenizer(), text)
 
 
@@ -96,8 +97,6 @@ def test_another_text_is_chosen_and_a_lens_cell_shows_the_next_best(page):
 
 
 def test_texts_of_the_user_are_only_text(page, tmp_path):
-    from bertlab.analysis.inspection import inspect_model, write_page
-
     assert page.title() == "Inside <i>tiny</i>" and page.locator("h1 i").count() == 0
     assert page.locator("#senses ~ div b b").count() == 0
     path = tmp_path / "other.html"
@@ -118,9 +117,6 @@ def test_nothing_is_wider_than_the_window(page, pictures, width):
 
 def without_attention():
     """A small language model in both directions."""
-    from bertlab import families
-    from bertlab.models import PreTrainingModel
-
     return PreTrainingModel(
         families.family("elmo").config(
             vocab_size=17, hidden_size=8, intermediate_size=6, max_characters=8, character_size=3, filters=((1, 4),)
@@ -129,8 +125,6 @@ def without_attention():
 
 
 def test_a_page_without_attention_has_two_lenses_and_changes_its_text(page, tmp_path):
-    from bertlab.analysis.inspection import inspect_model, write_page
-
     path = tmp_path / "other.html"
     write_page(path, inspect_model(without_attention(), tiny_tokenizer(), ["the river.", "a bird is a robin"]))
     page.goto(path.as_uri())

@@ -9,9 +9,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from sandbox_case import small_zygote
 
-from autograde.common.errors import SandboxError
-from autograde.sandbox import bubblewrap, launchers, seccomp
+from autograde.sandbox import bubblewrap, seccomp
 
 CANARY = "CANARY-7f3a91"
 SECRET_NAME = "AUTOGRADE_HOSTILE_SECRET"
@@ -107,10 +107,5 @@ def _victim():
 @pytest.fixture(scope="session")
 def launcher(world):
     """A zygote with the small packages only: TensorFlow's seconds are spent in the exhaustive tests."""
-    try:
-        small = ("numpy", "IPython.core.interactiveshell", "matplotlib_inline.backend_inline")
-        zygote = launchers.Zygote(packages={}, preload=small)
-    except SandboxError as error:
-        pytest.skip(f"no sandbox can be made here: {error}")
-    with zygote:
+    with small_zygote() as zygote:
         yield zygote

@@ -35,18 +35,25 @@ from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.hand_in_times import read_times
 from autograde.grader.hand_ins.roster import read_roster
 
-NB = ["03_attention"]
+NB = "03_attention.ipynb"
 OTHERS, MINE = as_bytes(notebook(ANSWERS)), as_bytes(notebook(ANSWERS)) + b" "
-VICTIM = Handed("Victim, Ann", 11, "03_attention.ipynb", OTHERS, attachment=501)
+VICTIM = Handed("Victim, Ann", 11, NB, OTHERS, attachment=501)
 FUTURE = (2030, 1, 1, 0, 0, 0)
+
+
+ANN = Handed("Ann Lee", 0, NB, OTHERS, login="ann")
 
 
 def mallory(file: str, content: bytes = MINE, **more) -> Handed:
     return Handed("Mallory", 66, file, content, **{"attachment": 999} | more)
 
 
+def collected(download, course, roster=None, **options):
+    return collect(download, course, "ps3", ["03_attention"], roster, **options)
+
+
 def work(course, student: str) -> bytes | None:
-    path = course / "submitted" / student / "ps3" / "03_attention.ipynb"
+    path = course / "submitted" / student / "ps3" / NB
     return path.read_bytes() if path.exists() else None
 
 
@@ -62,9 +69,7 @@ def work(course, student: str) -> bytes | None:
 @pytest.mark.parametrize("victim_first", [True, False])
 def test_a_name_like_another_systems_names_nobody(tmp_path, file, victim_first):
     both = [VICTIM, mallory(file)]
-    collect(
-        canvas_zip(tmp_path / "a.zip", both if victim_first else both[::-1]), tmp_path, "ps3", NB, platform="canvas"
-    )
+    collected(canvas_zip(tmp_path / "a.zip", both if victim_first else both[::-1]), tmp_path, platform="canvas")
     assert work(tmp_path, "victimann") == OTHERS
     assert {path.parts[-3] for path in tmp_path.glob("submitted/*/*/*.ipynb")} <= {"victimann", "mallory"}
 
@@ -90,20 +95,18 @@ def test_nothing_inside_an_archive_names_anybody(tmp_path, inner, system):
     victim, attacker = VICTIM, mallory("all.zip", packed, login="mallory")
     names = {
         "canvas": lambda: canvas_zip(tmp_path / "a.zip", [victim, attacker]),
-        "moodle": lambda: moodle_zip(
-            tmp_path / "a.zip", [Handed("Ann Victim", 11, "03_attention.ipynb", OTHERS), attacker]
-        ),
+        "moodle": lambda: moodle_zip(tmp_path / "a.zip", [Handed("Ann Victim", 11, NB, OTHERS), attacker]),
         "blackboard": lambda: blackboard_zip(
             tmp_path / "a.zip",
             "Week 3",
-            [Handed("Ann Victim", 0, "03_attention.ipynb", OTHERS, login="victimann"), attacker],
+            [Handed("Ann Victim", 0, NB, OTHERS, login="victimann"), attacker],
         ),
         "folders": lambda: make_zip(
             tmp_path / "a.zip", {"victimann/03_attention.ipynb": OTHERS, "mallory/all.zip": packed}
         ),
         "files": lambda: make_zip(tmp_path / "a.zip", {"03_attention_victimann.ipynb": OTHERS, "mallory.zip": packed}),
     }
-    collect(names[system](), tmp_path, "ps3", NB, roster)
+    collected(names[system](), tmp_path, roster)
     assert work(tmp_path, "victimann") == OTHERS
     assert {path.name.casefold() for path in tmp_path.glob("submitted/*")} == {"victimann", "mallory"}
 
@@ -112,67 +115,67 @@ def test_a_number_of_the_roster_in_a_name_names_nobody(tmp_path):
     roster = read_roster([{"student": "victimann", "id": "11", "name": "Ann Victim"}, {"student": "eve", "id": "66"}])
     for name in ("11", "victimann"):  # what Mallory calls herself where the system lets her
         course = tmp_path / name
-        handed = [VICTIM, Handed(name, 67, "03_attention.ipynb", MINE, attachment=999)]
-        manifest = collect(canvas_zip(tmp_path / f"{name}.zip", handed), course, "ps3", NB, roster)
+        handed = [VICTIM, Handed(name, 67, NB, MINE, attachment=999)]
+        manifest = collected(canvas_zip(tmp_path / f"{name}.zip", handed), course, roster)
         assert work(course, "victimann") == OTHERS, manifest.rows
 
 
 def test_names_that_two_systems_could_have_written_are_refused_until_one_is_chosen(tmp_path):
     alone = canvas_zip(tmp_path / "a.zip", [mallory("x_victim_attempt_2030-01-01-00-00-00_03_attention.ipynb")])
     with pytest.raises(CollectError, match="Canvas and Blackboard.*--from canvas or --from blackboard"):
-        collect(alone, tmp_path, "ps3", NB)
-    assert collect(alone, tmp_path, "ps3", NB, platform="canvas").students == ["mallory"]
+        collected(alone, tmp_path)
+    assert collected(alone, tmp_path, platform="canvas").students == ["mallory"]
 
 
 def test_a_mixture_of_systems_is_refused_with_what_to_do(tmp_path):
     mixed = make_zip(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": OTHERS, "notes of mine.ipynb": MINE})
     with pytest.raises(CollectError, match="1 of 2 names .* 'notes of mine.ipynb' is not.*--from canvas"):
-        collect(mixed, tmp_path, "ps3", NB)
-    manifest = collect(mixed, tmp_path, "ps3", NB, platform="canvas")
+        collected(mixed, tmp_path)
+    manifest = collected(mixed, tmp_path, platform="canvas")
     assert manifest.students == ["doe"] and manifest.count("refused") == 1
 
 
 def test_a_date_inside_an_archive_does_not_backdate(tmp_path):
     """A folder of files: the date is that of the file that the instructor got."""
     (tmp_path / "in").mkdir()
-    packed = archive({"03_attention.ipynb": MINE}, (2020, 1, 1, 0, 0, 0))
+    packed = archive({NB: MINE}, (2020, 1, 1, 0, 0, 0))
     (tmp_path / "in/03_attention_mallory.zip").write_bytes(packed)
-    manifest = collect(tmp_path / "in", tmp_path, "ps3", NB)
+    manifest = collected(tmp_path / "in", tmp_path)
     assert manifest.rows[0].timestamp > "2025"
     assert (tmp_path / "submitted/mallory/ps3/timestamp.txt").read_text() > "2025"
 
 
 def test_a_date_inside_an_archive_does_not_win_over_a_later_upload(tmp_path):
-    first = mallory("a.zip", archive({"03_attention.ipynb": MINE}, FUTURE), attachment=700)
-    collect(canvas_zip(tmp_path / "a.zip", [first, VICTIM]), tmp_path, "ps3", NB)
-    later = mallory("b.zip", archive({"03_attention.ipynb": OTHERS}, (1999, 1, 1, 0, 0, 0)), attachment=701)
-    collect(canvas_zip(tmp_path / "b.zip", [later, VICTIM]), tmp_path, "ps3", NB)
+    first = mallory("a.zip", archive({NB: MINE}, FUTURE), attachment=700)
+    collected(canvas_zip(tmp_path / "a.zip", [first, VICTIM]), tmp_path)
+    later = mallory("b.zip", archive({NB: OTHERS}, (1999, 1, 1, 0, 0, 0)), attachment=701)
+    collected(canvas_zip(tmp_path / "b.zip", [later, VICTIM]), tmp_path)
     assert work(tmp_path, "mallory") == OTHERS
-    collect(tmp_path / "a.zip", tmp_path, "ps3", NB)  # the older download once more
+    collected(tmp_path / "a.zip", tmp_path)  # the older download once more
     assert work(tmp_path, "mallory") == OTHERS
 
 
 def test_a_display_name_that_contains_anothers_name_and_number_replaces_nothing(tmp_path):
     """Canvas takes _5_ out of a name before it takes out what is no letter: this one passes it by."""
     forger = Handed("victimann_11-_9999-_y", 66, "x.ipynb", MINE, attachment=1000)
-    manifest = collect(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, "ps3", NB)
+    manifest = collected(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path)
     assert work(tmp_path, "victimann") == OTHERS and manifest.count("disputed") == 1
-    alone = collect(canvas_zip(tmp_path / "c.zip", [forger]), tmp_path / "alone", "ps3", NB)
+    alone = collected(canvas_zip(tmp_path / "c.zip", [forger]), tmp_path / "alone")
     assert "can be read as another student's too" in alone.notes[0]
-    collect(canvas_zip(tmp_path / "b.zip", [forger], downloaded=FUTURE), tmp_path, "ps3", NB)
+    collected(canvas_zip(tmp_path / "b.zip", [forger], downloaded=FUTURE), tmp_path)
     assert work(tmp_path, "victimann") == OTHERS
     assert MINE in [path.read_bytes() for path in tmp_path.glob("collected/ps3/disputed/victimann/*")]
 
 
 def test_two_claims_on_one_student_are_reported_and_an_earlier_hand_in_stays(tmp_path):
-    collect(canvas_zip(tmp_path / "a.zip", [VICTIM]), tmp_path, "ps3", NB)
+    collected(canvas_zip(tmp_path / "a.zip", [VICTIM]), tmp_path)
     (tmp_path / "in").mkdir()
     (tmp_path / "in/03_attention_victimann.ipynb").write_bytes(MINE)
-    (row,) = collect(tmp_path / "in", tmp_path, "ps3", NB).rows
+    (row,) = collected(tmp_path / "in", tmp_path).rows
     assert row.action == "disputed" and "name the student in a CSV" in row.reason
     assert work(tmp_path, "victimann") == OTHERS
     roster = read_roster([{"student": "victimann", "file": "03_attention_victimann.ipynb"}])  # the instructor decides
-    assert collect(tmp_path / "in", tmp_path, "ps3", NB, roster).rows[0].action == "replaced"
+    assert collected(tmp_path / "in", tmp_path, roster).rows[0].action == "replaced"
     assert work(tmp_path, "victimann") == MINE
     assert (tmp_path / "collected/ps3/earlier/victimann/001/03_attention.ipynb").read_bytes() == OTHERS
 
@@ -181,7 +184,7 @@ def test_two_files_that_name_one_student_are_both_kept_and_neither_counts(tmp_pa
     (tmp_path / "in").mkdir()
     (tmp_path / "in/03_attention_ann.ipynb").write_bytes(OTHERS)
     (tmp_path / "in/Copy of 03_attention_ann.ipynb").write_bytes(MINE)
-    manifest = collect(tmp_path / "in", tmp_path, "ps3", NB)
+    manifest = collected(tmp_path / "in", tmp_path)
     assert manifest.count("disputed") == 2 and work(tmp_path, "ann") is None
     assert {path.read_bytes() for path in tmp_path.glob("collected/ps3/disputed/ann/*")} == {OTHERS, MINE}
 
@@ -189,9 +192,9 @@ def test_two_files_that_name_one_student_are_both_kept_and_neither_counts(tmp_pa
 def test_folders_in_the_only_students_folder_are_not_other_students(tmp_path):
     """The second download is Mallory's alone: all entries share her folder, as if it were the download's."""
     both = {"ann/03_attention.ipynb": OTHERS, "mallory/03_attention.ipynb": OTHERS}
-    collect(make_zip(tmp_path / "a.zip", both), tmp_path, "ps3", NB)
+    collected(make_zip(tmp_path / "a.zip", both), tmp_path)
     alone = {"mallory/ann/03_attention.ipynb": MINE, "mallory/ben/03_attention.ipynb": MINE}
-    collect(make_zip(tmp_path / "b.zip", alone, FUTURE), tmp_path, "ps3", NB)
+    collected(make_zip(tmp_path / "b.zip", alone, FUTURE), tmp_path)
     assert work(tmp_path, "ann") == OTHERS and work(tmp_path, "mallory") == MINE and work(tmp_path, "ben") is None
 
 
@@ -200,14 +203,13 @@ def test_folders_in_the_only_students_folder_are_not_other_students(tmp_path):
 def test_a_login_that_ends_like_anothers_is_not_the_others(tmp_path, receipts, order):
     """Eve's login is smith_eve_ann or eve_ann, Ann's is ann: in Blackboard's names, _ is before a login and in it."""
     for name, login in {"a": "eve_ann", "b": "ann_eve"}.items():
-        ann = Handed("Ann Lee", 0, "03_attention.ipynb", OTHERS, login="ann")
-        eve = Handed("Eve Roe", 0, "03_attention.ipynb", MINE, login=login, time="2026-02-01-15-00-00")
+        eve = Handed("Eve Roe", 0, NB, MINE, login=login, time="2026-02-01-15-00-00")
         entries = []
-        for one in (ann, eve)[::order]:
+        for one in (ANN, eve)[::order]:
             beginning = f"Week 3_{one.login}_attempt_{one.time}"
             entries += [(f"{beginning}.txt", receipt("Week 3", one).encode())] if receipts else []
             entries += [(f"{beginning}_{one.file}", one.content)]
-        collect(make_zip(tmp_path / f"{name}.zip", entries), tmp_path / name, "ps3", NB)
+        collected(make_zip(tmp_path / f"{name}.zip", entries), tmp_path / name)
         assert work(tmp_path / name, "ann") == OTHERS and work(tmp_path / name, login) == MINE
 
 
@@ -215,40 +217,38 @@ def test_a_login_that_ends_like_anothers_is_not_the_others(tmp_path, receipts, o
 def test_a_file_that_looks_like_a_receipt_names_nobody(tmp_path, forged_first):
     beginning = "Week 3_eve_ann_attempt_2026-02-01-15-00-00"
     forged = (f"{beginning}_a.txt", b"Name: Ann Lee (ann)\n")
-    ann = Handed("Ann Lee", 0, "03_attention.ipynb", OTHERS, login="ann")
-    eve = Handed("Eve Roe", 0, "03_attention.ipynb", MINE, login="eve_ann")
+    eve = Handed("Eve Roe", 0, NB, MINE, login="eve_ann")
     honest = [
-        ("Week 3_ann_attempt_2026-01-30-15-00-00.txt", receipt("Week 3", ann).encode()),
+        ("Week 3_ann_attempt_2026-01-30-15-00-00.txt", receipt("Week 3", ANN).encode()),
         ("Week 3_ann_attempt_2026-01-30-15-00-00_03_attention.ipynb", OTHERS),
         (f"{beginning}.txt", receipt("Week 3", eve).encode()),
         (f"{beginning}_03_attention.ipynb", MINE),
     ]
-    collect(make_zip(tmp_path / "a.zip", [forged, *honest] if forged_first else [*honest, forged]), tmp_path, "ps3", NB)
+    collected(make_zip(tmp_path / "a.zip", [forged, *honest] if forged_first else [*honest, forged]), tmp_path)
     assert work(tmp_path, "ann") == OTHERS and work(tmp_path, "eve_ann") == MINE
     assert People(tmp_path)["eve_ann"].name == "Eve Roe"
 
 
 def test_a_login_in_blackboard_that_may_be_part_of_one_replaces_nothing(tmp_path):
     """Without a receipt, in a download of one student."""
-    ann = Handed("Ann Lee", 0, "03_attention.ipynb", OTHERS, login="ann")
-    collect(blackboard_zip(tmp_path / "a.zip", "Week 3", [ann]), tmp_path, "ps3", NB)
+    collected(blackboard_zip(tmp_path / "a.zip", "Week 3", [ANN]), tmp_path)
     alone = make_zip(tmp_path / "b.zip", {"Week 3_eve_ann_attempt_2026-02-01-15-00-00_03_attention.ipynb": MINE})
-    assert collect(alone, tmp_path, "ps3", NB).count("disputed") == 1 and work(tmp_path, "ann") == OTHERS
+    assert collected(alone, tmp_path).count("disputed") == 1 and work(tmp_path, "ann") == OTHERS
 
 
 @pytest.mark.parametrize("name", ["jane doe", "Jane\u200b Doe", "JANE DOE"])
 def test_a_name_in_other_letters_does_not_take_a_known_student_apart(tmp_path, name):
     """Moodle gives other numbers in each assignment: only the name shows who Jane is."""
-    jane, again = (Handed("Jane Doe", number, "03_attention.ipynb", OTHERS) for number in (5, 9))
-    collect(moodle_zip(tmp_path / "a.zip", [jane]), tmp_path, "ps2", NB)
-    forger = Handed(name, 10, "03_attention.ipynb", MINE)
-    manifest = collect(moodle_zip(tmp_path / "b.zip", [again, forger]), tmp_path, "ps3", NB)
+    jane, again = (Handed("Jane Doe", number, NB, OTHERS) for number in (5, 9))
+    collect(moodle_zip(tmp_path / "a.zip", [jane]), tmp_path, "ps2", ["03_attention"])
+    forger = Handed(name, 10, NB, MINE)
+    manifest = collected(moodle_zip(tmp_path / "b.zip", [again, forger]), tmp_path)
     assert work(tmp_path, "Jane Doe") == OTHERS and len(manifest.students) == 2
     assert any("2 students are called jane doe" in note for note in manifest.notes)
 
 
-GROUP = Handed("Group 1", 11, "03_attention.ipynb", OTHERS, attachment=501)
-FORGED = Handed("Group 1", 66, "03_attention.ipynb", MINE, attachment=900)
+GROUP = Handed("Group 1", 11, NB, OTHERS, attachment=501)
+FORGED = Handed("Group 1", 66, NB, MINE, attachment=900)
 
 
 @pytest.mark.parametrize("known", ["nobody", "the attacker", "the members"])
@@ -262,9 +262,9 @@ def test_a_groups_name_as_ones_own_replaces_nothing(tmp_path, system, known):
     ).items():
         people.learn(student, canvas=number)
     people.save()
-    collect(system(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB)
+    collected(system(tmp_path / "a.zip", [GROUP]), tmp_path)
     assert work(tmp_path, "ann") == OTHERS
-    rows = collect(system(tmp_path / "b.zip", [FORGED], downloaded=FUTURE), tmp_path, "ps3", NB).rows
+    rows = collected(system(tmp_path / "b.zip", [FORGED], downloaded=FUTURE), tmp_path).rows
     assert work(tmp_path, "ann") == OTHERS
     if system is moodle_zip or known == "nobody":
         assert rows[0].action == "disputed" and "the user id in it is 66, was 11 before" in rows[0].reason
@@ -279,9 +279,9 @@ def test_a_member_hands_in_again_for_the_group(tmp_path):
     people.learn("ann", canvas="11")
     people.learn("ben", canvas="12")
     people.save()
-    collect(canvas_zip(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB)
-    again = Handed("Group 1", 12, "03_attention.ipynb", MINE, attachment=900)
-    assert collect(canvas_zip(tmp_path / "b.zip", [again]), tmp_path, "ps3", NB).count("replaced") == 1
+    collected(canvas_zip(tmp_path / "a.zip", [GROUP]), tmp_path)
+    again = Handed("Group 1", 12, NB, MINE, attachment=900)
+    assert collected(canvas_zip(tmp_path / "b.zip", [again]), tmp_path).count("replaced") == 1
 
 
 @pytest.mark.parametrize("by_list", [True, False])
@@ -289,11 +289,9 @@ def test_the_name_of_a_punctual_student_gives_nobody_elses_time(tmp_path, by_lis
     """The table of times has logins only. Where there is a class list, the attacker is missing in the table."""
     (tmp_path / "times.csv").write_text("student,time\nvictimann,2026-01-01 10:00\n")
     rows = [{"student": "victimann", "id": "11"}, {"student": "mallory", "id": "66"}] if by_list else []
-    forger = Handed("Victim, Ann", 66, "03_attention.ipynb", MINE, attachment=999, late=True)
+    forger = Handed("Victim, Ann", 66, NB, MINE, attachment=999, late=True)
     roster, times = read_roster(rows), read_times([tmp_path / "times.csv"])
-    manifest = collect(
-        canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, "ps3", NB, roster=roster, times=times
-    )
+    manifest = collected(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, roster=roster, times=times)
     time = {row.source.split("_")[-3 - row.late]: row.timestamp for row in manifest.rows}
     assert {row.timestamp for row in manifest.rows if "_66_" in row.source} == {""}, time
 
@@ -301,8 +299,8 @@ def test_the_name_of_a_punctual_student_gives_nobody_elses_time(tmp_path, by_lis
 def test_a_groups_number_in_moodle_is_no_participants(tmp_path):
     GROUPS.save(Groups({"Group 1": ("ann", "ben")}), tmp_path, "ps3")
     (tmp_path / "times.csv").write_text("identifier,time\nParticipant 11,2026-01-01 10:00\n")
-    (row,) = collect(
-        moodle_zip(tmp_path / "a.zip", [GROUP]), tmp_path, "ps3", NB, times=read_times([tmp_path / "times.csv"])
+    (row,) = collected(
+        moodle_zip(tmp_path / "a.zip", [GROUP]), tmp_path, times=read_times([tmp_path / "times.csv"])
     ).rows
     assert row.timestamp == ""
 
@@ -325,13 +323,13 @@ def test_a_name_writes_nothing_but_text_to_the_terminal(tmp_path):
 @pytest.mark.parametrize("where", ["student", "file", "file in an archive"])
 def test_a_name_that_is_too_long_for_the_disk_stops_nobody(tmp_path, letter, where):
     own = letter * 85
-    inside = archive({"03_attention.ipynb": MINE, f"{own}.py": b"x = 1"})
+    inside = archive({NB: MINE, f"{own}.py": b"x = 1"})
     one = {
-        "student": Handed(letter * 240, 66, "03_attention.ipynb", MINE, 999),
+        "student": Handed(letter * 240, 66, NB, MINE, 999),
         "file": mallory(f"{own}.ipynb"),
         "file in an archive": mallory("all.zip", inside),
     }[where]
-    manifest = collect(canvas_zip(tmp_path / "a.zip", [VICTIM, one]), tmp_path, "ps3", NB)
+    manifest = collected(canvas_zip(tmp_path / "a.zip", [VICTIM, one]), tmp_path)
     assert work(tmp_path, "victimann") == OTHERS
     assert {row.action for row in manifest.rows} == {"new"}
 
@@ -349,14 +347,14 @@ def zeros(names: int = 30) -> bytes:
 
 
 def zeros_in_many_archives() -> bytes:
-    one = archive({"03_attention.ipynb": bytes(1 << 20)})
+    one = archive({NB: bytes(1 << 20)})
     return archive({f"{number}.zip": one for number in range(40)})
 
 
 def bzip2() -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_BZIP2) as packed:
-        packed.writestr("03_attention.ipynb", bytes(4 << 20))
+        packed.writestr(NB, bytes(4 << 20))
     return buffer.getvalue()
 
 
@@ -372,11 +370,9 @@ def long_list() -> bytes:
 )
 def test_one_students_archive_does_not_cost_the_others_anything(tmp_path, attack):
     handed = [VICTIM, mallory("all.zip", attack())]
-    handed += [
-        Handed(f"Student {letter}", 100 + n, "03_attention.ipynb", OTHERS, 2000 + n) for n, letter in enumerate("abcd")
-    ]
+    handed += [Handed(f"Student {letter}", 100 + n, NB, OTHERS, 2000 + n) for n, letter in enumerate("abcd")]
     limits = DownloadLimits(ratio_from=8 << 20)
-    manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB, limits=limits)
+    manifest = collected(canvas_zip(tmp_path / "a.zip", handed), tmp_path, limits=limits)
     assert {"victimann", "studenta", "studentb", "studentc", "studentd"} <= set(manifest.students)
     assert "mallory" in {row.student for row in manifest.rows if row.action == "refused"}
     assert len(json.dumps([row.source for row in manifest.rows])) < 1 << 20
@@ -386,14 +382,14 @@ def test_notebooks_are_read_before_a_budget_is_spent_on_other_files(tmp_path):
     """An honest student who packs the whole folder, with an environment of 3,000 files."""
     files = {f".venv/lib/{number}.txt": b"" for number in range(3_000)} | {"zz/03_attention.ipynb": OTHERS}
     handed = [Handed("Doe, Jane", 5, "all.zip", archive(files))]
-    manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB)
+    manifest = collected(canvas_zip(tmp_path / "a.zip", handed), tmp_path)
     assert work(tmp_path, "doejane") == OTHERS and manifest.count("refused") == 1
 
 
 def test_the_budget_of_the_download_is_the_last_resort_and_is_reported(tmp_path):
-    handed = [Handed(f"Student {letter}", n, "03_attention.ipynb", OTHERS, n) for n, letter in enumerate("abcdef", 1)]
+    handed = [Handed(f"Student {letter}", n, NB, OTHERS, n) for n, letter in enumerate("abcdef", 1)]
     limits = DownloadLimits(download=2 * len(OTHERS))
-    manifest = collect(canvas_zip(tmp_path / "a.zip", handed), tmp_path, "ps3", NB, limits=limits)
+    manifest = collected(canvas_zip(tmp_path / "a.zip", handed), tmp_path, limits=limits)
     refused = [row for row in manifest.rows if row.action == "refused"]
     assert len(manifest.students) == 2 and len(refused) == 4
     assert all("collect the download in parts" in row.reason for row in refused)
@@ -409,7 +405,7 @@ def test_nobody_spends_another_students_budget(tmp_path, system):
         )
     else:
         download = canvas_zip(tmp_path / "a.zip", [Handed("victimann_11-_9999-_y", 66, "x.zip", bomb, 1000), VICTIM])
-    manifest = collect(download, tmp_path, "ps3", NB, limits=DownloadLimits(files=10))
+    manifest = collected(download, tmp_path, limits=DownloadLimits(files=10))
     victims = {
         row.source: row.action
         for row in manifest.rows
@@ -421,7 +417,7 @@ def test_nobody_spends_another_students_budget(tmp_path, system):
 def test_forgetting_deletes_what_collecting_kept(tmp_path):
     make_course(tmp_path)
     forger = Handed("victimann_11-_9999-_y", 66, "x.ipynb", MINE, attachment=1000)
-    collect(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path, "ps3", NB)
+    collected(canvas_zip(tmp_path / "a.zip", [VICTIM, forger]), tmp_path)
     (tmp_path / "feedback/ps3-canvas.zip").write_bytes(b"")
     forget(tmp_path, "victimann")
     left = [path for path in tmp_path.rglob("*") if path.is_file() and path.name != "a.zip"]

@@ -2,14 +2,10 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
+from other_backends import last_line
 
-ROOT = Path(__file__).parent.parent.parent
 SCRIPT = """
 import json, sys
 import jax, numpy as np
@@ -38,10 +34,6 @@ print(json.dumps({"losses": losses, "vocabulary": work.config.vocab_size}))
 @pytest.mark.parametrize("engine, precision", [("jax", "float32"), ("jax", "float16"), ("jax", "bfloat16"),
                                                ("keras-hub", "float32"), ("keras-hub", "bfloat16")])  # fmt: skip
 def test_a_peers_step_trains(engine, precision):
-    environment = os.environ | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
-    command = [sys.executable, "-c", SCRIPT, engine, precision]
-    ended = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
-    assert ended.returncode == 0, ended.stderr[-2000:]
-    found = json.loads(ended.stdout.splitlines()[-1])
+    found = json.loads(last_line(SCRIPT, engine, precision, backend="jax"))
     first, last = found["losses"][0], found["losses"][-1]
     assert abs(first - math.log(found["vocabulary"]) - math.log(2)) < 0.3 and last < first - 0.2

@@ -4,14 +4,21 @@ import json
 import os
 import subprocess
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
+from other_backends import last_line
 from pretraining_case import CONFIG, make_examples
 
-ROOT = Path(__file__).parent.parent.parent
+from bertlab import checkpoints
+from bertlab.data.pretraining.records import ExampleFiles
+from bertlab.data.tasks.rows import TaskData
+from bertlab.models import PreTrainingModel, SequenceClassifier
+from bertlab.training.finetuning.task_info import save_finetuned
+from bertlab.training.finetuning.task_kinds import TaskInfo
+
+pytestmark = pytest.mark.peers
 # Each backend draws its own numbers. So there is no dropout, and what a run draws begins near 0: new heads and
 # projections. The cosine of a projection depends on its direction, so that the student for outputs has none.
 TEACHER = CONFIG.replace(num_layers=2, hidden_dropout=0.0, attention_dropout=0.0, initializer_range=0.3)
@@ -75,15 +82,6 @@ print(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
-    import keras
-
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.data.tasks.rows import TaskData
-    from bertlab.models import PreTrainingModel, SequenceClassifier
-    from bertlab.training.finetuning.task_info import save_finetuned
-    from bertlab.training.finetuning.task_kinds import TaskInfo
-
     folder = tmp_path_factory.mktemp("data")
     make_examples(folder / "rows", number=6, dynamic_masking=True, next_sentence=False)
     tokenizer = ExampleFiles(folder / "rows").tokenizer
@@ -100,11 +98,7 @@ def data(tmp_path_factory):
 
 def runs_on(backend, data, out):
     """The losses of every run, by its name."""
-    environment = os.environ | {"KERAS_BACKEND": backend, "JAX_PLATFORMS": "cpu", "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", SCRIPT, str(data), str(out)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1000)
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(last_line(SCRIPT, data, out, backend=backend))
 
 
 @pytest.fixture(scope="module")
@@ -112,12 +106,10 @@ def of_tensorflow(data, tmp_path_factory):
     return runs_on("tensorflow", data, tmp_path_factory.mktemp("tensorflow"))
 
 
-@pytest.mark.peers
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_a_student_learns_on_every_backend_as_on_tensorflow_and_a_stopped_run_resumes(
     backend, data, of_tensorflow, tmp_path
 ):
-    assert find_spec(backend), f"{backend} is not installed: make test-peers installs it"
     found = runs_on(backend, data, tmp_path)
     for name, expected in of_tensorflow.items():
         np.testing.assert_allclose(found[name], expected, rtol=1e-3, err_msg=name)
@@ -127,7 +119,6 @@ def test_a_student_learns_on_every_backend_as_on_tensorflow_and_a_stopped_run_re
     assert (tmp_path / "on_task outputs" / "teacher.safetensors").exists()
 
 
-@pytest.mark.peers
 def test_pytorch_refuses_several_devices_in_one_line_before_anything_is_written(data, tmp_path):
     command = [sys.executable, "-m", "bertlab", "distill", str(data / "teacher"), "--to", "1x8", "--devices", "2"]
     command += ["--data", str(data / "rows"), "--out", str(tmp_path / "out"), "--batch-size", "8"]

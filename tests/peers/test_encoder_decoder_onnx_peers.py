@@ -4,15 +4,16 @@ import json
 import re
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from translation_model import END, SOURCES, START, TOKENIZER, random_model
 
 from bertlab import checkpoints
-from bertlab.cli import cli
 from bertlab.families import MarianConfig, TransformerConfig
 from bertlab.generation import TranslationSettings, translate
+from bertlab.models import SequenceToSequenceModel
 
 onnxruntime = pytest.importorskip("onnxruntime")
 pytest.importorskip("tf2onnx")
@@ -32,9 +33,7 @@ LONGER = [[5, 6, 7, 8, 9, 10, 11, 12, 5, 6, 7, END], [12, 9, END]]
 def exported(model, folder, *options):
     """Exports a model with its tokenizer by the command: the folder `translator`, and the command's output."""
     saved = checkpoints.save(model, folder / "saved", TOKENIZER, format="bertlab")
-    result = CliRunner().invoke(cli, ["export", str(saved), "--onnx", "--out", str(folder / "translator"), *options])
-    assert result.exit_code == 0, result.output
-    return folder / "translator", result.output
+    return folder / "translator", run("export", saved, "--onnx", "--out", folder / "translator", *options)
 
 
 def padded(sources):
@@ -76,8 +75,8 @@ def test_the_text_is_that_of_the_translate_command(tmp_path, monkeypatch):
     texts = ["a b c", "h", "d d e f a b"]
     sources = [[*TOKENIZER.encode(text), END] for text in texts]
     found = [TOKENIZER.decode(target) for target in guides_loop(tmp_path, monkeypatch)(*padded(sources), 9)]
-    command = ["translate", str(tmp_path / "saved"), *texts, "--beams", "1", "--max-new-tokens", "9"]
-    assert CliRunner().invoke(cli, command).output.splitlines() == found
+    said = run("translate", tmp_path / "saved", *texts, "--beams", "1", "--max-new-tokens", "9")
+    assert said.splitlines() == found
 
 
 def sessions(folder):
@@ -105,10 +104,6 @@ def test_the_logits_are_those_of_the_model_at_every_size(rows, tokens, written, 
 
 def test_int8_weights_are_smaller_and_give_nearly_the_same_scores(tmp_path):
     sizes = dict(vocab_size=13, hidden_size=128, intermediate_size=512, max_position_embeddings=40)
-    import keras
-
-    from bertlab.models import SequenceToSequenceModel
-
     keras.utils.set_random_seed(0)
     model = SequenceToSequenceModel(TransformerConfig(**sizes, num_layers=1, decoder_layers=1, num_heads=4))
     folder, output = exported(model, tmp_path, "--quantize", "int8")
@@ -129,8 +124,7 @@ def test_a_folder_without_a_tokenizer_has_the_ids_of_its_config_or_none(tmp_path
     for name, (kind, changes) in MODELS.items():
         saved = checkpoints.save(random_model(kind, **changes), tmp_path / name / "saved", format="bertlab")
         out = tmp_path / name / "out"
-        result = CliRunner().invoke(cli, ["export", str(saved), "--onnx", "--out", str(out)])
-        assert result.exit_code == 0, result.output
+        run("export", saved, "--onnx", "--out", out)
         about = sessions(out)[1].get_modelmeta().custom_metadata_map
         expected = {"suppress_tokens": "[]", "max_length": "40"}
         if kind is MarianConfig:
@@ -143,8 +137,7 @@ def test_the_encoder_alone_is_one_file_as_before(tmp_path):
     model = random_model()
     saved = checkpoints.save(model, tmp_path / "saved", TOKENIZER, format="bertlab")
     path = tmp_path / "encoder.onnx"
-    result = CliRunner().invoke(cli, ["export", str(saved), "--onnx", "--encoder", "--out", str(path)])
-    assert result.exit_code == 0 and "→ sequence_output" in result.output, result.output
+    assert "→ sequence_output" in run("export", saved, "--onnx", "--encoder", "--out", path)
     session = onnxruntime.InferenceSession(str(path))
     ids, mask = padded(SOURCES)
     given = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}

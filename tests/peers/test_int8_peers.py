@@ -2,31 +2,31 @@
 
 import json
 
+import keras
 import numpy as np
 import pytest
+from bertlab_command import run
+from finetuned_models import TOKENIZER, info_of, model_of, predictor_of
+
+from bertlab.config import BertConfig
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
+from bertlab.export import OnnxModel, export_int8
+from bertlab.models import SequenceClassifier
+from bertlab.predict import Predictor, evaluate
+from bertlab.predict.int8_loss import int8_loss
+from bertlab.training.finetuning.task_info import save_finetuned
 
 pytestmark = pytest.mark.peers
-
-
-@pytest.fixture(scope="module", autouse=True)
-def packages():
-    pytest.importorskip("onnxruntime")
-    pytest.importorskip("tf2onnx")
+pytest.importorskip("onnxruntime")
+pytest.importorskip("tf2onnx")
 
 
 def files_of(model, folder, labels=()):
-    from bertlab.export import OnnxModel, export_int8
-
     export_int8(model, folder / "int8.onnx", folder / "full.onnx", labels)
     return [OnnxModel(folder / name, model.config) for name in ("full.onnx", "int8.onnx")]
 
 
 def test_a_file_with_int8_weights_has_a_quarter_of_the_size_and_nearly_the_same_outputs(tmp_path):
-    import keras
-
-    from bertlab.config import BertConfig
-    from bertlab.models import SequenceClassifier
-
     keras.utils.set_random_seed(0)
     config = BertConfig.named("tiny", vocab_size=4000)
     model = SequenceClassifier(config, 3)
@@ -46,12 +46,6 @@ def test_a_file_with_int8_weights_has_a_quarter_of_the_size_and_nearly_the_same_
 
 @pytest.mark.parametrize("shape", ["sentence", "number", "tagging", "multiple-choice", "question"])
 def test_the_loss_on_labelled_rows_is_that_of_two_judgements(tmp_path, shape):
-    from finetuned_models import predictor_of
-
-    from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-    from bertlab.predict import Predictor, evaluate
-    from bertlab.predict.int8_loss import int8_loss
-
     texts = ["good film .", "the film was bad", "where is paris", "it was in france"] * 3
     rows = {
         "sentence": [SentenceRow(text, i % 3) for i, text in enumerate(texts)],
@@ -72,19 +66,13 @@ def test_the_loss_on_labelled_rows_is_that_of_two_judgements(tmp_path, shape):
 
 
 def test_the_command_prints_size_and_loss_and_leaves_one_file(tmp_path):
-    from click.testing import CliRunner
-    from finetuned_models import TOKENIZER, info_of, model_of
-
-    from bertlab.cli import cli
-    from bertlab.training.finetuning.task_info import save_finetuned
-
     save_finetuned(model_of("sentence"), tmp_path / "tuned", TOKENIZER, info_of("sentence"), "huggingface")
     rows = "\n".join(["text,label", "good film,positive", "the film was bad,negative", "it was,mixed", ""])
     (tmp_path / "rows.csv").write_text(rows, encoding="utf-8")
     out = tmp_path / "served" / "small.onnx"
     out.parent.mkdir()
-    arguments = ["export", tmp_path / "tuned", "--onnx", "--quantize", "int8", "--rows", tmp_path / "rows.csv"]
-    result = CliRunner().invoke(cli, [str(one) for one in [*arguments, "--out", out]], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
-    assert "MB →" in result.output and "on 3 rows:" in result.output and "accuracy" in result.output
+    said = run(
+        "export", tmp_path / "tuned", "--onnx", "--quantize", "int8", "--rows", tmp_path / "rows.csv", "--out", out
+    )
+    assert "MB →" in said and "on 3 rows:" in said and "accuracy" in said
     assert [path.name for path in out.parent.iterdir()] == ["small.onnx"]

@@ -10,11 +10,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bertlab import checkpoints
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from scripts.mini_tokens import Tokens, write
 
 pytestmark = pytest.mark.peers
-pytest.importorskip("jax")
+jax = pytest.importorskip("jax")
+from scripts.make_mini import Plan  # noqa: E402 (they need JAX)
+from scripts.mini_rows import MIXES, Marks, Text, examples_of, kinds_of, masked, rows_of  # noqa: E402
+
 ROOT = Path(__file__).parents[2]
 WORDS = [*"abcdefgh", *(f"##{letter}" for letter in "abcdefgh"), "."]
 
@@ -40,15 +44,16 @@ def folder(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def text(folder):
-    from scripts.mini_rows import MIXES, Text
-
     return Text(folder / "train", MIXES["standard"])
 
 
-def kinds():
-    from scripts.mini_rows import kinds_of
+@pytest.fixture(scope="module")
+def marks(folder):
+    return Marks.of(Vocabulary.from_file(folder / "vocab.txt"))
 
-    return kinds_of(128)
+
+def kinds(**options):
+    return kinds_of(128, **options)
 
 
 def test_tokens_keep_sentences_and_documents(folder):
@@ -84,10 +89,7 @@ def test_half_of_the_second_segments_follow_the_first(text):
     assert (ended | (cut & (second == sentence + 1))).all()
 
 
-def test_rows_are_put_together_as_bert_reads_them(folder, text):
-    from scripts.mini_rows import Marks, rows_of
-
-    marks = Marks.of(Vocabulary.from_file(folder / "vocab.txt"))
+def test_rows_are_put_together_as_bert_reads_them(text, marks):
     for kind in kinds():
         spans = text.spans(kind, np.random.default_rng(3), 50)
         rows = {name: np.asarray(value) for name, value in rows_of(spans, text.ids, kind, marks).items()}
@@ -101,12 +103,7 @@ def test_rows_are_put_together_as_bert_reads_them(folder, text):
             assert not kind.pairs or rows["next_sentence_labels"][number] == label
 
 
-def test_masks_hide_text_only_and_as_much_as_asked(folder, text):
-    import jax
-
-    from scripts.mini_rows import Marks, masked, rows_of
-
-    marks = Marks.of(Vocabulary.from_file(folder / "vocab.txt"))
+def test_masks_hide_text_only_and_as_much_as_asked(text, marks):
     kind, _ = kinds()
     before = rows_of(text.spans(kind, np.random.default_rng(4), 4000), text.ids, kind, marks)
     after = {n: np.asarray(v) for n, v in masked(before, jax.random.key(0), 0.2, kind, marks).items()}
@@ -124,15 +121,11 @@ def test_masks_hide_text_only_and_as_much_as_asked(folder, text):
     assert changed.sum() <= used.sum() and not changed[:, 0].any()
 
 
-def test_whole_words_are_masked_whole_or_not_at_all(folder, text):
-    import jax
-
-    from scripts.mini_rows import Marks, kinds_of, masked, rows_of
-
+def test_whole_words_are_masked_whole_or_not_at_all(folder, text, marks):
     vocabulary = Vocabulary.from_file(folder / "vocab.txt")
     continues = np.isin(vocabulary.pieces, list("bdfh"))  # as if these letters continued a word
-    marks = replace(Marks.of(vocabulary), continues=continues)
-    kind, _ = kinds_of(128, whole_words=True)
+    marks = replace(marks, continues=continues)
+    kind, _ = kinds(whole_words=True)
     before = rows_of(text.spans(kind, np.random.default_rng(4), 500), text.ids, kind, marks)
     after = {n: np.asarray(v) for n, v in masked(before, jax.random.key(0), 0.2, kind, marks).items()}
     ids, length = np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1)
@@ -152,16 +145,12 @@ def test_whole_words_are_masked_whole_or_not_at_all(folder, text):
     assert parts > 500 and cut == 0
 
 
-def test_rows_from_left_to_right_see_what_comes_before_and_predict_what_comes_next(folder, text):
-    import jax
-
-    from scripts.mini_rows import Marks, examples_of, kinds_of, rows_of
-
-    marks = Marks.of(Vocabulary.from_file(folder / "vocab.txt"))
-    kinds = kinds_of(128, left_to_right=0.25)
-    assert sum(kind.share for kind in kinds) == 1 and [kind.left_to_right for kind in kinds] == [False, False, True]
-    before = rows_of(text.spans(kinds[-1], np.random.default_rng(4), 50), text.ids, kinds[-1], marks)
-    after = examples_of(before, jax.random.key(0), 0.2, kinds[-1], marks)
+def test_rows_from_left_to_right_see_what_comes_before_and_predict_what_comes_next(text, marks):
+    all_kinds = kinds(left_to_right=0.25)
+    assert sum(kind.share for kind in all_kinds) == 1
+    assert [kind.left_to_right for kind in all_kinds] == [False, False, True]
+    before = rows_of(text.spans(all_kinds[-1], np.random.default_rng(4), 50), text.ids, all_kinds[-1], marks)
+    after = examples_of(before, jax.random.key(0), 0.2, all_kinds[-1], marks)
     ids, length = np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1)
     assert (np.asarray(after["input_ids"]) == ids).all()
     for row, real in enumerate(length):
@@ -174,10 +163,7 @@ def test_rows_from_left_to_right_see_what_comes_before_and_predict_what_comes_ne
 
 
 def test_three_kinds_of_rows_take_turns_by_their_fractions():
-    from scripts.make_mini import Plan
-    from scripts.mini_rows import kinds_of
-
-    two, three = (Plan(kinds_of(128, left_to_right=part), 20_000, 2e-3, 0.3, 0.15) for part in (0.0, 0.25))
+    two, three = (Plan(kinds(left_to_right=part), 20_000, 2e-3, 0.3, 0.15) for part in (0.0, 0.25))
     for plan in (two, three):
         calls = [plan.kind(call) for call in range(1000)]
         for kind in plan.kinds:
@@ -223,8 +209,6 @@ def test_a_stopped_run_continues_as_if_it_had_not_stopped(folder, tmp_path):
 
 
 def test_the_result_is_a_bert_with_dropout(folder, tmp_path):
-    from bertlab import checkpoints
-
     assert run(folder, tmp_path, "--minutes", "0.01", "--no-states").returncode == 0
     assert not (tmp_path / "state.npz").exists()
     config = checkpoints.read_config(tmp_path / "bertlab-mini")

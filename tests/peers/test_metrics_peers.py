@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bertlab.data.tasks import metrics
+from bertlab.data.tasks.class_report import averages, calibration, class_scores, confusion_counts
 from bertlab.data.tasks.metrics_entities import entity_scores
 from bertlab.data.tasks.metrics_squad import squad_scores
 
@@ -78,8 +79,6 @@ def test_squad_figures_agree_with_torchmetrics(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("classes", [2, 3, 7])
 def test_confusions_and_the_scores_of_each_class_agree_with_scikit_learn(seed, classes):
-    from bertlab.data.tasks.class_report import averages, class_scores, confusion_counts
-
     theirs = pytest.importorskip("sklearn.metrics")
     gold, guess = drawn(seed, classes, rows=12)  # some classes do not occur
     counts = confusion_counts(gold, guess, classes)
@@ -96,8 +95,6 @@ def test_confusions_and_the_scores_of_each_class_agree_with_scikit_learn(seed, c
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_labels_of_a_row_agree_with_scikit_learns_report(seed):
-    from bertlab.data.tasks.class_report import class_scores
-
     theirs = pytest.importorskip("sklearn.metrics")
     random = np.random.default_rng(seed)
     truth, guess = random.random((2, 30, 4)) < 0.3
@@ -109,8 +106,6 @@ def test_labels_of_a_row_agree_with_scikit_learns_report(seed):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_bins_of_the_calibration_agree_with_scikit_learn(seed):
-    from bertlab.data.tasks.class_report import calibration
-
     theirs = pytest.importorskip("sklearn.calibration")
     random = np.random.default_rng(seed)
     sure = np.concatenate([random.random(200), [0.0, 0.5, 0.1, 1.0]])  # also on the edges

@@ -7,13 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
+from other_backends import ROOT, environment, last_line
 from pretraining_case import CONFIG, make_examples
 
-ROOT = Path(__file__).parent.parent.parent
+pytestmark = pytest.mark.peers
 PLAIN = CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0)  # each backend draws its own dropout
 SCRIPT = """
 import json, os, signal, sys
@@ -58,19 +57,10 @@ def data(tmp_path_factory):
 
 
 def start(data, out, backend="jax", devices=1, variables=None, **options):
-    environment = (
-        os.environ
-        | (variables or {})
-        | {
-            "KERAS_BACKEND": backend,
-            "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}",
-            "JAX_PLATFORMS": "cpu",
-            "PYTHONPATH": str(ROOT),
-        }
-    )
     arguments = [str(data), str(out), json.dumps(options | {"devices": devices})]
     command = [sys.executable, "-c", SCRIPT, *arguments]
-    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    own = environment(backend, devices, **(variables or {}))
+    return subprocess.Popen(command, env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def losses(*arguments, **options):
@@ -106,9 +96,7 @@ def two_machines(data, out, of_the_second, **options):
     return processes
 
 
-@pytest.mark.peers
 def test_jax_has_the_losses_of_tensorflow_in_parts_and_on_two_devices_and_resumes_bitwise(data, tmp_path):
-    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
     expected = losses(data, tmp_path / "tensorflow", "tensorflow", xla=False)
     whole = losses(data, tmp_path / "whole")
     assert whole == pytest.approx(expected, rel=1e-4)
@@ -142,34 +130,21 @@ def of_one_device(devices):
         state = trainer._get_jax_state(**{f"{kind}_variables": True for kind in kinds})
         return jax.jit(trainer.train_step).lower(state, batch).compile().cost_analysis()["flops"]
 
-print("shares", of_one_device(4) / of_one_device(1))
+print(of_one_device(4) / of_one_device(1))
 """
 
 
-@pytest.mark.peers
 def test_in_parts_too_each_of_four_devices_computes_a_quarter():
-    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
-    environment = os.environ | {
-        "KERAS_BACKEND": "jax",
-        "JAX_PLATFORMS": "cpu",
-        "XLA_FLAGS": "--xla_force_host_platform_device_count=4",
-        "PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")]),
-    }
-    done = subprocess.run([sys.executable, "-c", ARITHMETIC], env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert float(re.search(r"^shares (.*)", done.stdout, re.MULTILINE)[1]) < 0.4  # the optimizer's work is not shared
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("", "tests/support", "tests/bertlab/training"))
+    assert float(last_line(ARITHMETIC, backend="jax", devices=4, PYTHONPATH=path)) < 0.4  # the optimizer is not shared
 
 
-@pytest.mark.peers
 def test_pytorch_trains_in_parts_with_the_losses_of_whole_batches(data, tmp_path):
-    assert find_spec("torch"), "torch is not installed: make test-peers installs it"
     whole = losses(data, tmp_path / "whole", "torch")
     assert losses(data, tmp_path / "parts", "torch", accumulation=4) == pytest.approx(whole, rel=1e-4)
 
 
-@pytest.mark.peers
 def test_two_machines_have_the_losses_of_one_and_resume_bitwise(data, tmp_path):
-    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
     one = losses(data, tmp_path / "one")
     whole = on_two_machines(data, tmp_path / "two")
     assert whole[0] == whole[1] == pytest.approx(one, rel=1e-4)
@@ -178,9 +153,7 @@ def test_two_machines_have_the_losses_of_one_and_resume_bitwise(data, tmp_path):
     assert (tmp_path / "two" / "checkpoint" / "model.safetensors").exists()
 
 
-@pytest.mark.peers
 def test_when_one_of_two_machines_is_lost_the_other_stops_and_the_same_command_resumes(data, tmp_path):
-    assert find_spec("jax"), "jax is not installed: make test-peers installs it"
     whole = losses(data, tmp_path / "one")
     first, second = two_machines(data, tmp_path / "lost", {"lost_at": 2})
     assert second.wait(timeout=300) == -signal.SIGKILL

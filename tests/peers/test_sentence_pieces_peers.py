@@ -6,11 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 
 from bertlab import checkpoints, families, models
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, DataError, VocabularyError
+from bertlab.data.documents import Document
+from bertlab.data.pretraining.examples import make_examples
+from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.data.tasks.rows import QuestionRow
+from bertlab.data.tasks.windows import make_windows
 from bertlab.tokenizers.sentence_pieces import SentencePieceTokenizer, learn
 from bertlab.tokenizers.wordpiece.base import Tokenizer
 
@@ -80,12 +84,6 @@ def test_a_file_that_is_not_a_model_is_refused(tmp_path):
 
 def test_the_commands_learn_make_data_and_pretrain(tmp_path):
     (tmp_path / "text.txt").write_text("\n".join(LINES), encoding="utf-8")
-
-    def run(*arguments):
-        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.output
-
     run("vocab", "learn-sentencepiece", tmp_path / "text.txt", "--size", "400", "--out", tmp_path / "pieces")
     assert "▁the" in run("tokenize", "--vocab", tmp_path / "pieces", "The cat")
     run("data", "make", tmp_path / "text.txt", "--vocab", tmp_path / "pieces", "--out", tmp_path / "examples",
@@ -134,10 +132,6 @@ def test_xlnets_ids_and_rows_are_those_of_transformers(cls_last, tmp_path):
 
 
 def test_examples_end_with_cls_in_a_segment_of_its_own(cls_last):
-    from bertlab.data.documents import Document
-    from bertlab.data.pretraining.examples import make_examples
-    from bertlab.data.pretraining.settings import ExampleSettings
-
     documents = [Document(id=str(i), paragraphs=(tuple(LINES[i * 9 + k] or "a" for k in range(9)),)) for i in range(8)]
     vocabulary = cls_last.vocabulary
     for changes in ({}, {"next_sentence": False}, {"next_sentence": False, "packing": False}):
@@ -151,9 +145,6 @@ def test_examples_end_with_cls_in_a_segment_of_its_own(cls_last):
 
 
 def test_xlnet_is_trained_fine_tuned_and_answers_with_its_own_rows(cls_last, tmp_path):
-    from bertlab.data.tasks.rows import QuestionRow
-    from bertlab.data.tasks.windows import make_windows
-
     vocabulary = cls_last.vocabulary
     context = "The tests run. They take a minute each, and the notebooks take longer than that."
     rows = [QuestionRow("1", "what?", context, ("tests",), (4,)), QuestionRow("2", "why?", context)]
@@ -174,12 +165,6 @@ def test_xlnet_is_trained_fine_tuned_and_answers_with_its_own_rows(cls_last, tmp
     folder = checkpoints.save(models.PreTrainingModel(config), tmp_path / "model", cls_last)
     (tmp_path / "tags.conll").write_text("".join(f"the O\ncat{i} B-X\n\n" for i in range(12)))
     (tmp_path / "lines.txt").write_text("the cat\n")
-
-    def run(*arguments):
-        result = CliRunner().invoke(cli, [*map(str, arguments)], catch_exceptions=False)
-        assert result.exit_code == 0, result.output
-        return result.output
-
     run("finetune", tmp_path / "tags.conll", "--model", folder, "--out", tmp_path / "run", "--epochs", "1",
         "--validation-share", "0.25", "--max-length", "16", "--batch-size", "8")  # fmt: skip
     assert run("predict", tmp_path / "run", tmp_path / "lines.txt").strip()

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 
 from bertlab import checkpoints, models
-from bertlab.cli import cli
 from bertlab.common.errors import VocabularyError
 from bertlab.data.pretraining.pairs import pair_rows, pair_settings
 from bertlab.families import MarianConfig
@@ -110,8 +109,8 @@ def test_a_folder_translates_text_as_transformers_does_with_its_own_tokenizer(fo
         pads = [[peer.config.pad_token_id]]
         made = peer.generate(**batch, num_beams=1, do_sample=False, max_new_tokens=9, bad_words_ids=pads)
         assert found == theirs.batch_decode(made, skip_special_tokens=True)
-    result = CliRunner().invoke(cli, ["translate", str(folder), *texts, "--beams", str(beams), "--max-new-tokens", "9"])
-    assert result.output.splitlines() == [line for text in found for line in text.splitlines() or [""]]
+    said = run("translate", folder, *texts, "--beams", beams, "--max-new-tokens", "9")
+    assert said.splitlines() == [line for text in found for line in text.splitlines() or [""]]
 
 
 def test_examples_of_pairs_have_targets_cut_by_the_model_of_targets(folder):

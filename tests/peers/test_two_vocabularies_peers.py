@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from checkpoint_files import edit_config, edit_tensors, same_weights, weights
 from click.testing import CliRunner
 from test_encoder_decoder_onnx_peers import guides_loop, padded
@@ -119,13 +120,12 @@ def test_the_command_translates_as_transformers_does(folder, theirs):
     model, tokenizer = checkpoints.load(folder), checkpoints.load_tokenizer(folder)
     assert translate_text(model, tokenizer, TEXTS, settings) == expected and len(set(expected)) > 1
     assert translate_text(model, tokenizer, TEXTS, settings.replace(cache=False)) == expected
-    result = CliRunner().invoke(cli, ["translate", str(folder), *TEXTS, "--beams", "1", "--max-new-tokens", "9"])
-    assert result.output.splitlines() == [line for text in expected for line in text.splitlines() or [""]]
+    said = run("translate", folder, *TEXTS, "--beams", "1", "--max-new-tokens", "9")
+    assert said.splitlines() == [line for text in expected for line in text.splitlines() or [""]]
 
 
 def test_the_exported_files_translate_as_the_library_does(folder, tmp_path, monkeypatch):
-    result = CliRunner().invoke(cli, ["export", str(folder), "--onnx", "--out", str(tmp_path / "translator")])
-    assert result.exit_code == 0, result.output
+    run("export", folder, "--onnx", "--out", tmp_path / "translator")
     tokenizer = checkpoints.load_tokenizer(folder)
     sources = [[*tokenizer.encode(text), SOURCE_END] for text in TEXTS]
     expected = translate(checkpoints.load(folder), sources, TranslationSettings(beams=1, max_new_tokens=9))

@@ -10,13 +10,17 @@ QUICK = Limits(cell_seconds=5, grace_seconds=0.5, memory=500 << 20)
 SMALL = ("numpy", "IPython.core.interactiveshell", "matplotlib_inline.backend_inline")
 
 
-@pytest.fixture(scope="module")
-def zygote():
+def small_zygote() -> launchers.Zygote:
+    """A zygote with the small packages only, or a skipped test where this machine allows none."""
     try:
-        launcher = launchers.Zygote(packages={}, preload=SMALL)
+        return launchers.Zygote(packages={}, preload=SMALL)
     except SandboxError as error:
         pytest.skip(f"no sandbox can be made here: {error}")
-    with launcher:
+
+
+@pytest.fixture(scope="module")
+def zygote():
+    with small_zygote() as launcher:
         yield launcher
 
 
