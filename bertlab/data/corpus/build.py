@@ -22,6 +22,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
+from platformdirs import user_cache_path
+
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_text
 from bertlab.common.progress import track
@@ -39,7 +41,7 @@ def default_corpus_dir() -> Path:
     project = Path(__file__).resolve().parents[3]
     if (project / "pyproject.toml").exists():
         return project / "build" / "corpus"
-    return Path.home() / ".cache" / "bertlab" / "corpus"
+    return user_cache_path("bertlab", appauthor=False) / "corpus"
 
 
 def is_current(folder: str | Path) -> bool:
