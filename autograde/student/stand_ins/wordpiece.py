@@ -25,9 +25,10 @@ class _AnyVocabulary(Vocabulary):
         self._index = numbers
         self.pieces = tuple(numbers)
 
-    @property
-    def unk_id(self) -> int:
-        return 0  # as all numbers of `_tokenizer`
+    unk_id = 0  # as all numbers of `_tokenizer`
+    pad_id = property(lambda self: self.index("[PAD]"))
+    cls_id = property(lambda self: self.index("[CLS]"))
+    sep_id = property(lambda self: self.index("[SEP]"))
 
 
 @functools.lru_cache(maxsize=8)

@@ -232,7 +232,7 @@ def test_other_names_of_special_tokens_are_kept(tmp_path):
         ("merges.txt", "#version: 0.2\na b c\n", "line 2: expected two tokens"),
         ("merges.txt", "#version: 0.2\nq q\n", "merge 1 makes 'qq'"),
         ("merges.txt", b"\xff\xfe", "not UTF-8"),
-        ("tokenizer_config.json", "{", "expected JSON"),
+        ("tokenizer_config.json", "{", "not valid JSON"),
         ("tokenizer_config.json", '{"add_prefix_space": 3}', "must be true or false"),
     ],
 )

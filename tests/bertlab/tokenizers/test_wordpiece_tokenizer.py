@@ -210,7 +210,7 @@ def test_hugging_face_names_are_read_and_defaults_hold_for_the_rest(tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "expected JSON"),
+        ("{", "not valid JSON"),
         ("[1]", "expected a JSON object"),
         ('{"do_lower_case": "false"}', "do_lower_case must be of type bool, not 'false'"),
         ('{"max_input_chars_per_word": true}', "max_input_chars_per_word must be of type int, not True"),

@@ -48,7 +48,7 @@ def test_the_module_of_every_command_loads_no_backend():
     """A backend that is loaded with the module makes `--help` slow, and prints its notes about the machine."""
     from bertlab.cli import COMMANDS
 
-    modules = [module for module, _, _ in COMMANDS.values()]
+    modules = sorted({module for module, _ in COMMANDS.values()})
     report = "loaded = [m for m in modules if importlib.import_module(f'bertlab.cli.{m}') and 'keras' in sys.modules]"
     code = f"import importlib, sys; modules = {modules}; {report}; print(loaded)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -183,7 +183,7 @@ def test_the_commands_train_evaluate_fill_and_fine_tune_also_on_two_devices(data
 
 
 def test_the_help_names_the_objectives():
-    shown = CliRunner().invoke(cli, ["pretrain", "--help"]).output
+    shown = CliRunner().invoke(cli, ["pretrain", "--help-all"]).output
     assert "--objective [auto|masked-lm|replaced-tokens]" in shown and "--generator-width" in shown
 
 
