@@ -5,7 +5,6 @@ import os
 import resource
 import subprocess
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,9 +12,6 @@ import pytest
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
-
-ROOT = Path(__file__).parents[3]
-
 
 # --- runs that are stopped ---
 
@@ -201,7 +197,7 @@ with data_parallel(2):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("row", "bundle"), [(1, 7), (6, 8)])  # the last step of a bundle, and one in its middle
 def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     command = [sys.executable, "-c", TWO_DEVICES, str(row), str(bundle)]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]

@@ -20,7 +20,6 @@ from bertlab.config import SIZES, BertConfig
 from bertlab.families import GptConfig
 from bertlab.training.runs import callbacks
 
-ROOT = Path(__file__).parents[3]
 PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
 
 
@@ -239,7 +238,7 @@ def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(ro
     from bertlab.training.devices.memory import GIB
 
     script = MEASURE.format(rows=rows, accumulation=accumulation)
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
         [sys.executable, "-c", script], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
     )
