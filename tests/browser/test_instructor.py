@@ -76,7 +76,7 @@ def test_a_score_is_changed_by_hand_and_the_feedback_written(lab, course, pictur
     with Gradebook(course) as book:
         ben = book.book.find_submission_notebook(NOTEBOOK, ASSIGNMENT, "ben").id
     page.goto(lab.address(f"formgrader/submissions/{ben}/"))
-    page.get_by_text("You put the matrices below each other").first.wait_for()
+    page.get_by_text("You put the first two heads side by side").first.wait_for()
     page.locator("input#check-concat-heads").scroll_into_view_if_needed()
     page.screenshot(path=pictures / "formgrader-submission.png")
     before = points_of(course)["ben"]
@@ -88,7 +88,7 @@ def test_a_score_is_changed_by_hand_and_the_feedback_written(lab, course, pictur
     page.close()
     written = course / "feedback" / "ben" / ASSIGNMENT / f"{NOTEBOOK}.html"
     text = written.read_text(encoding="utf-8")  # our own page, not a rendering of the notebook
-    assert "1.5 points given by hand" in text and "rows-below-rows" not in text and len(text) < 60_000
+    assert "1.5 points given by hand" in text and "two-heads-only" not in text and len(text) < 60_000
     _shoot(lab, written, pictures / "feedback.png")
 
 
