@@ -102,7 +102,7 @@ def forget(course: str | Path, student: str) -> list[Path]:
 
 
 def forget_assignment(course: str | Path, student: str, assignment: str) -> list[Path]:
-    """Deletes hand-in, results and grade of one assignment; returns the paths. Raises InputError if there is none."""
+    """Deletes the hand-in, results and grade of one assignment; returns the paths. Raises InputError without any."""
     course = Path(course)
     paths = kept_about(course, student, assignment)
     if not paths:

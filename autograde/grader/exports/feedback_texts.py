@@ -44,7 +44,7 @@ class Packed:
 
 
 def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[str, Template]) -> Packed:
-    """The feedback of all students, in the names that the system's download had. Raises InputError if there is none."""
+    """The feedback of all students, with the file names of the platform's download. Raises InputError without any."""
     records, given = HAND_INS.load_all(course, assignment), given_by_people(course, assignment, templates)
     results: dict[str, list[Result]] = {}
     for result in load_results(course, assignment):
