@@ -1,8 +1,4 @@
-"""The common configuration of all families: architecture and numerics of a Transformer encoder, and its files.
-
-`ModelConfig` is the frozen base. A family (`bertlab.families`) derives its own from it: further fields, other defaults,
-its names in Hugging Face's `config.json`.
-"""
+"""The common configuration of all families: `ModelConfig`; each family (`bertlab.families`) derives its own from it."""
 
 import dataclasses
 import json
@@ -32,10 +28,6 @@ _ACTIVATIONS_FOR_HUGGINGFACE = {
 }  # fmt: skip
 
 
-def _is_number(value) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
 def sizes_of(shapes: dict[str, tuple[int, int, int]]) -> dict[str, dict[str, int]]:
     """`SIZES` from (num_layers, hidden_size, num_heads), with feed-forward networks four times as wide."""
     return {
@@ -44,17 +36,19 @@ def sizes_of(shapes: dict[str, tuple[int, int, int]]) -> dict[str, dict[str, int
     }
 
 
-def check_whole_number(name: str, value) -> None:
-    """Raises ConfigError unless the value of a field is a whole number of at least 1."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ConfigError(f"{name} must be a whole number of at least 1, not {value!r}")
+def check_whole_number(name: str, value, least: int = 1) -> None:
+    """Raises ConfigError unless the value of a field is a whole number of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ConfigError(f"{name} must be a whole number of at least {least}, not {value!r}")
 
 
 @dataclass(frozen=True)
 class ModelConfig:
     """The settings of a model's architecture and numerics that all families share. Use the config of a family.
 
-    Raises ConfigError if the values contradict one another.
+    The type of a field says what it may be: `int` a whole number of at least 1, unless it is an id; `float` a positive
+    number, a dropout one in [0, 1); `bool` true or false. Raises ConfigError for others, and if they contradict one
+    another.
 
     Example:
         >>> ModelConfig(hidden_size=128, num_heads=2).head_size
@@ -80,29 +74,32 @@ class ModelConfig:
     SIZES: ClassVar[dict[str, dict[str, int]]] = {}  # published size → the fields that make it
     HUGGINGFACE_NAMES: ClassVar[dict[str, str]] = {}  # field → its name in config.json, if it differs
     HUGGINGFACE_CONSTANTS: ClassVar[dict[str, Any]] = {}  # entries of config.json that allow one value only
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (  # fields that must be at least 1
-        "vocab_size", "hidden_size", "num_layers", "num_heads", "intermediate_size", "max_position_embeddings",
-    )  # fmt: skip
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {"hidden_act": ACTIVATIONS}  # field → the values it may have
+    MAY_BE_ZERO: ClassVar[tuple[str, ...]] = ()  # fields of type int
     NUMERICS: ClassVar[tuple[str, ...]] = ("num_layers", "num_heads", "hidden_act", "layer_norm_eps")
     # NUMERICS: fields that change the outputs for the same weights, and that shapes do not show
     causal: ClassVar[bool] = False  # whether a token sees only itself and the tokens before it
 
     def __post_init__(self):
-        for name in self.WHOLE_NUMBERS:
-            check_whole_number(name, getattr(self, name))
+        for field in dataclasses.fields(self):
+            name, value = field.name, getattr(self, field.name)
+            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+            if field.type is int and not name.endswith("_id"):
+                check_whole_number(name, value, 0 if name in self.MAY_BE_ZERO else 1)
+            elif field.type is bool and not isinstance(value, bool):
+                raise ConfigError(f"{name} must be true or false, not {value!r}")
+            elif name.endswith("_dropout"):
+                if not (is_number and 0 <= value < 1):
+                    raise ConfigError(f"{name} must lie in [0, 1), not {value!r}")
+            elif field.type is float and not (is_number and value > 0):
+                raise ConfigError(f"{name} must be positive, not {value!r}")
+            elif name in self.CHOICES and value not in self.CHOICES[name]:
+                raise ConfigError(f"{name} {value!r} is not known; choose one of {', '.join(self.CHOICES[name])}")
         if self.hidden_size % self.num_heads:
             raise ConfigError(
                 f"hidden_size {self.hidden_size} cannot be divided among num_heads {self.num_heads}: "
                 "choose a number of heads that divides it"
             )
-        for name in ("hidden_dropout", "attention_dropout"):
-            if not (_is_number(getattr(self, name)) and 0 <= getattr(self, name) < 1):
-                raise ConfigError(f"{name} must lie in [0, 1), not {getattr(self, name)!r}")
-        for name in ("initializer_range", "layer_norm_eps"):
-            if not (_is_number(getattr(self, name)) and getattr(self, name) > 0):
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)!r}")
-        if self.hidden_act not in ACTIVATIONS:
-            raise ConfigError(f"hidden_act {self.hidden_act!r} is not known; choose one of {', '.join(ACTIVATIONS)}")
 
     @property
     def head_size(self) -> int:
@@ -191,8 +188,6 @@ class ModelConfig:
         Fields that do not concern the model's architecture are ignored. A missing field takes the family's default,
         except the four required ones. Raises ConfigError, with `where`.
         """
-        if not isinstance(values, dict):
-            raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
         values = cls.adapted(values, where)
         if values.get("model_type", cls.model_type) != cls.model_type:
             raise ConfigError(f"{where}: model_type is {values['model_type']!r}; expected {cls.model_type!r}")
@@ -232,7 +227,7 @@ class ModelConfig:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Reads a `config.json` of this family. Raises ConfigError, naming the file."""
-        return cls.from_huggingface(read_json(path, ConfigError, "copy it again"), where=str(path))
+        return cls.from_huggingface(read_json(path, ConfigError, "copy it again", dict), where=str(path))
 
 
 def __getattr__(name):  # names from before each family had its own file

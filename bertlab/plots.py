@@ -129,7 +129,8 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], max_labels: int 
 
     If there are more than `max_labels` classes, only those with the most mistakes are drawn; the title mentions it.
     """
-    drawn = _most_confused(counts, max_labels)
+    mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)  # off the diagonal, in row and column
+    drawn = np.sort(np.argsort(-mistakes, kind="stable")[:max_labels])
     size = 0.62 * len(drawn) + 2.2
     figure, axes = new_figure(size, size)
     axes.grid(False)
@@ -148,12 +149,6 @@ def confusion_matrix(counts: np.ndarray, labels: Sequence[str], max_labels: int 
     axes.set_yticks(range(len(names)), names, parse_math=False)
     axes.set(xlabel="called", ylabel="is")
     return figure
-
-
-def _most_confused(counts: np.ndarray, max_labels: int) -> np.ndarray:
-    """The indices, in order, of the classes with the most counts off the diagonal of their row and column."""
-    mistakes = counts.sum(axis=0) + counts.sum(axis=1) - 2 * np.diag(counts)
-    return np.sort(np.argsort(-mistakes, kind="stable")[:max_labels])
 
 
 def reliability_diagram(confidences: Sequence[float], accuracies: Sequence[float], counts: Sequence[int], error: float):
@@ -205,7 +200,8 @@ def pretraining_runs(
     grey_styles = [(GREY, line) for line in (":", "-.", "--")]
     own = [name for name in runs if name not in references]
     for name, rows in runs.items():
-        colour, line = _cycled(styles, own, name) if name in own else _cycled(grey_styles, list(references), name)
+        names, its_styles = (own, styles) if name in own else (list(references), grey_styles)
+        colour, line = its_styles[names.index(name) % len(its_styles)]
         for pair, objective in zip(panels, objectives[name]):
             for axes, figure_name in zip(pair, ("loss", "accuracy")):
                 key = f"{objective}_{figure_name}"
@@ -215,25 +211,16 @@ def pretraining_runs(
                     axes.plot(*held_out, color=colour, linestyle="none", marker=".", markersize=4)
     for number, pair in enumerate(panels):
         others = sorted({names[number] for names in objectives.values() if len(names) > number})
-        _label(pair, ", ".join(others).replace("_", " ") if number else "the guesses")
+        what = ", ".join(others).replace("_", " ") if number else "the guesses"
+        pair[0].set_title(f"Loss of {what} (nats)")
+        pair[1].set_title(f"Accuracy of {what}")
+        pair[1].set_ylim(bottom=0)
+        pair[1].yaxis.set_major_formatter("{x:.0%}")
         pair[0].set_xlabel({"step": "step", "tokens": "million tokens read", "seconds": "seconds"}[along])
         pair[1].set_xlabel(pair[0].get_xlabel())
     dots = any(name.startswith("val_") for run in own for row in runs[run] for name in row)
     panels[0, 0].legend(frameon=False, title="dots: held-out text" if dots else None)
     return figure
-
-
-def _label(panels, what: str) -> None:
-    """Titles of a loss and an accuracy, and percents from 0."""
-    panels[0].set_title(f"Loss of {what} (nats)")
-    panels[1].set_title(f"Accuracy of {what}")
-    panels[1].set_ylim(bottom=0)
-    panels[1].yaxis.set_major_formatter("{x:.0%}")
-
-
-def _cycled(styles: list, names: list, name: str):
-    """The style of `name`, by its index among the names; styles repeat if there are more names than styles."""
-    return styles[names.index(name) % len(styles)]
 
 
 def _points(rows: Sequence[dict], along: str, key: str) -> tuple[list, list]:

@@ -13,7 +13,7 @@ import numpy as np
 from bertlab.analysis.diagnostics import token_ids
 from bertlab.analysis.fill_mask import predicted_probabilities
 from bertlab.common.errors import DataError
-from bertlab.families.abilities import check_fills_masks
+from bertlab.families import check_fills_masks
 from bertlab.tokenizers.wordpiece.encoding import text_inputs, with_specials
 
 TARGET, ATTRIBUTE = "{target}", "{attribute}"

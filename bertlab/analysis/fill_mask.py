@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.families.abilities import check_fills_masks
+from bertlab.families import check_fills_masks
 
 
 @dataclass(frozen=True)

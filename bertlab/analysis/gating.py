@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.families.abilities import check_attends
+from bertlab.families import check_attends
 
 
 @contextmanager
@@ -39,18 +39,12 @@ def gated_heads(encoder, gates: np.ndarray) -> Iterator[None]:
     kernels = [np.array(layer.attention.out.kernel) for layer in layers]
     try:
         for layer, kernel, row in zip(layers, kernels, gates, strict=True):
-            layer.attention.out.kernel.assign(kernel * _of_kernel(row, kernel).astype(kernel.dtype))
+            rows_each = 1 if kernel.ndim == 3 else len(kernel) // len(row)  # W_o is (H, A, d) or (A · d, H)
+            layer.attention.out.kernel.assign(kernel * np.repeat(row, rows_each)[:, None].astype(kernel.dtype))
         yield
     finally:
         for layer, kernel in zip(layers, kernels, strict=True):
             layer.attention.out.kernel.assign(kernel)
-
-
-def _of_kernel(gates: np.ndarray, kernel: np.ndarray) -> np.ndarray:
-    """The gates (A,) beside the rows of each head in W_o: (A · d, H), or (H, A, d) where heads have their own axis."""
-    if kernel.ndim == 3:
-        return gates[:, None]
-    return np.repeat(gates, len(kernel) // len(gates))[:, None]  # (A · d, 1)
 
 
 def all_open(encoder) -> np.ndarray:

@@ -17,9 +17,16 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.analysis.heads import DIRECTIONS, RelationScores, relation_scores
+from bertlab.analysis.heads import (
+    DIRECTIONS,
+    AttentionPattern,
+    RelationScores,
+    attention_pattern,
+    mean_pattern,
+    pattern_type,
+    relation_scores,
+)
 from bertlab.analysis.lens import lens_probabilities
-from bertlab.analysis.patterns import AttentionPattern, attention_pattern, mean_pattern, pattern_type
 from bertlab.analysis.readings import TextReading, read_text, read_words, word_rows
 from bertlab.analysis.senses import SenseExample, plane, sense_accuracy, sense_vectors
 from bertlab.common.errors import DataError
@@ -121,7 +128,10 @@ def _attention_parts(encoder, tokenizer, readings, treebank, notes) -> dict:
             f"layer and the table of heads are left out{relations}."
         )
         return {"heads": [], "patterns_from": "", "relations": []}
-    patterns = [_pattern(reading, tokenizer) for reading in readings]
+    patterns = [
+        attention_pattern(one.attention, one.ids == tokenizer.vocabulary.sep_id, cls=_is_cls(tokenizer, len(one.ids)))
+        for one in readings
+    ]
     scores: list[RelationScores] = []
     source = _counted(len(patterns), "text")
     if treebank:
@@ -142,20 +152,16 @@ def _attends(reading: TextReading) -> bool:
 def _text(model, tokenizer, text: str, reading: TextReading) -> dict:
     """One text's tokens, attention (None: the model has none) and lenses."""
     lens, *lens_before = _lenses(model, tokenizer, reading) if model is not None else [None]
+    weights = np.round(reading.attention * WEIGHT_SCALE).astype("<u2")
+    attention = {"shape": weights.shape, "base64": base64.b64encode(weights.tobytes()).decode("ascii")}
     return {
         "text": text,
         "tokens": reading.pieces,
         "ids": reading.ids.tolist(),
-        "attention": _stored(reading.attention) if _attends(reading) else None,
+        "attention": attention if _attends(reading) else None,
         "lens": lens,
         "lens_before": lens_before[0] if lens_before else None,
     }
-
-
-def _stored(attention: np.ndarray) -> dict:
-    """Attention (L, A, T, T) as 16-bit integers in a JSON value."""
-    weights = np.round(attention * WEIGHT_SCALE).astype("<u2")
-    return {"shape": weights.shape, "base64": base64.b64encode(weights.tobytes()).decode("ascii")}
 
 
 def _lenses(model, tokenizer, reading: TextReading) -> list:
@@ -185,11 +191,6 @@ def _guesses(pieces: Sequence[str], tokens: np.ndarray, probabilities: np.ndarra
         ]
         for row, its_rows in zip(tokens, probabilities, strict=True)
     ]
-
-
-def _pattern(reading: TextReading, tokenizer) -> AttentionPattern:
-    cls = _is_cls(tokenizer, len(reading.ids))
-    return attention_pattern(reading.attention, reading.ids == tokenizer.vocabulary.sep_id, cls=cls)
 
 
 def _is_cls(tokenizer, tokens: int) -> np.ndarray:
@@ -226,25 +227,20 @@ def _treebank(encoder, tokenizer, treebank, notes) -> tuple[list[RelationScores]
 
 
 def _heads(pattern: AttentionPattern, scores: Sequence[RelationScores]) -> list[dict]:
-    """One row per head, in order; layers and heads are counted from 1."""
-    types = pattern_type(pattern)
+    """One row per head, in order; layers and heads are counted from 1. Its relation is the one at which it exceeds the
+    best distance most; None if it does so at no relation."""
+    types, rows = pattern_type(pattern), []
     names = ("itself", "previous", "following", "cls", "separator", "entropy")
-    return [
-        {
+    for layer, head in np.ndindex(*types.shape):
+        gains = [(float(one.accuracy[:, layer, head].max()) - one.offset_accuracy, one.relation) for one in scores]
+        gain, relation = max(gains, key=lambda pair: pair[0], default=(0.0, ""))
+        rows.append({
             "head": f"{layer + 1}-{head + 1}",
             "type": str(types[layer, head]),
             **{name: float(getattr(pattern, name)[layer, head]) for name in names},
-            "relation": _best_relation(scores, layer, head),
-        }
-        for layer, head in np.ndindex(*types.shape)
-    ]
-
-
-def _best_relation(scores: Sequence[RelationScores], layer: int, head: int) -> dict | None:
-    """The relation at which a head exceeds the best distance most; None if it does so at no relation."""
-    gains = [(float(one.accuracy[:, layer, head].max()) - one.offset_accuracy, one) for one in scores]
-    gain, one = max(gains, key=lambda pair: pair[0], default=(0.0, None))
-    return {"name": one.relation, "gain": gain} if one is not None and gain > 0 else None
+            "relation": {"name": relation, "gain": gain} if gain > 0 else None,
+        })  # fmt: skip
+    return rows
 
 
 def _relation(one: RelationScores) -> dict:

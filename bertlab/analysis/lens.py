@@ -14,7 +14,7 @@ import numpy as np
 from bertlab.analysis.fill_mask import TokenPrediction, most_likely
 from bertlab.analysis.readings import read_text
 from bertlab.common.errors import DataError
-from bertlab.families.abilities import check_fills_masks
+from bertlab.families import check_fills_masks
 
 
 def check_has_head(model) -> None:

@@ -23,8 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.analysis.pseudo_likelihood import token_rows
-from bertlab.analysis.sentence_likelihood import sentence_scores
+from bertlab.analysis.pseudo_likelihood import sentence_scores, token_rows
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_json, write_text
 from bertlab.common.job import Job

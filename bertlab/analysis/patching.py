@@ -20,7 +20,7 @@ from bertlab.analysis.diagnostics import token_ids
 from bertlab.analysis.lens import check_has_head
 from bertlab.analysis.readings import TextReading, read_text
 from bertlab.common.errors import DataError
-from bertlab.families.abilities import check_fills_masks
+from bertlab.families import check_fills_masks
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,11 @@ def patch_each(
     ends = metric(np.stack([first.states[-1], second.states[-1]]))
     if ends[0] == ends[1]:
         raise DataError("both texts have the same metric: there is no difference to explain; choose other texts")
-    values = [metric(_from_layer(encoder, second, _patched(a, b), i))
-              for i, (a, b) in enumerate(zip(first.states, second.states, strict=True))]  # fmt: skip
+    values, tokens = [], np.arange(len(second.ids))
+    for layer, (state, other) in enumerate(zip(first.states, second.states, strict=True)):
+        copies = np.repeat(other[None], len(tokens), axis=0)  # (T, T, H)
+        copies[tokens, tokens] = state  # copy t has the first text's vector at token t
+        values.append(metric(_from_layer(encoder, second, copies, layer)))
     return PatchingResult(second.pieces, float(ends[0]), float(ends[1]), np.stack(values))
 
 
@@ -83,14 +86,6 @@ def logit_difference(model, tokenizer, position: int, first: str, second: str) -
         return logits[:, 0, one] - logits[:, 0, other]
 
     return metric
-
-
-def _patched(source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """T copies of the target's states (T, H); copy t has the source's vector at token t. (T, T, H)"""
-    copies = np.repeat(target[None], len(target), axis=0)
-    tokens = np.arange(len(target))
-    copies[tokens, tokens] = source
-    return copies
 
 
 def _from_layer(encoder, reading: TextReading, states: np.ndarray, layer: int) -> np.ndarray:

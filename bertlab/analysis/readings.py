@@ -11,6 +11,7 @@ import numpy as np
 from bertlab.common.errors import DataError
 from bertlab.data.tasks.alignment import encode_words, first_tokens
 from bertlab.data.tasks.rows import TaggingRow
+from bertlab.families import check_attends
 from bertlab.tokenizers.wordpiece.encoding import text_column, text_inputs, with_specials
 
 
@@ -70,6 +71,14 @@ def read_text(encoder, tokenizer, text: str, text_b: str | None = None) -> TextR
     return TextReading(ids, pieces, segments, attention[:, 0], states[:, 0])
 
 
+def attention_maps(encoder, tokenizer, text: str) -> tuple[list[str], np.ndarray]:
+    """The tokens of a text and each head's weights, (L, A, T, T). Raises what `read_text` does, and ConfigError for a
+    model without attention."""
+    check_attends(encoder.config)
+    reading = read_text(encoder, tokenizer, text)
+    return reading.pieces, reading.attention
+
+
 def word_attention(attention: np.ndarray, words: Sequence[int]) -> np.ndarray:
     """Attention between words from attention between tokens (Clark et al. 2019, section 4.1).
 
@@ -125,25 +134,21 @@ def word_rows(tokenizer, sentences: Sequence[Sequence[str]]) -> list[tuple[np.nd
 
 
 def _readings(encoder, vocabulary, rows, batch_size: int) -> Iterator[WordReading]:
+    begin = text_column(vocabulary)  # the column of a text's first token
     for start in range(0, len(rows), batch_size):
         chosen = rows[start : start + batch_size]
         inputs = text_inputs(vocabulary, [ids for ids, _ in chosen], encoder.config.pad_token_id)
         attention, states = _outputs(encoder, inputs)
         for row, (its_ids, counts) in enumerate(chosen):
             count = len(its_ids)
-            read = attention[:, row, :, :count, :count], states[:, row, :count]
-            yield _by_word(*read, counts, text_column(vocabulary))
-
-
-def _by_word(attention, states, counts, begin: int) -> WordReading:
-    """begin: the column of the first token of the text."""
-    of_tokens = np.repeat(np.arange(len(counts)), counts)
-    words = np.concatenate([[-1] * begin, of_tokens, [-1] * (2 - begin)]).astype(int)  # (T,)
-    of_words = np.zeros((*attention.shape[:-2], len(counts), len(counts)), "float32")
-    seen = words.max() + 1  # the last words may have no tokens
-    of_words[..., :seen, :seen] = word_attention(attention, words)
-    first = first_tokens(counts) + begin  # of a word without tokens: any other token
-    return WordReading(of_words, states[:, first] * (counts > 0)[:, None], attention)
+            of_tokens = attention[:, row, :, :count, :count]  # (L, A, T, T)
+            numbers = np.repeat(np.arange(len(counts)), counts)
+            words = np.concatenate([[-1] * begin, numbers, [-1] * (2 - begin)]).astype(int)  # (T,)
+            of_words = np.zeros((*of_tokens.shape[:-2], len(counts), len(counts)), "float32")
+            seen = words.max() + 1  # the last words may have no tokens
+            of_words[..., :seen, :seen] = word_attention(of_tokens, words)
+            first = first_tokens(counts) + begin  # of a word without tokens: any other token
+            yield WordReading(of_words, states[:, row, first] * (counts > 0)[:, None], of_tokens)
 
 
 def _outputs(encoder, inputs: dict) -> tuple[np.ndarray, np.ndarray]:

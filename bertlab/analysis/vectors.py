@@ -4,20 +4,107 @@ A text that is longer than the model's maximum length is read in consecutive win
 tokens of all windows. A model with a memory can see, in each window, tokens of those before. Texts are truncated only
 on request.
 
+The layers of a vector, and how to combine them (Devlin et al. 2019, section 5.3, table 7):
+
+    -1                 the last layer                       last4-sum       the sum of the last four
+    0                  the embeddings                       last4-concat    the last four concatenated (4·H)
+    second-to-last     the layer before the last            embeddings, last     the same as 0 and −1
+    2,5 with "mean"    the mean of layers 2 and 5           1,2,3 and weights 0.2,0.3,0.5: their weighted sum
+
 Letters: B batch, T tokens, M tokens of the memory, L layers, H hidden size, D dimensions of a vector (H, or more where
 layers are concatenated).
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from bertlab.analysis.layers import LayerChoice
 from bertlab.common.errors import DataError
 from bertlab.common.progress import bar
 from bertlab.tokenizers.wordpiece.encoding import text_inputs, with_specials
 
+COMBINATIONS = ("sum", "mean", "concat")
 POOLINGS = ("mean", "cls", "max", "pooler", "none")
+_NAMES = {"embeddings": 0, "last": -1, "second-to-last": -2}
+
+
+@dataclass(frozen=True)
+class LayerChoice:
+    """Layers (0 the embeddings, i the output of layer i, negative ones from the end) and how to combine them.
+
+    combine: sum | mean | concat, when there are several. weights: one for each layer; the sum is then weighted.
+    Raises DataError for a choice that contradicts itself.
+    """
+
+    layers: tuple[int, ...] = (-1,)
+    combine: str = "sum"
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self):
+        if not self.layers:
+            raise DataError("expected at least one layer")
+        if self.combine not in COMBINATIONS:
+            raise DataError(f"unknown combine {self.combine!r}; choose one of {', '.join(COMBINATIONS)}")
+        weights = self.weights
+        if weights is None:
+            return
+        if self.combine == "concat":
+            raise DataError("weights are for a sum or a mean, not for concat; leave out weights or concat")
+        if len(weights) != len(self.layers):
+            raise DataError(f"{len(weights)} weights for {len(self.layers)} layers ({self.combine}); give one each")
+        if not np.all(np.isfinite(weights)) or (self.combine == "mean" and sum(weights) == 0):
+            raise DataError(f"weights must be finite numbers, for a mean with a sum other than 0; got {weights}")
+
+    @classmethod
+    def of(
+        cls,
+        choice: "LayerChoice | int | str | Sequence[int]",
+        combine: str | None = None,
+        weights: Sequence[float] | None = None,
+    ) -> "LayerChoice":
+        """From a number, some numbers, "last", "last4-sum", "last4-concat" or "1,2,3". combine: sum by default.
+
+        Raises DataError if `choice` and `combine` contradict each other.
+        """
+        if isinstance(choice, LayerChoice):
+            return choice
+        if isinstance(choice, int):
+            layers = (choice,)
+        elif not isinstance(choice, str):
+            layers = tuple(choice)
+        elif choice in _NAMES:
+            layers = (_NAMES[choice],)
+        elif last := re.fullmatch(r"last(\d+)-(.*)", choice):
+            if combine not in (None, last[2]):
+                raise DataError(f"layers {choice!r} and combine {combine!r} contradict each other; leave out combine")
+            layers, combine = tuple(range(-int(last[1]), 0)), last[2]
+        else:
+            try:
+                layers = tuple(int(part) for part in choice.split(","))
+            except ValueError:
+                raise DataError(f"expected layers such as -1, 1,2,3 or last4-sum, got {choice!r}") from None
+        return cls(layers, combine or "sum", None if weights is None else tuple(weights))
+
+    def check(self, num_layers: int) -> None:
+        """Raises DataError for a layer that a model with this number of layers does not have."""
+        for layer in self.layers:
+            if not -num_layers - 1 <= layer <= num_layers:
+                raise DataError(f"there is no layer {layer}; choose 0 (embeddings) to {num_layers}, or −1 for the last")
+
+    def width(self, hidden_size: int) -> int:
+        """Dimensions of the result."""
+        return hidden_size * (len(self.layers) if self.combine == "concat" else 1)
+
+    def apply(self, states: Sequence[np.ndarray]) -> np.ndarray:
+        """The chosen layers as one array. states: L + 1 arrays (…, H) → (…, width)."""
+        chosen = [states[layer] for layer in self.layers]
+        if self.combine == "concat":
+            return np.concatenate(chosen, axis=-1)
+        weights = self.weights or (1.0,) * len(chosen)
+        total = sum(weight * state for weight, state in zip(weights, chosen))
+        return total / sum(weights) if self.combine == "mean" else total
 
 
 def encode_texts(
@@ -45,21 +132,16 @@ def encode_texts(
     Raises DataError for an unknown layer or pooling, for one text in place of several, or something else than a text;
     ConfigError for a memory that the model does not have.
     """
-    texts = _texts_of(texts)
-    maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate, memory)
-    with bar("Encoding", len(texts)) as running:
-        vectors = maker(texts, running.advance)
-    return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
-
-
-def _texts_of(texts: Iterable[str]) -> list[str]:
     if isinstance(texts, (str, bytes)):
         raise DataError(f"expected a list of texts, got one text, {texts!r:.80}; put it into a list")
     texts = list(texts)
     for number, text in enumerate(texts, 1):
         if not isinstance(text, str):
             raise DataError(f"text {number}: expected a text, got {type(text).__name__}")
-    return texts
+    maker = VectorEncoder(encoder, tokenizer, layer, pooling, normalise, batch_size, truncate, memory)
+    with bar("Encoding", len(texts)) as running:
+        vectors = maker(texts, running.advance)
+    return vectors if pooling == "none" else np.array(vectors, "float32").reshape(len(vectors), maker.dimensions)
 
 
 class VectorEncoder:
@@ -83,8 +165,7 @@ class VectorEncoder:
             from bertlab.models.base import check_memory_is_taken
 
             check_memory_is_taken(encoder.encoder, encoder.config)
-        self.memory = memory
-        self.encoder, self.tokenizer, self.pooling = encoder, tokenizer, pooling
+        self.encoder, self.tokenizer, self.pooling, self.memory = encoder, tokenizer, pooling, memory
         self.normalise, self.batch_size, self.truncate = normalise, batch_size, truncate
 
     @property
@@ -170,6 +251,4 @@ class VectorEncoder:
             cls = -1 if self.tokenizer.vocabulary.cls_last else 0  # of a pooler there is only one vector
             return np.mean([window[cls] for window in windows], axis=0)
         states = np.concatenate(windows)
-        return {"mean": lambda: states.mean(axis=0), "max": lambda: states.max(axis=0), "none": lambda: states}[
-            self.pooling
-        ]()
+        return states if self.pooling == "none" else getattr(states, self.pooling)(axis=0)  # mean or max

@@ -5,9 +5,8 @@ Two are written: Hugging Face's and BertLab's. Every tensor's name, shape and co
 variable is changed, and nothing is ever unpickled.
 """
 
-from bertlab.checkpoints.loading import load, load_into, read_config
+from bertlab.checkpoints.loading import LoadReport, load, load_into, read_config
 from bertlab.checkpoints.packaged import packaged
-from bertlab.checkpoints.report import LoadReport
 from bertlab.checkpoints.saving import save
 from bertlab.checkpoints.tokenizers import has_tokenizer, load_tokenizer
 

@@ -24,7 +24,6 @@ from bertlab.checkpoints.stored import (
 )
 from bertlab.common.errors import CheckpointError, asked
 from bertlab.common.files import write_text
-from bertlab.config import ModelConfig
 from bertlab.families import Family, config_from_huggingface, family_of
 from bertlab.families.names import Names, WeightName, under_their_names
 
@@ -63,7 +62,6 @@ def open_checkpoint(folder: Path) -> StoredCheckpoint:
     for name in ("is_decoder", "add_cross_attention"):
         if values.get(name):
             raise CheckpointError(f"{folder / CONFIG}: {name} is true; only encoders can be read")
-
     if values.get("pruned_heads"):
         raise CheckpointError(
             f"{folder / CONFIG}: pruned_heads is {values['pruned_heads']!r:.80}; a model without some of its heads "
@@ -77,7 +75,13 @@ def open_checkpoint(folder: Path) -> StoredCheckpoint:
     tensors = by_our_paths(named, its_family.huggingface.weight_names(kind, its_family.layer_numbers(config)))
     unexpected = [tensor.name for tensor in named.values()]
     options = _options(kind, tensors, values, its_family, tied)
-    _check_labels(kind, options, values, folder)
+    labels = values.get("id2label")
+    claimed = len(labels) if isinstance(labels, dict) else values.get("num_labels", 2)
+    if options.get("num_labels", claimed) != claimed:
+        raise CheckpointError(
+            f"{folder / CONFIG}: describes {claimed} labels, but the classifier has {options['num_labels']}; "
+            "config and weights are not of the same model"
+        )
     names = its_family.huggingface
     shown = any(_is_ignored(name.removeprefix(names.prefix), names) for name in raw)  # by weights that no model needs
     implied = names.implied_config if shown else {}
@@ -202,25 +206,11 @@ def _options(kind: str | None, tensors: dict[str, StoredTensor], values: dict, i
     return {}
 
 
-def _check_labels(kind: str | None, options: dict, values: dict, folder: Path) -> None:
-    labels = values.get("id2label")
-    claimed = len(labels) if isinstance(labels, dict) else values.get("num_labels", 2)
-    if "num_labels" in options and options["num_labels"] != claimed:
-        raise CheckpointError(
-            f"{folder / CONFIG}: describes {claimed} labels, but the classifier has {options['num_labels']}; "
-            "config and weights are not of the same model"
-        )
-
-
 # === Writing ===
 
 
 def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
-    """Writes config.json and model.safetensors. arrays: the weights by our paths.
-
-    Raises CheckpointError for a model that transformers cannot represent.
-    """
-    check_writable(model)
+    """Writes config.json and model.safetensors of a writable model. arrays: the weights by our paths."""
     kind, its_family = kind_of(model), family_of(model.config)
     prefix = "" if kind == "encoder" else its_family.huggingface.prefix
     tensors = under_their_names(arrays, weight_names(model).values(), prefix)
@@ -233,33 +223,11 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray]) -> None:
 
 
 def check_writable(model) -> None:
-    """Raises CheckpointError for a model that transformers has no equivalent of: its configuration, kind or parts."""
-    check_representable(model.config)
-    elsewhere = "save this model with " + asked("--to bertlab", "format='bertlab'")
-    if kind_of(model) == "encoder" and family_of(model.config).decoder:
-        raise CheckpointError(
-            f"transformers has no encoder of model_type {model.config.model_type!r} without its decoder: {elsewhere}"
-        )
-    known = weight_names(model)
-    lacking = sorted({path.rsplit("/", 2)[0] for path in variables_of(model) if path not in known})
-    if lacking:
-        raise CheckpointError(
-            f"transformers' models of model_type {model.config.model_type!r} have no {few(lacking)}: {elsewhere}"
-        )
+    """Raises CheckpointError for a model that transformers does not know or cannot build: its config, kind or parts.
 
-
-def weight_names(model) -> dict[str, WeightName]:
-    """A model's variables in the format, by our paths."""
-    its_family = family_of(model.config)
-    numbers = its_family.layer_numbers(model.config)
-    return {weight.ours: weight for weight in its_family.huggingface.weight_names(kind_of(model), numbers)}
-
-
-def check_representable(config: ModelConfig) -> None:
-    """Raises CheckpointError for a configuration that transformers' models of the family do not know or cannot build.
-
-    Those that read left to right need no padding; theirs is left out of the file where it is not in the vocabulary.
+    Models that read left to right need no padding; theirs is left out of the file where it is not in the vocabulary.
     """
+    config = model.config
     if not config.causal and not 0 <= config.pad_token_id < config.vocab_size:
         raise CheckpointError(
             f"pad_token_id is {config.pad_token_id}; expected the id of one of the {config.vocab_size} tokens, as "
@@ -272,6 +240,24 @@ def check_representable(config: ModelConfig) -> None:
             f"transformers has no equivalent of {' and '.join(found)} for model_type {config.model_type!r}: save this "
             "model with " + asked("--to bertlab", "format='bertlab'")
         )
+    elsewhere = "save this model with " + asked("--to bertlab", "format='bertlab'")
+    if kind_of(model) == "encoder" and family_of(config).decoder:
+        raise CheckpointError(
+            f"transformers has no encoder of model_type {config.model_type!r} without its decoder: {elsewhere}"
+        )
+    known = weight_names(model)
+    lacking = sorted({path.rsplit("/", 2)[0] for path in variables_of(model) if path not in known})
+    if lacking:
+        raise CheckpointError(
+            f"transformers' models of model_type {config.model_type!r} have no {few(lacking)}: {elsewhere}"
+        )
+
+
+def weight_names(model) -> dict[str, WeightName]:
+    """A model's variables in the format, by our paths."""
+    its_family = family_of(model.config)
+    numbers = its_family.layer_numbers(model.config)
+    return {weight.ours: weight for weight in its_family.huggingface.weight_names(kind_of(model), numbers)}
 
 
 def _config_values(model, kind: str, dtype: str) -> dict:

@@ -3,6 +3,7 @@
 A model is changed only after all of its new values have been read and checked.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,13 +11,78 @@ import numpy as np
 from bertlab.checkpoints.huggingface import weight_names
 from bertlab.checkpoints.kinds import kind_of, model_class, variables_of
 from bertlab.checkpoints.opening import open_checkpoint
-from bertlab.checkpoints.report import LoadReport, Origin
 from bertlab.checkpoints.stored import StoredCheckpoint, StoredTensor, few
 from bertlab.checkpoints.tokenizers import check_vocabulary
 from bertlab.common.errors import CheckpointError, asked
 from bertlab.config import ModelConfig
 from bertlab.families import family, family_of, model_types
 from bertlab.families.names import BACKBONE
+
+
+@dataclass(frozen=True)
+class Origin:
+    """One variable. source: file and name of its tensor; None: it kept its initial value, for the given reason."""
+
+    variable: str
+    shape: tuple[int, ...]
+    source: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class LoadReport:
+    """The outcome of a load; `print` it for a table.
+
+    origins: one for each variable of the model, in the model's order.
+    unused: our paths of tensors that belong to a head or pooler which this model does not have.
+    unexpected: names of tensors that no model of this configuration has (only with strict=False).
+
+    Example:
+        >>> report = load("bertlab-mini").load_report
+        >>> len(report.loaded), report.unused
+        (78, ())
+    """
+
+    checkpoint: str
+    model: str
+    origins: tuple[Origin, ...]
+    unused: tuple[str, ...] = ()
+    unexpected: tuple[str, ...] = ()
+
+    @property
+    def loaded(self) -> list[str]:
+        """Variables that were filled from the checkpoint."""
+        return [origin.variable for origin in self.origins if origin.source is not None]
+
+    @property
+    def initialised(self) -> list[str]:
+        """Variables that kept their initial value: those of a fresh head, and the missing ones."""
+        return [origin.variable for origin in self.origins if origin.source is None]
+
+    @property
+    def missing(self) -> list[str]:
+        """Variables that the checkpoint lacks (only with strict=False)."""
+        return [origin.variable for origin in self.origins if origin.reason == "missing"]
+
+    def summary(self) -> str:
+        """One line: the numbers of loaded, initialised and unused variables."""
+        return (
+            f"{self.model} from {self.checkpoint}: {len(self.loaded)} variables loaded, "
+            f"{len(self.initialised)} initialised, {len(self.unused)} tensors not used, "
+            f"{len(self.unexpected)} unexpected"
+        )
+
+    def __str__(self) -> str:
+        rows = [
+            (origin.variable, "×".join(map(str, origin.shape)), origin.source or f"initialised ({origin.reason})")
+            for origin in self.origins
+        ]
+        rows += [("—", "", f"{path} (not used by this model)") for path in self.unused]
+        rows += [("—", "", f"{name} (unexpected)") for name in self.unexpected]
+        rows.insert(0, ("variable", "shape", "came from"))
+        widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+        lines = [f"{name:<{widths[0]}}  {shape:<{widths[1]}}  {source}" for name, shape, source in rows]
+        return "\n".join([self.summary(), *lines])
 
 
 def load(
@@ -154,17 +220,15 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
 
     reads_head = any(path.startswith("head/") for path in needed)
     config = _with_head(checkpoint, kind_of(model)) if reads_head else checkpoint.config
+    where = checkpoint.folder / checkpoint.weights_name
     problems = _config_problems(model.config, config) if strict else []
     problems += _shape_problems(shapes, needed)
     if not any(path.startswith(f"{BACKBONE}/") for path in needed):  # such a model would be random
         problems += [_nothing_problem(unexpected, model)]
     elif strict:
-        problems += [_missing_problem(missing, model)] if missing else []
-        problems += [_unexpected_problem(unexpected, missing)] if unexpected else []
+        problems += _name_problems(missing, unexpected, model)
     if problems:
-        raise CheckpointError(
-            f"{checkpoint.folder / checkpoint.weights_name} does not fit {type(model).__name__}: {'; '.join(problems)}"
-        )
+        raise CheckpointError(f"{where} does not fit {type(model).__name__}: {'; '.join(problems)}")
     values = {path: _read(tensor, checkpoint) for path, tensor in needed.items()}
     origins = tuple(
         Origin(path, tuple(variable.shape), needed[path].source)
@@ -172,8 +236,7 @@ def _collect(model, checkpoint: StoredCheckpoint, strict: bool, fresh_head: bool
         else Origin(path, tuple(variable.shape), None, "missing" if path in shapes else "new head")
         for path, variable in variables_of(model).items()
     )
-    where = str(checkpoint.folder / checkpoint.weights_name)
-    return values, LoadReport(where, type(model).__name__, origins, tuple(unused), tuple(unexpected))
+    return values, LoadReport(str(where), type(model).__name__, origins, tuple(unused), tuple(unexpected))
 
 
 def _nothing_problem(unexpected: list[str], model) -> str:
@@ -194,15 +257,6 @@ def _nothing_problem(unexpected: list[str], model) -> str:
         )
     expected = f"expected {names.prefix + first!r} and others"
     return f"no name of the encoder's weights is in the file, but {few(unexpected) or 'others'}; {expected}"
-
-
-def _unexpected_problem(names: list[str], missing: list[str]) -> str:
-    """Names what is unexpected, with advice. Without unexpected weights a model that lacks some is not whole either."""
-    correct = "correct the configuration if it is not that of these weights"
-    advice = asked("delete them from the file", "delete them from the file, load with strict=False")
-    if missing:
-        advice = "rename them in the file if they are the missing ones under other names"
-    return f"unexpected: {few(names)} ({advice}, or {correct})"
 
 
 def _is_new_with_the_head(path: str, model, checkpoint: StoredCheckpoint) -> bool:
@@ -250,12 +304,21 @@ def _shape_problems(shapes: dict, needed: dict[str, StoredTensor]) -> list[str]:
     return [f"{told} (does the config belong to these weights?)"]
 
 
-def _missing_problem(missing: list[str], model) -> str:
-    names = weight_names(model)
-    text = "missing: " + few(f"{path} ({names[path].theirs})" if path in names else path for path in missing)
-    if not any(path.startswith(f"{BACKBONE}/") for path in missing):
-        text += f"; to fine-tune with a new head, {asked('use `bertlab finetune`', 'load with fresh_head=True')}"
-    return text
+def _name_problems(missing: list[str], unexpected: list[str], model) -> list[str]:
+    """Without unexpected weights a model that lacks some is not whole either."""
+    problems, names = [], weight_names(model)
+    if missing:
+        told = "missing: " + few(f"{path} ({names[path].theirs})" if path in names else path for path in missing)
+        if not any(path.startswith(f"{BACKBONE}/") for path in missing):
+            told += f"; to fine-tune with a new head, {asked('use `bertlab finetune`', 'load with fresh_head=True')}"
+        problems.append(told)
+    if unexpected:
+        advice = asked("delete them from the file", "delete them from the file, load with strict=False")
+        if missing:
+            advice = "rename them in the file if they are the missing ones under other names"
+        correct = "correct the configuration if it is not that of these weights"
+        problems.append(f"unexpected: {few(unexpected)} ({advice}, or {correct})")
+    return problems
 
 
 def _read(tensor: StoredTensor, checkpoint: StoredCheckpoint) -> np.ndarray:

@@ -6,12 +6,14 @@ One file can be replaced in one step, so a checkpoint is always whole: weights a
 vocab.txt and tokenizer_config.json may be next to it.
 """
 
+import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
-from bertlab.checkpoints.kinds import KINDS, kind_of, options_of
+from bertlab.checkpoints.kinds import KINDS, kind_of, options_of, variables_of
 from bertlab.checkpoints.stored import StoredCheckpoint, check_depth, open_safetensors, write_safetensors
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.families import DEFAULT, family
@@ -48,17 +50,12 @@ def open_checkpoint(folder: Path) -> StoredCheckpoint:
         raise CheckpointError(f"{path}: the config in its header cannot be used ({error})") from None
     check_depth(config, len(tensors), path)
     if header["format_version"] == 1:
-        tensors = {_todays_path(name): tensor for name, tensor in tensors.items()}
+        for old, new in _PATHS_OF_VERSION_1.items():
+            tensors = {name.replace(old, new): tensor for name, tensor in tensors.items()}
     vocabulary = header["vocabulary_sha256"]
     return StoredCheckpoint(
         folder, WEIGHTS, config, header["kind"], header["options"], tensors, vocabulary_sha256=vocabulary
     )
-
-
-def _todays_path(path: str) -> str:
-    for old, new in _PATHS_OF_VERSION_1.items():
-        path = path.replace(old, new)
-    return path
 
 
 def path_of_version_1(path: str) -> str:
@@ -105,3 +102,28 @@ def write_folder(model, folder: Path, arrays: dict[str, np.ndarray], vocabulary_
         "vocabulary_sha256": vocabulary_sha256,
     }
     write_safetensors(folder / WEIGHTS, arrays, {"bertlab": json.dumps(header)})
+
+
+# === Digests that show whether a model is still the one that a folder was started with ===
+
+
+def weights_digest(weights: Mapping[str, np.ndarray]) -> str:
+    """The digest of weights by their paths, in any order.
+
+    The paths of version 1 are hashed, so that work which was started with it resumes.
+    """
+    renamed = {path_of_version_1(path): values for path, values in weights.items()}
+    digest = hashlib.sha256()
+    for path, values in sorted(renamed.items(), key=lambda item: item[0]):
+        digest.update(path.encode())
+        digest.update(np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def model_digests(model, tokenizer) -> dict[str, str]:
+    """The digests of a model's weights and of its vocabulary, by these names."""
+    from keras import ops
+
+    weights = {path: ops.convert_to_numpy(variable) for path, variable in variables_of(model).items()}
+    pieces = "\n".join(tokenizer.vocabulary.pieces)
+    return {"weights": weights_digest(weights), "vocabulary": hashlib.sha256(pieces.encode()).hexdigest()[:16]}

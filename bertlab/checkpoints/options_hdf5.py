@@ -25,6 +25,8 @@ def is_checkpoint(folder: Path) -> bool:
 
 def open_checkpoint(folder: Path) -> StoredCheckpoint:
     """Reads the options and the list of arrays. Raises CheckpointError or VocabularyError with the file's name."""
+    from bertlab.layers.characters import characters_of_vocabulary
+
     options, weights = (_only(folder, name) for name in (OPTIONS, WEIGHTS))
     published = next(family(name).published for name in model_types() if family(name).published)
     words = WordList.from_file(folder / WORDS_FILE) if (folder / WORDS_FILE).exists() else None
@@ -37,7 +39,12 @@ def open_checkpoint(folder: Path) -> StoredCheckpoint:
     for one in published.arrays(config):
         tensors[one.ours] = _tensor(weights, found, one)
         taken.add(one.theirs)
-    tensors[CHARACTER_IDS] = _characters(words, config)
+    tensors[CHARACTER_IDS] = StoredTensor(
+        WORDS_FILE,
+        "characters",
+        (config.vocab_size, config.max_characters),
+        lambda: characters_of_vocabulary(words or WordList(()), config.max_characters),
+    )
     unexpected = sorted(found.keys() - taken)
     return StoredCheckpoint(folder, weights.name, config, "encoder", {"pooler": False}, tensors, unexpected)
 
@@ -71,24 +78,14 @@ def _tensor(path: Path, found: dict[str, tuple[int, ...]], one: PublishedArray) 
         raise CheckpointError(
             f"{path}: {one.theirs}: expected an array of shape {one.stored}, {got}; do the options belong to it?"
         )
-    return StoredTensor(path.name, one.theirs, one.shape or one.stored, lambda: one.convert(_read(path, one.theirs)))
 
+    def read() -> np.ndarray:
+        import h5py
 
-def _read(path: Path, name: str) -> np.ndarray:
-    import h5py
+        try:
+            with h5py.File(path, "r") as file:
+                return one.convert(file[one.theirs][...])
+        except OSError as error:
+            raise CheckpointError(f"{path}: {one.theirs} cannot be read ({error}); copy or download it again") from None
 
-    try:
-        with h5py.File(path, "r") as file:
-            return file[name][...]
-    except OSError as error:
-        raise CheckpointError(f"{path}: {name} cannot be read ({error}); copy or download it again") from None
-
-
-def _characters(words: WordList | None, config) -> StoredTensor:
-    """The characters of the words, and without words of the special tokens alone."""
-    from bertlab.layers.characters import characters_of_vocabulary
-
-    shape = (config.vocab_size, config.max_characters)
-    return StoredTensor(
-        WORDS_FILE, "characters", shape, lambda: characters_of_vocabulary(words or WordList(()), config.max_characters)
-    )
+    return StoredTensor(path.name, one.theirs, one.shape or one.stored, read)

@@ -38,7 +38,7 @@ def save(model, folder: str | Path, tokenizer=None, format: str = "huggingface",
     _check_request(model, folder, tokenizer, format, dtype or "float32")
     arrays = _arrays(model, dtype or "float32")
     if format == "huggingface":
-        huggingface.check_representable(model.config)
+        huggingface.check_writable(model)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -84,20 +84,17 @@ def _check_request(model, folder: Path, tokenizer, format: str, dtype: str) -> N
     if dtype not in DTYPES:
         raise CheckpointError(f"weights cannot be saved as {dtype!r}; choose one of {', '.join(DTYPES)}")
     if tokenizer is not None:
-        _check_size(len(tokenizer.vocabulary), model.config.vocab_size, "tokens", "vocab_size")
-        targets = len(tokenizer.vocabulary.targets)
-        _check_size(targets, model.config.target_vocab_size, "tokens of targets", "target_vocab_size")
+        counts = {"vocab_size": len(tokenizer.vocabulary), "target_vocab_size": len(tokenizer.vocabulary.targets)}
+        for name, count in counts.items():
+            if count > getattr(model.config, name):
+                raise CheckpointError(
+                    f"the tokenizer has {count} tokens{' of targets' if name == 'target_vocab_size' else ''}, but the "
+                    f"model's {name} is {getattr(model.config, name)}: this is not the model's tokenizer"
+                )
     others = (native.WEIGHTS,) if format == "huggingface" else (huggingface.WEIGHTS, huggingface.INDEX)
     for name in others:
         if (folder / name).exists():
             raise CheckpointError(f"{folder}: holds {name}, a checkpoint of another format; choose another folder")
-
-
-def _check_size(tokens: int, rows: int, what: str, name: str) -> None:
-    if tokens > rows:
-        raise CheckpointError(
-            f"the tokenizer has {tokens} {what}, but the model's {name} is {rows}: this is not the model's tokenizer"
-        )
 
 
 def _arrays(model, dtype: str) -> dict[str, np.ndarray]:

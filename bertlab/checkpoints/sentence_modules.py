@@ -6,8 +6,8 @@
 Source: models/Pooling.py and models/Normalize.py of sentence-transformers.
 """
 
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bertlab.checkpoints.stored import read_description
 from bertlab.common.errors import CheckpointError
@@ -16,8 +16,7 @@ MODULES = "modules.json"
 _KNOWN = ("cls", "mean", "max")
 
 
-@dataclass(frozen=True)
-class SentenceModules:
+class SentenceModules(NamedTuple):
     """pooling, normalise: as in `encode_texts`; pooling is None for one that this library lacks.
 
     lacking: the steps that this library lacks, in the words of the files.
@@ -42,19 +41,13 @@ def read_modules(folder: Path) -> SentenceModules | None:
     for step in steps:
         kind, path = str(step.get("type")).rsplit(".", 1)[-1], str(step.get("path"))
         if kind == "Pooling":
-            pooling, name = _pooling_in(folder / path / "config.json")
-            lacking += [] if pooling else [name]
+            values = read_description(folder / path / "config.json")
+            chosen = [name for name, value in values.items() if name.startswith("pooling_mode_") and value is True]
+            modes = [name.split("_")[2] for name in chosen] or [values.get("pooling_mode")]  # the second in newer files
+            pooling = modes[0] if len(modes) == 1 and modes[0] in _KNOWN else None
+            lacking += [] if pooling else [" and ".join(chosen or map(str, modes))]
         elif kind == "Normalize":
             normalise = True
         elif kind != "Transformer":
             lacking.append(kind)
     return SentenceModules(pooling, normalise, tuple(lacking))
-
-
-def _pooling_in(path: Path) -> tuple[str | None, str]:
-    """Our name of the pooling, None for one that we lack, and its name there."""
-    values = read_description(path)
-    chosen = [name for name, value in values.items() if name.startswith("pooling_mode_") and value is True]
-    modes = [name.split("_")[2] for name in chosen] or [values.get("pooling_mode")]  # the second in newer files
-    pooling = modes[0] if len(modes) == 1 and modes[0] in _KNOWN else None
-    return pooling, " and ".join(chosen or map(str, modes))

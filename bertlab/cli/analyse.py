@@ -9,7 +9,7 @@ from bertlab.cli.from_signature import FILE, FOLDER, command, option
 from bertlab.cli.options import MODEL, loaded, say, table_text, texts_or_input
 from bertlab.common.backend import load_backend
 from bertlab.common.errors import CheckpointError
-from bertlab.families.abilities import predicts_neighbours
+from bertlab.families import family_of
 
 
 @command(json="Print one JSON line per text.")
@@ -67,7 +67,7 @@ def minimal_pairs(
     if first:
         pairs = first_of_each(pairs, first)
     bert, tokenizer = loaded(model, "pretraining")
-    from bertlab.checkpoints.digest import model_digests
+    from bertlab.checkpoints.native import model_digests
 
     identity = model_digests(bert, tokenizer) if out else None
     scores = score_pairs(bert, tokenizer, pairs, masking=masking, batch_size=batch_size, out=out, identity=identity)
@@ -125,7 +125,7 @@ def inspect(
     bert, tokenizer = loaded(model, "pretraining" if has_head else "encoder")
     from bertlab.analysis.inspection import inspect_model, write_page
 
-    texts = texts or [WITHOUT_MASK if predicts_neighbours(bert.config) else TEXT]
+    texts = texts or [WITHOUT_MASK if family_of(bert.config).both_directions else TEXT]
     inspection = inspect_model(bert, tokenizer, texts, name=Path(model).name, treebank=parsed, senses=examples)
     for note in inspection["notes"]:
         say(note)

@@ -5,10 +5,9 @@ from pathlib import Path
 import click
 import numpy as np
 
-from bertlab.analysis.layers import LayerChoice
-from bertlab.analysis.search import ENGINES, VectorFile
-from bertlab.analysis.search import nearest as nearest_rows
-from bertlab.analysis.vectors import POOLINGS, VectorEncoder
+from bertlab.analysis.vector_files import ENGINES, VectorFile
+from bertlab.analysis.vector_files import nearest as nearest_rows
+from bertlab.analysis.vectors import POOLINGS, LayerChoice, VectorEncoder
 from bertlab.cli.from_signature import FILE, FOLDER, REQUIRED, Options, command, option
 from bertlab.cli.labelled_rows import LabelledRows
 from bertlab.cli.options import MODEL, ON_ERROR, lines_of, loaded, say
@@ -61,7 +60,7 @@ def encode(
     choice = LayerChoice.of(layer, combine, weights)
     encoder, tokenizer = loaded(model, "encoder", padded_vocabulary=True)
     from bertlab.analysis.vector_files import write_vectors
-    from bertlab.checkpoints.digest import model_digests
+    from bertlab.checkpoints.native import model_digests
     from bertlab.common.progress import bar
 
     maker = VectorEncoder(encoder, tokenizer, choice, pooling, normalise, batch_size, truncate, memory)
@@ -112,7 +111,7 @@ def search(
     """
     file = VectorFile(vectors)
     encoder, tokenizer = loaded(model or file.settings["model"], "encoder", padded_vocabulary=True)
-    from bertlab.checkpoints.digest import model_digests
+    from bertlab.checkpoints.native import model_digests
 
     encoded = np.stack(file.encoder(encoder, tokenizer, model_digests(encoder, tokenizer))(queries))  # (Q, D)
     found = nearest_rows(file.blocks(), encoded, top, engine)

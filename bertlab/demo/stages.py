@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.analysis.attention import attention_maps
 from bertlab.analysis.fill_mask import fill_mask
+from bertlab.analysis.readings import attention_maps
 from bertlab.data.corpus.build import DOCUMENTS, MANIFEST, is_current
 from bertlab.data.documents import Document, is_validation, load_documents
 from bertlab.data.pretraining.make import make_data

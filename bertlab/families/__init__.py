@@ -15,7 +15,7 @@ from bertlab.common.errors import ConfigError
 from bertlab.common.files import read_json
 from bertlab.common.lazy import imported_when_used
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family
+from bertlab.families.base import NEXT_TOKEN, Family, Pretraining
 
 # model_type in config.json → the file of the family, and what others import from it
 _FILES = {
@@ -96,8 +96,6 @@ def config_from_huggingface(values: dict, where: str = "config.json") -> ModelCo
         >>> values["num_hidden_layers"], config_from_huggingface(values).num_layers
         (4, 4)
     """
-    if not isinstance(values, dict):
-        raise ConfigError(f"{where}: expected a JSON object, found {type(values).__name__}")
     try:
         its_family = family(values.get("model_type", DEFAULT))
     except ConfigError as error:
@@ -113,4 +111,36 @@ def load_config(path: str | Path) -> ModelConfig:
         >>> load_config("config.json").model_type
         'xlnet'
     """
-    return config_from_huggingface(read_json(path, ConfigError, "copy it again"), str(path))
+    return config_from_huggingface(read_json(path, ConfigError, "copy it again", dict), str(path))
+
+
+# === Questions that a configuration answers ===
+
+
+def pretraining_of(config: ModelConfig) -> Pretraining:
+    """The pre-training of a model: its objective, and the choices that do not suit it."""
+    return NEXT_TOKEN if config.causal else family_of(config).pretraining
+
+
+def check_predicts_neighbours(config: ModelConfig) -> None:
+    """Raises ConfigError for a model that does not predict both neighbours of a token."""
+    if not family_of(config).both_directions:
+        raise ConfigError(
+            f"a model of {config.model_type} does not predict both neighbours of a token: choose a language model in "
+            "both directions"
+        )
+
+
+def check_fills_masks(config: ModelConfig) -> None:
+    """Raises ConfigError for a model that predicts the neighbours of a token, not the token itself."""
+    if family_of(config).both_directions:
+        raise ConfigError(
+            f"a model of {config.model_type} predicts the token after and the token before each token, and nothing at "
+            "[MASK]: choose a model that was pre-trained on masked tokens"
+        )
+
+
+def check_attends(config: ModelConfig) -> None:
+    """Raises ConfigError for a model without attention weights."""
+    if family_of(config).both_directions:
+        raise ConfigError(f"a model of {config.model_type} has LSTMs and no attention: choose a transformer")

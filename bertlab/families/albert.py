@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, factorised_embeddings, standard_encoder
@@ -35,13 +36,6 @@ class AlbertConfig(ModelConfig):
     pooled_dropout: float = 0.1  # before the linear layer that classifies
 
     model_type: ClassVar[str] = "albert"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (
-        *ModelConfig.WHOLE_NUMBERS,
-        "embedding_size",
-        "num_groups",
-        "layers_per_group",
-        "type_vocab_size",
-    )
     SIZES: ClassVar[dict] = sizes_of(
         {"base": (12, 768, 12), "large": (24, 1024, 16), "xlarge": (24, 2048, 16), "xxlarge": (12, 4096, 64)}
     )
@@ -58,13 +52,6 @@ class AlbertConfig(ModelConfig):
         super().__post_init__()
         if self.num_groups > self.num_layers:
             raise ConfigError(f"num_groups {self.num_groups} must be at most num_layers, {self.num_layers}")
-
-
-def _encoder(config: AlbertConfig, **options):
-    from bertlab.layers import SharedEncoder
-
-    groups = dict(num_groups=config.num_groups, layers_per_group=config.layers_per_group)
-    return standard_encoder(config, SharedEncoder, **groups, **options)
 
 
 def _layer_numbers(config: AlbertConfig) -> Iterator[dict[str, int]]:
@@ -106,7 +93,9 @@ FAMILY = Family(
     config=AlbertConfig,
     huggingface=_HUGGINGFACE,
     embeddings=factorised_embeddings,
-    encoder=_encoder,
+    encoder=lambda config, **options: standard_encoder(
+        config, layers.SharedEncoder, num_groups=config.num_groups, layers_per_group=config.layers_per_group, **options
+    ),
     next_sentence=True,
     tokenizer="SentencePiece",
     layer_numbers=_layer_numbers,

@@ -4,28 +4,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from bertlab import layers
 from bertlab.config import ModelConfig
 from bertlab.families.names import Names
 
 
 def standard_embeddings(config: ModelConfig, **options):
     """The layer of the embeddings: tokens, positions, and segments if the family has them."""
-    from bertlab.layers import BertEmbeddings
-
-    return BertEmbeddings(
-        config.vocab_size,
-        config.hidden_size,
-        config.max_position_embeddings,
-        layer_norm_eps=config.layer_norm_eps,
-        **{"dropout": config.hidden_dropout, "initializer_range": config.initializer_range, **options},
-    )
+    options = {"dropout": config.hidden_dropout, "initializer_range": config.initializer_range} | options
+    sizes = config.vocab_size, config.hidden_size, config.max_position_embeddings, getattr(config, "type_vocab_size", 0)
+    return layers.BertEmbeddings(*sizes, layer_norm_eps=config.layer_norm_eps, **options)
 
 
 def factorised_embeddings(config: ModelConfig, **options):
     """The same with tables of the width `config.embedding_size`, and a projection to the encoder's."""
-    from bertlab.layers import FactorisedEmbeddings
-
-    return FactorisedEmbeddings(
+    return layers.FactorisedEmbeddings(
         config.vocab_size,
         config.embedding_size,
         config.hidden_size,
@@ -39,9 +32,7 @@ def factorised_embeddings(config: ModelConfig, **options):
 
 def standard_encoder(config: ModelConfig, kind: type | None = None, **options):
     """The stack of encoder layers. kind: its class, by default `layers.Encoder`."""
-    from bertlab.layers import Encoder
-
-    return (kind or Encoder)(
+    return (kind or layers.Encoder)(
         config.num_layers,
         config.num_heads,
         config.intermediate_size,
@@ -53,28 +44,17 @@ def standard_encoder(config: ModelConfig, kind: type | None = None, **options):
     )
 
 
+def standard_pooling(config: ModelConfig, **options):
+    """The layer that makes one vector of a row from its [CLS]. options: `activation`, and a layer's own."""
+    return layers.Pooler(config.initializer_range, **options)
+
+
 def standard_masked_lm_head(config: ModelConfig, **options):
     """The masked-language-model head. options: `activation`, `tied`, and a layer's own."""
-    from bertlab.layers import MaskedLanguageModelHead
-
-    return MaskedLanguageModelHead(
-        config.vocab_size,
-        layer_norm_eps=config.layer_norm_eps,
-        initializer_range=config.initializer_range,
-        width=config.token_width,
-        **{"activation": config.hidden_act, **options},
+    options = {"activation": config.hidden_act, "initializer_range": config.initializer_range} | options
+    return layers.MaskedLanguageModelHead(
+        config.vocab_size, layer_norm_eps=config.layer_norm_eps, width=config.token_width, **options
     )
-
-
-def standard_pooling(activation: str = "tanh") -> Callable[..., Any]:
-    """The function (config, layer options) → the layer that makes one vector of a row from its [CLS]."""
-
-    def pooling(config: ModelConfig, **options):
-        from bertlab.layers import Pooler
-
-        return Pooler(config.initializer_range, activation, **options)
-
-    return pooling
 
 
 def _no_layer(config: ModelConfig, **options):
@@ -175,7 +155,7 @@ class Family:
     google: Names | None = None
     embeddings: Callable[..., Any] = standard_embeddings
     encoder: Callable[..., Any] = standard_encoder
-    pooling: Callable[..., Any] = standard_pooling()
+    pooling: Callable[..., Any] = standard_pooling
     masked_lm_head: Callable[..., Any] = standard_masked_lm_head
     token_transform: Callable[..., Any] = _no_layer
     decoder: Callable[..., Any] | None = None

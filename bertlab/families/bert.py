@@ -7,13 +7,13 @@ modeling_bert.py of transformers.
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig, sizes_of
-from bertlab.families.base import Family, standard_embeddings, standard_encoder, standard_pooling
+from bertlab.families.base import Family, standard_embeddings, standard_encoder
 from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
 
 POSITION_EMBEDDINGS = ("learned", "sinusoidal")
-POOLER_ACTIVATIONS = ("tanh", "positive_tanh")
 SIZES = sizes_of(
     {
         "tiny": (2, 128, 2),
@@ -47,7 +47,9 @@ class BertConfig(ModelConfig):
     pooler_activation: str = "tanh"  # tanh | positive_tanh: with the ReLU of TinyBERT's classifiers behind it
 
     model_type: ClassVar[str] = "bert"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "type_vocab_size")
+    CHOICES: ClassVar[dict] = {
+        **ModelConfig.CHOICES, "position_embedding": POSITION_EMBEDDINGS, "pooler_activation": ("tanh", "positive_tanh")
+    }  # fmt: skip
     SIZES: ClassVar[dict] = SIZES
     HUGGINGFACE_NAMES: ClassVar[dict] = {  # the original `bert_config.json` uses the same names
         "num_layers": "num_hidden_layers",
@@ -60,16 +62,6 @@ class BertConfig(ModelConfig):
 
     def __post_init__(self):
         super().__post_init__()
-        if self.position_embedding not in POSITION_EMBEDDINGS:
-            raise ConfigError(
-                f"position_embedding {self.position_embedding!r} is not known; "
-                f"choose one of {', '.join(POSITION_EMBEDDINGS)}"
-            )
-        if self.pooler_activation not in POOLER_ACTIVATIONS:
-            raise ConfigError(
-                f"pooler_activation {self.pooler_activation!r} is not known; choose one of "
-                f"{', '.join(POOLER_ACTIVATIONS)}"
-            )
         if self.position_embedding == "sinusoidal" and self.hidden_size % 2:
             raise ConfigError(f"sinusoidal positions come in pairs: hidden_size {self.hidden_size} must be even")
 
@@ -81,19 +73,6 @@ class BertConfig(ModelConfig):
             f"the pooler's activation {self.pooler_activation}": self.pooler_activation != "tanh",
         }
         return [name for name, is_set in ours_alone.items() if is_set]
-
-
-def _embeddings(config: BertConfig, **options):
-    segments, positions = config.type_vocab_size, config.position_embedding
-    return standard_embeddings(config, num_segments=segments, position_embedding=positions, **options)
-
-
-def _encoder(config: BertConfig, **options):
-    return standard_encoder(config, pre_norm=config.pre_norm, **options)
-
-
-def _pooling(config: BertConfig, **options):
-    return standard_pooling(config.pooler_activation)(config, **options)
 
 
 def _own_paths(config: BertConfig, paths: set[str]) -> set[str]:
@@ -167,9 +146,11 @@ FAMILY = Family(
     config=BertConfig,
     huggingface=_HUGGINGFACE,
     google=_GOOGLE,
-    embeddings=_embeddings,
-    encoder=_encoder,
-    pooling=_pooling,
+    embeddings=lambda config, **options: standard_embeddings(
+        config, position_embedding=config.position_embedding, **options
+    ),
+    encoder=lambda config, **options: standard_encoder(config, pre_norm=config.pre_norm, **options),
+    pooling=lambda config, **options: layers.Pooler(config.initializer_range, config.pooler_activation, **options),
     own_paths=_own_paths,
     next_sentence=True,
 )

@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings, standard_pooling
+from bertlab.families.base import Family, standard_pooling
 from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table, vector
 
@@ -76,7 +76,6 @@ _HUGGINGFACE = Names(
 FAMILY = Family(
     config=DistilBertConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=partial(standard_embeddings, num_segments=0),
     pooler=False,
-    pooling=standard_pooling("relu"),
+    pooling=partial(standard_pooling, activation="relu"),
 )

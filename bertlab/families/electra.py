@@ -40,7 +40,6 @@ class ElectraConfig(ModelConfig):
     type_vocab_size: int = 2
 
     model_type: ClassVar[str] = "electra"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "embedding_size", "type_vocab_size")
     SIZES: ClassVar[dict] = {
         name: dict(num_layers=layers, hidden_size=hidden, num_heads=heads, intermediate_size=4 * hidden,
                    embedding_size=width)
@@ -56,9 +55,8 @@ class ElectraConfig(ModelConfig):
 
 
 def _embeddings(config: ElectraConfig, **options):
-    if config.embedding_size == config.hidden_size:
-        return standard_embeddings(config, num_segments=config.type_vocab_size, **options)
-    return factorised_embeddings(config, **options)
+    equal = config.embedding_size == config.hidden_size
+    return (standard_embeddings if equal else factorised_embeddings)(config, **options)
 
 
 def _own_paths(config: ElectraConfig, paths: set[str]) -> set[str]:
@@ -104,6 +102,6 @@ FAMILY = Family(
     own_paths=_own_paths,
     pooler=False,
     replaced_tokens=True,
-    pooling=standard_pooling("gelu"),
+    pooling=partial(standard_pooling, activation="gelu"),
     named_sizes=True,
 )

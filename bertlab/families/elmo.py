@@ -11,6 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ACTIVATIONS, ModelConfig
 from bertlab.families.base import Family, Pretraining, PublishedArray, PublishedFiles
@@ -48,7 +49,7 @@ class ElmoConfig(ModelConfig):
     projection_clip: float = 3.0
 
     model_type: ClassVar[str] = "elmo"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "max_characters", "character_size")
+    MAY_BE_ZERO: ClassVar[tuple[str, ...]] = ("num_highway",)
     SIZES: ClassVar[dict] = {
         "original": {},
         "medium": dict(hidden_size=512, intermediate_size=2048, num_highway=1),
@@ -66,33 +67,20 @@ class ElmoConfig(ModelConfig):
         super().__post_init__()
         if self.hidden_size % 2:
             raise ConfigError(f"hidden_size {self.hidden_size}: expected an even number, half for each direction")
-        if not isinstance(self.characters, bool):
-            raise ConfigError(f"characters: expected true or false, got {self.characters!r}")
-        for name in ("cell_clip", "projection_clip"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or value <= 0:
-                raise ConfigError(f"{name}: expected a positive number, got {value!r}")
-        highway = self.num_highway
-        if isinstance(highway, bool) or not isinstance(highway, int) or highway < 0:
-            raise ConfigError(f"num_highway: expected a whole number of at least 0, got {highway!r}")
-        object.__setattr__(self, "filters", self._checked_filters())  # lists in a file; a config can be hashed
-        if self.max_characters < max(3, *(width for width, _ in self.filters)):
-            widest = max(3, *(width for width, _ in self.filters))
-            raise ConfigError(
-                f"max_characters: expected at least {widest} for these filters, got {self.max_characters}"
-            )
-
-    def _checked_filters(self) -> tuple[tuple[int, int], ...]:
         try:
             pairs = tuple((width, count) for width, count in self.filters)
         except (TypeError, ValueError):
             pairs = ()
-        whole = all(type(number) is int and number > 0 for pair in pairs for number in pair)
-        if not pairs or not whole:
+        if not pairs or not all(type(number) is int and number > 0 for pair in pairs for number in pair):
             raise ConfigError(
                 f"filters: expected pairs of a width and a number, such as [[1, 32]]; got {self.filters!r}"
             )
-        return pairs
+        object.__setattr__(self, "filters", pairs)  # lists in a file; a config can be hashed
+        widest = max(3, *(width for width, _ in self.filters))
+        if self.max_characters < widest:
+            raise ConfigError(
+                f"max_characters: expected at least {widest} for these filters, got {self.max_characters}"
+            )
 
     @property
     def direction_size(self) -> int:
@@ -109,8 +97,6 @@ class ElmoConfig(ModelConfig):
 
 
 def _embeddings(config: ElmoConfig, **options):
-    from bertlab.layers import BiLMEmbeddings
-
     cnn = dict(
         character_size=config.character_size,
         filters=config.filters,
@@ -119,28 +105,12 @@ def _embeddings(config: ElmoConfig, **options):
     )
     characters = config.max_characters if config.characters else None
     width, spread = config.hidden_size, config.initializer_range
-    return BiLMEmbeddings(config.vocab_size, width, characters, spread, cnn, **options)
+    return layers.BiLMEmbeddings(config.vocab_size, width, characters, spread, cnn, **options)
 
 
 def _encoder(config: ElmoConfig, **options):
-    from bertlab.layers import BiLMEncoder
-
-    clips = config.cell_clip, config.projection_clip
-    options = {"dropout": config.hidden_dropout, **options}
-    return BiLMEncoder(config.num_layers, config.intermediate_size, *clips, **options)
-
-
-def _pooling(config: ElmoConfig, **options):
-    from bertlab.layers import BothEndsVector
-
-    return BothEndsVector(**options)
-
-
-def _head(config: ElmoConfig, tied: bool = False, **options):
-    """The scores of both neighbours; the published model has no table of tokens to tie them to."""
-    from bertlab.layers import BiLMHead
-
-    return BiLMHead(config.vocab_size, **options)
+    sizes = config.num_layers, config.intermediate_size, config.cell_clip, config.projection_clip
+    return layers.BiLMEncoder(*sizes, **{"dropout": config.hidden_dropout, **options})
 
 
 def _own_paths(config: ElmoConfig, paths: set[str]) -> set[str]:
@@ -287,8 +257,9 @@ FAMILY = Family(
     huggingface=_NAMES,
     embeddings=_embeddings,
     encoder=_encoder,
-    pooling=_pooling,
-    masked_lm_head=_head,
+    pooling=lambda config, **options: layers.BothEndsVector(**options),
+    # The published model has no table of tokens to which the head could be tied.
+    masked_lm_head=lambda config, tied=False, **options: layers.BiLMHead(config.vocab_size, **options),
     own_paths=_own_paths,
     pooler=False,
     published=PublishedFiles(_published_config, _published_arrays),

@@ -6,6 +6,7 @@ Source of the names: modeling_openai.py of transformers.
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab import layers
 from bertlab.config import ModelConfig
 from bertlab.families.base import Family, standard_embeddings
 from bertlab.families.names import HUGGINGFACE, Names, conv1d, matrix, norm, table
@@ -44,10 +45,11 @@ class GptConfig(ModelConfig):
     }
 
     def huggingface_lacks(self) -> list[str]:
-        found = (
-            [] if self.intermediate_size == 4 * self.hidden_size else [f"intermediate_size {self.intermediate_size}"]
-        )
-        return found if self.hidden_act in ("gelu_tanh", "relu", "silu") else [*found, f"hidden_act {self.hidden_act}"]
+        differs = {
+            "intermediate_size": self.intermediate_size != 4 * self.hidden_size,
+            "hidden_act": self.hidden_act not in ("gelu_tanh", "relu", "silu"),
+        }
+        return [f"{name} {getattr(self, name)}" for name, it_does in differs.items() if it_does]
 
     def to_huggingface(self) -> dict:
         values = super().to_huggingface()
@@ -68,21 +70,17 @@ def with_inner_size(values: dict) -> dict:
 
 def decoder_embeddings(config: ModelConfig, **options):
     """Dropout(token + position), without segments and LayerNorm."""
-    return standard_embeddings(config, num_segments=0, norm=False, dropout=config.embedding_dropout, **options)
+    return standard_embeddings(config, norm=False, dropout=config.embedding_dropout, **options)
 
 
 def last_token(config: ModelConfig, **options):
     """A classifier reads the last token, which has seen all others."""
-    from bertlab.layers import LastTokenVector
-
-    return LastTokenVector(**options)
+    return layers.LastTokenVector(**options)
 
 
 def next_token_head(config: ModelConfig, **options):
     """The scores of the next token: a product with the token table."""
-    from bertlab.layers import LanguageModelHead
-
-    return LanguageModelHead(config.vocab_size, config.initializer_range, **options)
+    return layers.LanguageModelHead(config.vocab_size, config.initializer_range, **options)
 
 
 # One layer in both published decoders; query, key and value are one matrix, which is not transposed.

@@ -116,11 +116,6 @@ def _own_size_of_targets(values: dict, where: str) -> int | None:
     return None
 
 
-def _target_embeddings(config: MarianConfig, **options):
-    """As `embeddings`, with the table of targets."""
-    return embeddings(config.replace(vocab_size=config.target_vocab_size), **options)
-
-
 _SINES = r"(encoder|decoder)\.embed_positions\.weight"
 _COPIES = r"(encoder|decoder)\.embed_tokens\.weight"  # of the shared table
 FAMILY = Family(
@@ -154,5 +149,7 @@ _TWO_TABLES = replace(
         backbone=(table("embeddings/token", "encoder.embed_tokens"), *BACKBONE[1:]),
         decoder=(table("target_embeddings/token", "decoder.embed_tokens"), *DECODER),
     ),
-    target_embeddings=_target_embeddings,
+    target_embeddings=lambda config, **options: embeddings(
+        config.replace(vocab_size=config.target_vocab_size), **options
+    ),
 )

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings, standard_encoder
+from bertlab.families.base import Family, standard_embeddings, standard_encoder, standard_masked_lm_head
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, table, vector
 
-POOLINGS = ("cls", "mean")
 _GLOBAL, _LOCAL = "full_attention", "sliding_attention"  # kinds of layers in config.json
 _EVERY, _LAYERS, _ROPE = "global_attn_every_n_layers", "layer_types", "rope_parameters"
 
@@ -46,7 +46,7 @@ class ModernBertConfig(ModelConfig):
     pooling: str = "cls"  # cls | mean: the vector that a classifier of texts reads
 
     model_type: ClassVar[str] = "modernbert"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "global_every", "local_attention")
+    CHOICES: ClassVar[dict] = {**ModelConfig.CHOICES, "pooling": ("cls", "mean")}
     SIZES: ClassVar[dict] = {
         "base": {},
         "large": dict(num_layers=28, hidden_size=1024, num_heads=16, intermediate_size=2624),
@@ -86,14 +86,6 @@ class ModernBertConfig(ModelConfig):
             raise ConfigError(
                 f"local_attention {self.local_attention} must be even: half of it is on each side of a token"
             )
-        if self.pooling not in POOLINGS:
-            raise ConfigError(f"pooling {self.pooling!r} is not known; choose one of {', '.join(POOLINGS)}")
-        for name in ("inner_dropout", "pooled_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ConfigError(f"{name} must lie in [0, 1), not {getattr(self, name)!r}")
-        for name in ("global_theta", "local_theta"):
-            if not getattr(self, name) > 0:
-                raise ConfigError(f"{name} must be positive, not {getattr(self, name)!r}")
 
     @property
     def reach(self) -> int:
@@ -171,11 +163,9 @@ def _thetas_of(values: dict, where: str) -> dict:
 
 
 def _encoder(config: ModernBertConfig, **options):
-    from bertlab.layers import RotaryEncoder
-
     return standard_encoder(
         config,
-        RotaryEncoder,
+        layers.RotaryEncoder,
         global_every=config.global_every,
         reach=config.reach,
         global_theta=config.global_theta,
@@ -183,31 +173,6 @@ def _encoder(config: ModernBertConfig, **options):
         dropout=config.inner_dropout,
         **options,
     )
-
-
-def _masked_lm_head(config: ModernBertConfig, **options):
-    from bertlab.layers import MaskedLanguageModelHead
-
-    return MaskedLanguageModelHead(
-        config.vocab_size, "gelu", config.layer_norm_eps, config.output_range, inner_biases=False, **options
-    )
-
-
-def _token_transform(config: ModernBertConfig, **options):
-    from bertlab.layers import HeadTransform
-
-    return HeadTransform("gelu", config.layer_norm_eps, config.output_range, **options)
-
-
-def _pooling(config: ModernBertConfig, **options):
-    from bertlab.layers import TransformPooler
-
-    ranges = dict(layer_norm_eps=config.layer_norm_eps, initializer_range=config.output_range)
-    return TransformPooler(config.pooling, activation="gelu", **ranges, **options)
-
-
-def _own_paths(config: ModernBertConfig, paths: set[str]) -> set[str]:
-    return paths - {"backbone/encoder/layer_0/attention_norm/gamma"}
 
 
 def _transform(ours: str) -> tuple:
@@ -248,13 +213,19 @@ _HUGGINGFACE = Names(
 FAMILY = Family(
     config=ModernBertConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=partial(standard_embeddings, num_segments=0, position_embedding="none", norm_bias=False),
+    embeddings=partial(standard_embeddings, position_embedding="none", norm_bias=False),
     encoder=_encoder,
-    masked_lm_head=_masked_lm_head,
-    pooling=_pooling,
-    token_transform=_token_transform,
+    masked_lm_head=lambda config, **options: standard_masked_lm_head(
+        config, activation="gelu", initializer_range=config.output_range, inner_biases=False, **options
+    ),
+    pooling=lambda config, **options: layers.TransformPooler(
+        config.pooling, layer_norm_eps=config.layer_norm_eps, initializer_range=config.output_range, **options
+    ),
+    token_transform=lambda config, **options: layers.HeadTransform(
+        config.layer_norm_eps, config.output_range, **options
+    ),
     pooler=False,
-    own_paths=_own_paths,
+    own_paths=lambda config, paths: paths - {"backbone/encoder/layer_0/attention_norm/gamma"},
     tokenizer="byte-level BPE",
     named_sizes=True,
 )

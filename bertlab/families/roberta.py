@@ -31,7 +31,6 @@ class RobertaConfig(ModelConfig):
     type_vocab_size: int = 1
 
     model_type: ClassVar[str] = "roberta"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "type_vocab_size")
     SIZES: ClassVar[dict] = {
         "base": {},
         "large": dict(num_layers=24, hidden_size=1024, num_heads=16, intermediate_size=4096),
@@ -50,12 +49,6 @@ class RobertaConfig(ModelConfig):
     @property
     def max_tokens(self) -> int:
         return self.max_position_embeddings - self.pad_token_id - 1
-
-
-def _embeddings(config: RobertaConfig, **options):
-    return standard_embeddings(
-        config, num_segments=config.type_vocab_size, positions_after=config.pad_token_id, **options
-    )
 
 
 _HUGGINGFACE = Names(
@@ -81,7 +74,7 @@ _HUGGINGFACE = Names(
 FAMILY = Family(
     config=RobertaConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=_embeddings,
+    embeddings=lambda config, **options: standard_embeddings(config, positions_after=config.pad_token_id, **options),
     masked_lm_head=partial(standard_masked_lm_head, activation="gelu"),  # as published, for any hidden_act
     tokenizer="byte-level BPE",
 )

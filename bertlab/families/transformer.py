@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bertlab import layers
 from bertlab.config import ModelConfig
 from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table
@@ -36,7 +37,6 @@ class TransformerConfig(ModelConfig):
     pre_norm: bool = False
 
     model_type: ClassVar[str] = "transformer"
-    WHOLE_NUMBERS: ClassVar[tuple[str, ...]] = (*ModelConfig.WHOLE_NUMBERS, "decoder_layers")
     SIZES: ClassVar[dict] = {
         "base": {},
         "big": dict(hidden_size=1024, num_heads=16, intermediate_size=4096, hidden_dropout=0.3),
@@ -53,7 +53,7 @@ def embeddings(config: TransformerConfig, **options):
     """Tokens times √d, and sines and cosines: one layer for source and target."""
     positions = dict(position_embedding="sinusoidal", halves=config.halves)
     deviation = config.hidden_size**-0.5  # as in tensor2tensor: a scaled vector is about as large as the sines
-    options = {"num_segments": 0, "norm": False, "scaled": True, "initializer_range": deviation} | positions | options
+    options = {"norm": False, "scaled": True, "initializer_range": deviation} | positions | options
     return standard_embeddings(config, **options)
 
 
@@ -64,16 +64,14 @@ def encoder(config: TransformerConfig, **options):
 
 def decoder(config: TransformerConfig, **options):
     """The stack of decoder layers."""
-    from bertlab.layers import Decoder
-
-    return encoder(config.replace(num_layers=config.decoder_layers), kind=Decoder, **options)
+    return encoder(config.replace(num_layers=config.decoder_layers), kind=layers.Decoder, **options)
 
 
 def output(config: TransformerConfig, **options):
     """The scores of the target's next token: a product with the table of targets."""
-    from bertlab.layers import LanguageModelHead
-
-    return LanguageModelHead(config.target_vocab_size, config.initializer_range, bias=config.output_bias, **options)
+    return layers.LanguageModelHead(
+        config.target_vocab_size, config.initializer_range, bias=config.output_bias, **options
+    )
 
 
 def layer_numbers(config: TransformerConfig) -> Iterator[dict[str, int]]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
+from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder
+from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder, standard_masked_lm_head
 from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
 
@@ -70,25 +71,6 @@ class XLNetConfig(ModelConfig):
         return config
 
 
-def _encoder(config: XLNetConfig, **options):
-    from bertlab.layers import TwoStreamEncoder
-
-    return standard_encoder(config, TwoStreamEncoder, **options)
-
-
-def _pooling(config: XLNetConfig, **options):
-    from bertlab.layers import LastTokenPooler
-
-    return LastTokenPooler(config.initializer_range, **options)
-
-
-def _head(config: XLNetConfig, **options):
-    from bertlab.layers import MaskedLanguageModelHead
-
-    spread = config.initializer_range
-    return MaskedLanguageModelHead(config.vocab_size, initializer_range=spread, transformed=False, **options)
-
-
 _SUMMARY = (dense("backbone/pooler/dense", "sequence_summary.summary"), dense("head/dense", "logits_proj"))
 _HUGGINGFACE = Names(
     spelling=HUGGINGFACE,
@@ -126,10 +108,10 @@ _HUGGINGFACE = Names(
 FAMILY = Family(
     config=XLNetConfig,
     huggingface=_HUGGINGFACE,
-    embeddings=partial(standard_embeddings, num_segments=0, position_embedding="none", norm=False),
-    encoder=_encoder,
-    pooling=_pooling,
-    masked_lm_head=_head,
+    embeddings=partial(standard_embeddings, position_embedding="none", norm=False),
+    encoder=lambda config, **options: standard_encoder(config, layers.TwoStreamEncoder, **options),
+    pooling=lambda config, **options: layers.LastTokenPooler(config.initializer_range, **options),
+    masked_lm_head=partial(standard_masked_lm_head, transformed=False),
     pooler=False,
     two_streams=True,
     pretraining=Pretraining(

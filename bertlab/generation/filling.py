@@ -18,8 +18,7 @@ import numpy as np
 from keras import ops
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.families import family_of
-from bertlab.families.abilities import check_fills_masks
+from bertlab.families import check_fills_masks, family_of
 from bertlab.generation.compiling import traced
 from bertlab.tokenizers.wordpiece.encoding import padded_rows
 

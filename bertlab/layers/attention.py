@@ -55,22 +55,16 @@ def scaled_dot_product_attention(query, key, value, mask=None):
         >>> tuple(scaled_dot_product_attention(query, key, value).shape)
         (2, 5, 2, 4)
     """
-    if not has_fused_kernel() or _is_odd_for_cudnn(query, key, mask):  # the same formula, written out
+    # With a mask cuDNN trains for even numbers of queries and keys only: Keras would log an error for every layer, and
+    # keep the scores in float32. A number is None while Keras traces a model.
+    is_odd = any((each.shape[1] or 0) % 2 for each in (query, key))
+    if not has_fused_kernel() or (mask is not None and is_odd and on_jax_gpu()):  # the same formula, written out
         weights = ops.cast(attention_weights(query, key, mask), value.dtype)
         return ops.einsum("bats,bsad->btad", weights, value)
     if mask is not None:  # the kernels do not broadcast
         batch, num_queries, num_heads, _ = ops.shape(query)
         mask = ops.broadcast_to(with_heads(mask), (batch, num_heads, num_queries, ops.shape(key)[1]))
     return ops.dot_product_attention(query, key, value, mask=mask)
-
-
-def _is_odd_for_cudnn(query, key, mask) -> bool:
-    """Whether cuDNN refuses to train: with a mask it takes even numbers of queries and of keys only.
-
-    Keras would then log an error for every layer, and keep the scores in float32.
-    """
-    is_odd = any((each.shape[1] or 0) % 2 for each in (query, key))  # None: not known yet, while Keras traces a model
-    return mask is not None and is_odd and on_jax_gpu()
 
 
 def size_of_heads(hidden_size: int, num_heads: int) -> int:

@@ -1,6 +1,6 @@
 """Token, segment and position embeddings, and their sum (Devlin et al. 2019, section 3 and figure 2).
 
-Letters: B batch, T tokens, H hidden size, V vocabulary, M longest sequence.
+Letters: B batch, T tokens, H hidden size, E width of narrower tables, V vocabulary, M longest sequence.
 """
 
 import math
@@ -68,20 +68,6 @@ class SegmentEmbedding(TokenEmbedding):
     def call(self, token_type_ids):
         one_hot = ops.one_hot(token_type_ids, self.vocab_size, dtype=self.compute_dtype)  # (B, T, segments)
         return ops.matmul(one_hot, ops.cast(self.embeddings, self.compute_dtype))
-
-
-@keras.saving.register_keras_serializable("bertlab")
-class LearnedPositionEmbedding(TokenEmbedding):
-    """One learned vector for each position up to the maximum length.
-
-    Arguments as in `TokenEmbedding`; vocab_size is M, the number of positions.
-
-    Call: position_ids (B, T) int → (B, T, H).
-
-    Example:
-        >>> tuple(LearnedPositionEmbedding(512, hidden_size=8)(ops.array([[0, 1, 2]])).shape)
-        (1, 3, 8)
-    """
 
 
 def sinusoids(num_positions: int, hidden_size: int, halves: bool = False) -> np.ndarray:
@@ -190,7 +176,7 @@ class BertEmbeddings(Layer):
             if num_segments:
                 self.segment = SegmentEmbedding(num_segments, hidden_size, name="segment", **options)
             if position_embedding == "learned":
-                self.position = LearnedPositionEmbedding(max_positions, hidden_size, name="position", **options)
+                self.position = TokenEmbedding(max_positions, hidden_size, name="position", **options)
             elif position_embedding == "sinusoidal":
                 sines = (max_positions, hidden_size, halves)
                 self.position = SinusoidalPositionEmbedding(*sines, dtype=dtype, name="position")
@@ -213,15 +199,50 @@ class BertEmbeddings(Layer):
             only_one = token_type_ids is None or self.num_segments == 1
             x = x + self.segment(ops.zeros_like(token_ids) if only_one else token_type_ids)
         if self.position is not None:
-            if position_ids is None:
-                position_ids = self._positions_of(token_ids)
-            elif self.positions_after is not None:  # the table's rows for tokens begin later
+            if self.positions_after is None:
+                position_ids = ops.arange(ops.shape(token_ids)[1])[None] if position_ids is None else position_ids
+            elif position_ids is None:
+                is_real = ops.cast(token_ids != self.positions_after, "int32")
+                position_ids = ops.cumsum(is_real, axis=1) * is_real + self.positions_after  # (B, T)
+            else:  # the table's rows for tokens begin later
                 position_ids = position_ids + (self.positions_after + 1)
             x = x + self.position(position_ids)
         return self.sum_dropout(x if self.norm is None else self.norm(x), training=training)
 
-    def _positions_of(self, token_ids):
-        if self.positions_after is None:
-            return ops.arange(ops.shape(token_ids)[1])[None]  # (1, T)
-        is_real = ops.cast(token_ids != self.positions_after, "int32")
-        return ops.cumsum(is_real, axis=1) * is_real + self.positions_after  # (B, T)
+
+@keras.saving.register_keras_serializable("bertlab")
+class FactorisedEmbeddings(BertEmbeddings):
+    """Dropout(LayerNorm(token + segment + position)) W + b: V·E + E·H parameters instead of V·H (Lan et al. 2020,
+    "ALBERT", section 3.1).
+
+    Args:
+        vocab_size: V.   hidden_size: E, the width of the tables and of their LayerNorm.   output_size: H.
+        The others as in `BertEmbeddings`.
+
+    Parts: those of `BertEmbeddings`, and the Dense layer `projection`.
+
+    Call: as `BertEmbeddings` → (B, T, H).
+
+    Example:
+        >>> embeddings = FactorisedEmbeddings(vocab_size=11, hidden_size=4, output_size=8)
+        >>> tuple(embeddings(ops.array([[3, 1, 10]])).shape)
+        (1, 3, 8)
+    """
+
+    def __init__(self, vocab_size: int, hidden_size: int, output_size: int, **kwargs):
+        super().__init__(vocab_size, hidden_size, **kwargs)
+        self.output_size = output_size
+        self.projection = keras.layers.Dense(
+            output_size,
+            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
+            dtype=self.dtype_policy,
+            name="projection",
+        )
+
+    def build(self, input_shape=None):
+        super().build(input_shape)
+        self.projection.build((None, None, self.hidden_size))
+
+    def call(self, token_ids, token_type_ids=None, position_ids=None, training=False):
+        x = super().call(token_ids, token_type_ids, position_ids, training=training)  # (B, T, E)
+        return self.projection(x)

@@ -1,13 +1,14 @@
-"""The heads on top of the encoder: the pooler, the two pre-training heads and the fine-tuning heads.
+"""The heads on top of the encoder: poolers, pre-training heads and fine-tuning heads.
 
 Letters: B batch, T tokens, P predictions, H hidden size, E width of the token table, V vocabulary, C classes.
-Source: Devlin et al. 2019, sections 3.1 and 4, and appendix A.
+Source: Devlin et al. 2019, sections 3.1 and 4, and appendix A; detection: Clark et al. 2020, "ELECTRA", section 2.
 """
 
 import keras
 from keras import ops
 
-from bertlab.layers.activations import get_activation
+from bertlab.common.errors import ConfigError
+from bertlab.layers.activations import gelu, get_activation
 from bertlab.layers.base import Layer, dense_part
 from bertlab.layers.dropout import Dropout
 from bertlab.layers.gathering import last_real_vectors
@@ -225,3 +226,133 @@ class ClassificationHead(Layer):
 
     def call(self, x, training=False):
         return self.dense(self.input_dropout(x, training=training))
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class DetectionHead(Layer):
+    """act(x W + b) w + c: one score for each token.
+
+    Args:
+        activation, initializer_range: as in `BertConfig`.
+
+    Parts: the Dense layers `dense` (H → H) and `score` (H → 1).
+
+    Call: hidden (B, T, H) → (B, T).
+
+    Example:
+        >>> tuple(DetectionHead()(keras.random.normal((2, 5, 8))).shape)
+        (2, 5)
+    """
+
+    def __init__(self, activation: str = "gelu", initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.activation = activation
+        self.initializer_range = initializer_range
+
+    def build(self, hidden_shape):
+        deviation, activation = self.initializer_range, get_activation(self.activation)
+        self.dense = dense_part(self, "dense", hidden_shape[-1], hidden_shape, deviation, activation=activation)
+        self.score = dense_part(self, "score", 1, hidden_shape, deviation)
+
+    def call(self, hidden):
+        return self.score(self.dense(hidden))[..., 0]  # (B, T)
+
+    def flops(self, tokens: int) -> int:
+        """Operations of the two products for so many tokens."""
+        hidden_size = self.dense.kernel.shape[0]
+        return 2 * tokens * hidden_size * (hidden_size + 1)
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class HeadTransform(Layer):
+    """LN(GELU(x W)), without biases.
+
+    Args:
+        layer_norm_eps, initializer_range: as in `BertConfig`.
+
+    Parts: the Dense layer `dense`, and `norm`.
+
+    Call: x (…, H) → (…, H).
+
+    Example:
+        >>> tuple(HeadTransform()(keras.random.normal((2, 5, 8))).shape)
+        (2, 5, 8)
+    """
+
+    def __init__(self, layer_norm_eps: float = 1e-5, initializer_range: float = 0.02, **kwargs):
+        super().__init__(**kwargs)
+        self.layer_norm_eps = layer_norm_eps
+        self.initializer_range = initializer_range
+
+    def build(self, input_shape):
+        options = dict(activation=gelu, use_bias=False)
+        self.dense = dense_part(self, "dense", input_shape[-1], input_shape, self.initializer_range, **options)
+        self.norm = LayerNormalization(self.layer_norm_eps, bias=False, dtype=self.dtype_policy, name="norm")
+        self.norm.build(input_shape)
+
+    def call(self, x):
+        return self.norm(self.dense(x))
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class TransformPooler(HeadTransform):
+    """One transformed vector for the whole row: of its first token, [CLS], or the mean over its real tokens.
+
+    Args:
+        pooling: cls | mean. The others as in `HeadTransform`.
+
+    Call: hidden (B, T, H); attention_mask (B, T) int, 1 for a real token, default all → (B, H).
+
+    Example:
+        >>> tuple(TransformPooler("mean")(keras.random.normal((2, 5, 8))).shape)
+        (2, 8)
+    """
+
+    reads = ("attention_mask",)
+
+    def __init__(self, pooling: str = "cls", **kwargs):
+        super().__init__(**kwargs)
+        self.pooling = pooling
+
+    @property
+    def needs_all(self) -> bool:
+        """Whether the vectors of all tokens are needed, not only that of [CLS]."""
+        return self.pooling == "mean"
+
+    def call(self, hidden, attention_mask=None):
+        if self.pooling == "cls":
+            return super().call(hidden[:, 0])
+        _check_rows(attention_mask)
+        if attention_mask is None:
+            return super().call(ops.mean(hidden, axis=1))
+        weights = ops.cast(attention_mask, "float32")  # (B, T)
+        total = ops.einsum("bth,bt->bh", ops.cast(hidden, "float32"), weights)
+        return super().call(ops.cast(total / ops.sum(weights, axis=1, keepdims=True), hidden.dtype))
+
+
+@keras.saving.register_keras_serializable("bertlab")
+class LastTokenVector(Layer):
+    """The vector of a row's last real token, the only one that has seen the whole row in a left-to-right model.
+
+    Call: hidden (B, T, H); attention_mask (B, T) int, 1 for a real token, default all → (B, H).
+
+    Example:
+        >>> hidden = keras.random.normal((2, 5, 8))
+        >>> mask = ops.array([[1, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+        >>> bool(ops.all(LastTokenVector()(hidden, attention_mask=mask)[1] == hidden[1, 1]))
+        True
+    """
+
+    reads = ("attention_mask",)
+    needs_all = True
+
+    def call(self, hidden, attention_mask=None):
+        _check_rows(attention_mask)
+        return last_real_vectors(hidden, attention_mask)
+
+
+def _check_rows(attention_mask) -> None:
+    if attention_mask is not None and len(attention_mask.shape) != 2:
+        raise ConfigError(
+            f"attention_mask has {len(attention_mask.shape)} axes; a vector of the real tokens needs (batch, tokens)"
+        )

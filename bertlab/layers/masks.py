@@ -64,16 +64,6 @@ def order_mask(order_ids):
     return order_ids[:, None, :] <= order_ids[:, :, None]
 
 
-def arbitrary_mask(attention_mask):
-    """A custom mask. attention_mask: (B, T, S), 1 where query t may see key s → bool (B, T, S).
-
-    Example:
-        >>> tuple(arbitrary_mask(ops.ones((2, 5, 3))).shape)
-        (2, 5, 3)
-    """
-    return ops.cast(attention_mask, "bool")
-
-
 def combine(*masks):
     """The intersection of the masks; a mask may be None. Returns None if all are None.
 

@@ -276,9 +276,13 @@ class TwoStreamEncoder(Encoder):
         remembered = 0 if memory is None else ops.shape(memory)[2]  # M
         distances = distance_vectors(remembered + tokens, hidden_size)[: remembered + 2 * tokens]  # (R, H)
         distances = self.distance_drop(distances, training=training)
-        others = None if token_type_ids is None else _other_segments(token_type_ids, remembered)
-        if order_ids is None and positions is not None:
-            order_ids = _at_once(positions, tokens)
+        others = None
+        if token_type_ids is not None:  # the memory is in segment 0
+            keys = ops.pad(token_type_ids, [[0, 0], [remembered, 0]])  # (B, S)
+            others = token_type_ids[:, :, None] != keys[:, None, :]  # (B, T, S)
+        if order_ids is None and positions is not None:  # predictions do not see one another
+            chosen = ops.cast(positions, "int32")[:, :, None] == ops.arange(tokens, dtype="int32")  # (B, P, T)
+            order_ids = ops.cast(ops.any(chosen, axis=1), "int32")
         if positions is None:
             x = x + 0 * self.prediction  # which then has a gradient, of 0: optimizers warn of weights without one
         seen = _content_mask(attention_mask, order_ids, tokens)
@@ -312,18 +316,6 @@ class TwoStreamEncoder(Encoder):
         *before, last = self.passed()
         both = sum(layer.flops(tokens, tokens) + layer.flops(tokens, num_positions, reads=False) for layer in before)
         return both + last.flops(tokens, num_positions)
-
-
-def _at_once(positions, tokens):
-    """order_ids for predictions that do not see one another: 1 at the positions. (B, P) → (B, T)."""
-    chosen = ops.cast(positions, "int32")[:, :, None] == ops.arange(tokens, dtype="int32")  # (B, P, T)
-    return ops.cast(ops.any(chosen, axis=1), "int32")
-
-
-def _other_segments(token_type_ids, remembered):
-    """True where query and key are in different segments; the memory is in segment 0. (B, T) → (B, T, S)."""
-    keys = ops.pad(token_type_ids, [[0, 0], [remembered, 0]])  # (B, S)
-    return token_type_ids[:, :, None] != keys[:, None, :]
 
 
 def _content_mask(attention_mask, order_ids, tokens):

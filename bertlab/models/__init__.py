@@ -4,14 +4,17 @@ Each works with every family of `bertlab.families`. The names that transformers'
 """
 
 from bertlab.models.base import Backbone
+from bertlab.models.finetuning import (
+    MultipleChoiceClassifier,
+    NextSentenceClassifier,
+    QuestionAnswerer,
+    SequenceClassifier,
+    TokenClassifier,
+)
 from bertlab.models.multi_task import MultiTaskModel
-from bertlab.models.multiple_choice import MultipleChoiceClassifier
 from bertlab.models.pretraining import PreTrainingModel
-from bertlab.models.question_answering import QuestionAnswerer
 from bertlab.models.replaced_tokens import GeneratorAndDiscriminator, ReplacedTokenDetector
-from bertlab.models.sequence_classification import NextSentenceClassifier, SequenceClassifier
 from bertlab.models.sequence_to_sequence import SequenceToSequenceModel
-from bertlab.models.token_classification import TokenClassifier
 
 BertEncoder = Backbone
 BertForMultipleChoice = MultipleChoiceClassifier

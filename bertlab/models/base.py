@@ -12,7 +12,6 @@ from bertlab.families import family, family_of
 from bertlab.families.names import BACKBONE
 from bertlab.layers import (
     ClassificationHead,
-    arbitrary_mask,
     causal_mask,
     combine,
     gather_positions,
@@ -39,7 +38,7 @@ def attention_mask_of(inputs: dict, config: ModelConfig):
         rank = len(mask.shape)
         if rank not in (2, 3):
             raise ConfigError(f"attention_mask has {rank} axes; expected (batch, tokens) or (batch, tokens, tokens)")
-        mask = padding_mask(mask) if rank == 2 else arbitrary_mask(mask)
+        mask = padding_mask(mask) if rank == 2 else ops.cast(mask, "bool")
     sequence_ids = inputs.get("sequence_ids")
     packed = None if sequence_ids is None else packed_mask(sequence_ids)
     causal = causal_mask(ops.shape(inputs["input_ids"])[1]) if config.causal else None
@@ -73,8 +72,21 @@ def check_memory_is_taken(encoder, config: ModelConfig) -> None:
         raise ConfigError(f"a model of {config.model_type} has no memory of earlier rows: leave memory out")
 
 
-class FromPreset:
-    """Adds the one-liner that Keras users expect."""
+class ConfiguredModel(keras.Model):
+    """Base of all models: made again from its configuration, and by the one-liner that Keras users expect."""
+
+    def get_config(self):
+        """The arguments to construct this model again; keras.Model's own lacks a subclass's arguments."""
+        return {
+            "config": {"model_type": self.config.model_type, **self.config.to_dict()},
+            "name": self.name,
+            "dtype": keras.saving.serialize_keras_object(self.dtype_policy),
+        }
+
+    @classmethod
+    def from_config(cls, config):
+        values = dict(config["config"])
+        return cls(**{**config, "config": family(values.pop("model_type")).config.from_dict(values)})
 
     @classmethod
     def from_preset(cls, preset, **options):
@@ -91,7 +103,7 @@ class FromPreset:
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class Backbone(FromPreset, keras.Model):
+class Backbone(ConfiguredModel):
     """Embeddings, encoder and pooler: a model without a head. Its weights exist as soon as it is constructed.
 
     Args:
@@ -167,11 +179,7 @@ class Backbone(FromPreset, keras.Model):
         return outputs
 
     def get_config(self):
-        return {**_model_config(self), "pooler": self.pooler is not None}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**_read_config(config))
+        return {**super().get_config(), "pooler": self.pooler is not None}
 
 
 def _read_by(layer, inputs: dict) -> dict:
@@ -179,7 +187,7 @@ def _read_by(layer, inputs: dict) -> dict:
     return {name: inputs[name] for name in getattr(layer, "reads", ()) if inputs.get(name) is not None}
 
 
-class ModelWithHead(FromPreset, keras.Model):
+class ModelWithHead(ConfiguredModel):
     """Base of the models with a head: has a `backbone`, so that all can load one checkpoint.
 
     A subclass creates its heads and their weights in its constructor, and works with the outputs of any family's
@@ -208,39 +216,3 @@ class ModelWithHead(FromPreset, keras.Model):
         head = ClassificationHead(num_outputs, dropout, deviation, dtype=self.dtype_policy, name=name, **options)
         head.build((None, self.config.hidden_size))
         return head
-
-    def get_config(self):
-        return _model_config(self)
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**_read_config(config))
-
-
-class TokenModel(ModelWithHead):
-    """Base of the models whose head reads every token; some families transform the vectors before it."""
-
-    def __init__(self, config: ModelConfig, **kwargs):
-        super().__init__(config, pooler=False, **kwargs)
-        self.transform = family_of(config).token_transform(config, dtype=self.dtype_policy, name="transform")
-        if self.transform is not None:
-            self.transform.build((None, None, config.hidden_size))
-
-    def token_vectors(self, inputs, training):
-        """The vectors that the head reads, (B, T, H)."""
-        x = self.encoded(inputs, training)["sequence_output"]
-        return x if self.transform is None else self.transform(x)
-
-
-def _model_config(model) -> dict:
-    """The arguments to construct this model again; keras.Model's own get_config lacks a subclass's arguments."""
-    return {
-        "config": {"model_type": model.config.model_type, **model.config.to_dict()},
-        "name": model.name,
-        "dtype": keras.saving.serialize_keras_object(model.dtype_policy),
-    }
-
-
-def _read_config(config: dict) -> dict:
-    values = dict(config["config"])
-    return {**config, "config": family(values.pop("model_type")).config.from_dict(values)}

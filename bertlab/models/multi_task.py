@@ -10,10 +10,12 @@ from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
 from bertlab.families.names import BACKBONE
 from bertlab.models.base import ModelWithHead
-from bertlab.models.multiple_choice import MultipleChoiceClassifier
-from bertlab.models.question_answering import QuestionAnswerer
-from bertlab.models.sequence_classification import SequenceClassifier
-from bertlab.models.token_classification import TokenClassifier
+from bertlab.models.finetuning import (
+    MultipleChoiceClassifier,
+    QuestionAnswerer,
+    SequenceClassifier,
+    TokenClassifier,
+)
 
 PARTS = {
     "sequence_classification": SequenceClassifier,

@@ -55,17 +55,16 @@ class PreTrainingModel(ModelWithHead):
 
     def call(self, inputs, training=False, return_all=False):
         predicted = inputs.get("masked_lm_positions")
-        if predicted is None:
+        if predicted is None or (return_all and not self.two_streams):
             outputs = self.backbone(inputs, training=training, return_all=return_all)
             x = outputs["sequence_output"]  # (B, T, H)
+            x = x if predicted is None else gather_positions(x, predicted)  # (B, P, H)
         elif self.two_streams:
             outputs = self.backbone(inputs, training=training, return_all=return_all, positions=predicted)
             x = outputs["sequence_output"] if return_all else outputs.pop("sequence_output")  # (B, P, H)
-        elif return_all:
-            outputs = self.backbone(inputs, training=training, return_all=True)
-            x = gather_positions(outputs["sequence_output"], predicted)  # (B, P, H)
         else:
-            outputs = self.backbone(inputs, training=training, positions=_with_cls(predicted))
+            with_cls = ops.pad(ops.cast(predicted, "int32"), [[0, 0], [1, 0]])  # (B, 1 + P): [CLS] and the others
+            outputs = self.backbone(inputs, training=training, positions=with_cls)
             x = outputs.pop("sequence_output")[:, 1:]  # (B, P, H)
         outputs["masked_lm_logits"] = self.token_logits(x)
         if self.next_sentence_head is not None:
@@ -82,9 +81,3 @@ class PreTrainingModel(ModelWithHead):
             "next_sentence": self.next_sentence_head is not None,
             "tied": self.masked_lm_head.tied,
         }
-
-
-def _with_cls(positions):
-    """(B, P) → (B, 1 + P): position 0, that of [CLS], before the others."""
-    positions = ops.cast(positions, "int32")
-    return ops.concatenate([ops.zeros_like(positions[:, :1]), positions], axis=1)

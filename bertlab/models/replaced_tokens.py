@@ -8,8 +8,8 @@ from keras import ops
 
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.layers import DetectionHead, drawn_row_keys, put_at_positions, row_keys_of, sample_tokens
-from bertlab.layers.dropout import next_key
+from bertlab.layers import DetectionHead, put_at_positions, row_keys_of, sample_tokens
+from bertlab.layers.dropout import next_key, random_bits
 from bertlab.models.base import INPUT_NAMES, ModelWithHead
 from bertlab.models.pretraining import PreTrainingModel
 
@@ -92,7 +92,7 @@ class GeneratorAndDiscriminator(keras.Model):
         read = {name: inputs[name] for name in INPUT_NAMES if name in inputs}
         logits = self.generator(read, training=training)["masked_lm_logits"]  # (B, P, V)
         ids = inputs["input_ids"]
-        keys = drawn_row_keys(ops.shape(ids)[0], next_key(self.seed_generator)) if training else row_keys_of(ids)
+        keys = random_bits(ops.shape(ids)[:1], next_key(self.seed_generator)) if training else row_keys_of(ids)
         guesses = sample_tokens(logits, keys)  # (B, P)
         positions, used = read.pop("masked_lm_positions"), inputs["masked_lm_weights"]
         original = put_at_positions(ids, positions, inputs["masked_lm_ids"], used)  # (B, T)

@@ -70,7 +70,16 @@ class SequenceToSequenceModel(ModelWithHead):
     def decode(self, inputs, training=False, return_all=False):
         """The outputs of a call without masked_lm_logits, which need the most memory."""
         encoded, mask = self.encode(inputs, training, return_all)
-        ids, seen = self._target(inputs), inputs.get("decoder_attention_mask")
+        if "decoder_input_ids" not in inputs:
+            raise ConfigError(
+                "expected 'decoder_input_ids' beside 'input_ids': the target after a token that begins it"
+            )
+        ids, max_tokens = inputs["decoder_input_ids"], self.config.max_tokens
+        if isinstance(ids.shape[1], int) and ids.shape[1] > max_tokens:
+            raise ConfigError(
+                f"decoder_input_ids has {ids.shape[1]} tokens per row, but this model has only {max_tokens} positions"
+            )
+        seen = inputs.get("decoder_attention_mask")
         seen = None if seen is None else padding_mask(seen)
         decoded = self.read_target(ids, encoded["sequence_output"], mask, seen, training, return_all)
         outputs = {"encoder_output": encoded["sequence_output"], "decoder_output": decoded}
@@ -103,16 +112,3 @@ class SequenceToSequenceModel(ModelWithHead):
     def embeddings_of_targets(self):
         """The layer that turns the target's tokens into vectors: the source's, where they share a table."""
         return self.backbone.embeddings if self.target_embeddings is None else self.target_embeddings
-
-    def _target(self, inputs):
-        """decoder_input_ids. Raises ConfigError where there are none, or more than there are positions."""
-        if "decoder_input_ids" not in inputs:
-            raise ConfigError(
-                "expected 'decoder_input_ids' beside 'input_ids': the target after a token that begins it"
-            )
-        ids, max_tokens = inputs["decoder_input_ids"], self.config.max_tokens
-        if isinstance(ids.shape[1], int) and ids.shape[1] > max_tokens:
-            raise ConfigError(
-                f"decoder_input_ids has {ids.shape[1]} tokens per row, but this model has only {max_tokens} positions"
-            )
-        return ids

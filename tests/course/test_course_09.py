@@ -11,7 +11,7 @@ from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture
 from autograde.boundary import mybert_importer
 from autograde.student import kept_vectors
 from autograde.student.starting_points import published
-from bertlab.analysis.layers import LayerChoice
+from bertlab.analysis.vectors import LayerChoice
 from bertlab.layers.scalar_mix import ScalarMix
 from bertlab.training.runs.recorded import recorded_runs
 

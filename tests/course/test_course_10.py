@@ -6,7 +6,7 @@ from keras import ops
 from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
 
 from autograde.exercises import catalogue, cells
-from bertlab.analysis import diagnostics, heads, patterns, readings, senses
+from bertlab.analysis import diagnostics, heads, readings, senses
 from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "10_inside_bert"
@@ -60,7 +60,7 @@ def test_the_librarys_functions_agree_with_the_solutions(names):
     words = [-1, 0, 0, 1, 2, -1]
     assert np.allclose(names["word_attention"](attention, words), readings.word_attention(attention, words))
     separators = np.array([0, 0, 0, 0, 0, 1])
-    pattern = patterns.attention_pattern(attention, separators)
+    pattern = heads.attention_pattern(attention, separators)
     parts = (pattern.itself, pattern.previous, pattern.following, pattern.cls, pattern.separator, pattern.entropy)
     assert np.allclose(names["pattern"](attention, separators), np.stack(parts, axis=-1))
     vectors, labels = rng.normal(3, 1, size=(9, 4)), list("abcabcabc")

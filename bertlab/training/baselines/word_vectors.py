@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bertlab.analysis.search import nearest
+from bertlab.analysis.vector_files import nearest
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_atomically
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
-from bertlab.checkpoints.digest import model_digests
+from bertlab.checkpoints.native import model_digests
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import write_json

@@ -12,7 +12,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.opening import find, open_checkpoint
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.abilities import pretraining_of
+from bertlab.families import pretraining_of
 from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.precision import policy_of

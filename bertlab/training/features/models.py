@@ -6,7 +6,7 @@ Letters: B batch, T tokens, H hidden size, W numbers of a token's vector, K laye
 import keras
 from keras import ops
 
-from bertlab.analysis.layers import LayerChoice
+from bertlab.analysis.vectors import LayerChoice
 from bertlab.checkpoints.opening import FEATURES
 from bertlab.layers.scalar_mix import ScalarMix
 from bertlab.training.baselines.models import Baseline, TokenVectors

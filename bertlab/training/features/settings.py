@@ -12,7 +12,7 @@ Letters: L layers, H hidden size.
 
 from dataclasses import dataclass
 
-from bertlab.analysis.layers import COMBINATIONS, LayerChoice
+from bertlab.analysis.vectors import COMBINATIONS, LayerChoice
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.settings import Settings, setting
 

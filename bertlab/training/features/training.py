@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.digest import model_digests
+from bertlab.checkpoints.native import model_digests
 from bertlab.checkpoints.opening import FEATURES, FROZEN
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.data.tasks.rows import TaskData

@@ -20,7 +20,7 @@ import numpy as np
 from keras import ops
 
 from bertlab.common.errors import ConfigError
-from bertlab.families.abilities import check_attends
+from bertlab.families import check_attends
 from bertlab.families.names import BACKBONE
 from bertlab.training.runs.state import value_of
 

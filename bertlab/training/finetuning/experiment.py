@@ -24,8 +24,8 @@ import keras
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.checkpoints.digest import weights_digest
 from bertlab.checkpoints.kinds import variables_of
+from bertlab.checkpoints.native import weights_digest
 from bertlab.checkpoints.saving import check_replaceable, format_of
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
 from bertlab.common.files import read_json, write_json

@@ -5,7 +5,7 @@ objective is a file beside the others, with a collator if stored rows do not hol
 distillation are in `bertlab.training.distillation.objectives`.
 """
 
-from bertlab.families.abilities import pretraining_of
+from bertlab.families import pretraining_of
 from bertlab.training.objectives.base import Objective
 from bertlab.training.objectives.both_directions import BothDirections
 from bertlab.training.objectives.masked_lm import MaskedLM

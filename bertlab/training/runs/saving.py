@@ -3,19 +3,13 @@
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.huggingface import check_representable
-from bertlab.common.errors import CheckpointError
+from bertlab.checkpoints.saving import format_of
 
 
 def save_trained(bert, folder: Path, tokenizer) -> None:
     """Saves a model without the padding of its token table; in Hugging Face's format where that can hold it."""
     bert = without_padding(bert, len(tokenizer.vocabulary))
-    try:
-        check_representable(bert.config)
-        kind = "huggingface"
-    except CheckpointError:
-        kind = "bertlab"
-    checkpoints.save(bert, folder, tokenizer, format=kind)
+    checkpoints.save(bert, folder, tokenizer, format=format_of(bert))
 
 
 def without_padding(bert, pieces: int):

@@ -15,8 +15,7 @@ from bertlab.checkpoints.opening import find, is_checkpoint, open_checkpoint
 from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.families import DEFAULT, family, family_of, load_config, size_names
-from bertlab.families.abilities import pretraining_of
+from bertlab.families import DEFAULT, family, family_of, load_config, pretraining_of, size_names
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
 from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.training.objectives import NextSentence, Objective

@@ -12,12 +12,11 @@ import pytest
 
 from bertlab import checkpoints
 from bertlab.analysis import vector_files
-from bertlab.analysis.attention import attention_maps
 from bertlab.analysis.fill_mask import fill_mask
-from bertlab.analysis.layers import LayerChoice
+from bertlab.analysis.readings import attention_maps
 from bertlab.analysis.summary import component_counts
 from bertlab.analysis.vector_files import write_vectors
-from bertlab.analysis.vectors import VectorEncoder, encode_texts
+from bertlab.analysis.vectors import LayerChoice, VectorEncoder, encode_texts
 from bertlab.cli.vectors import encode
 from bertlab.common.errors import DataError
 from bertlab.config import BertConfig

@@ -6,8 +6,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from bertlab.analysis.heads import DIRECTIONS, best_offset, predicted_heads, relation_scores
-from bertlab.analysis.patterns import TYPES, attention_pattern, mean_pattern, pattern_type
+from bertlab.analysis.heads import (
+    DIRECTIONS,
+    TYPES,
+    attention_pattern,
+    best_offset,
+    mean_pattern,
+    pattern_type,
+    predicted_heads,
+    relation_scores,
+)
 from bertlab.analysis.readings import read_text, read_words, word_attention
 from bertlab.common.errors import DataError
 from bertlab.data.treebanks import ParsedSentence

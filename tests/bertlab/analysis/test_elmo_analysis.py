@@ -13,9 +13,9 @@ from bertlab import checkpoints, families, models
 from bertlab.analysis.inspection import inspect_model, write_page
 from bertlab.analysis.lens import lens_probabilities
 from bertlab.analysis.minimal_pairs import read_pairs, score_pairs
+from bertlab.analysis.pseudo_likelihood import directions_log_likelihood, sentence_scores
 from bertlab.analysis.readings import read_text
 from bertlab.analysis.senses import SenseExample
-from bertlab.analysis.sentence_likelihood import directions_log_likelihood, sentence_scores
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.treebanks import ParsedSentence

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from finetuned_models import CONFIG, TOKENIZER
 
 from bertlab import checkpoints
-from bertlab.analysis.search import VectorFile, nearest, unit
+from bertlab.analysis.vector_files import VectorFile, nearest, unit
 from bertlab.cli import cli
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.models import BertEncoder

@@ -154,9 +154,8 @@ def test_an_old_fine_tuning_resumes(old):
 
 def test_an_old_file_of_vectors_resumes(old):
     from bertlab import checkpoints
-    from bertlab.analysis.layers import LayerChoice
     from bertlab.analysis.vector_files import write_vectors
-    from bertlab.analysis.vectors import VectorEncoder
+    from bertlab.analysis.vectors import LayerChoice, VectorEncoder
 
     encoder, tokenizer = checkpoints.load("checkpoint", "encoder"), checkpoints.load_tokenizer("checkpoint")
     maker = VectorEncoder(encoder, tokenizer, LayerChoice.of("-1", None, None), "mean", False, 32, False)
@@ -170,8 +169,8 @@ def test_weights_are_hashed_by_the_names_of_version_1():
     from safetensors import safe_open
 
     from bertlab import checkpoints
-    from bertlab.checkpoints.digest import weights_digest
     from bertlab.checkpoints.kinds import variables_of
+    from bertlab.checkpoints.native import weights_digest
     from bertlab.training.runs.start import TrainedWeights
 
     folder = OLD.parent / "native_version_1"

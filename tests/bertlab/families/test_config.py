@@ -125,7 +125,7 @@ def test_a_size_that_does_not_exist_is_named():
     ("content", "message"),
     [
         ("{", "not valid JSON"),
-        ("[1]", "expected a JSON object, found list"),
+        ("[1]", "expected a JSON object, got"),
         ('{"model_type": "roberta"}', "model_type is 'roberta'; expected 'bert'"),
         ("{}", "'vocab_size' is missing"),
         (json.dumps(GOOGLE | {"hidden_act": "mish"}), "hidden_act 'mish' is not known"),

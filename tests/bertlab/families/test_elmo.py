@@ -13,7 +13,6 @@ from layer_case import randomise
 from tiny_model import tiny_tokenizer
 
 from bertlab import checkpoints, families, layers, models
-from bertlab.analysis.attention import attention_maps
 from bertlab.analysis.bias import associations
 from bertlab.analysis.diagnostics import blank_probabilities
 from bertlab.analysis.fill_mask import fill_mask
@@ -21,7 +20,7 @@ from bertlab.analysis.gating import all_open, gated_heads
 from bertlab.analysis.lens import logit_lens
 from bertlab.analysis.patching import logit_difference
 from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-from bertlab.analysis.readings import read_words
+from bertlab.analysis.readings import attention_maps, read_words
 from bertlab.common.errors import ConfigError
 from bertlab.generation.filling import mask_predict
 from bertlab.layers.characters import characters_of_vocabulary
@@ -319,10 +318,10 @@ def test_operations_are_counted_product_by_product():
         ({"filters": ()}, "filters: expected pairs"),
         ({"filters": ((1, 2.5),)}, "filters: expected pairs"),
         ({"filters": 3}, "filters: expected pairs"),
-        ({"cell_clip": 0}, "cell_clip: expected a positive number, got 0"),
-        ({"projection_clip": "3"}, "projection_clip: expected a positive number, got '3'"),
-        ({"num_highway": -1}, "num_highway: expected a whole number of at least 0"),
-        ({"characters": "yes"}, "characters: expected true or false"),
+        ({"cell_clip": 0}, "cell_clip must be positive, not 0"),
+        ({"projection_clip": "3"}, "projection_clip must be positive, not '3'"),
+        ({"num_highway": -1}, "num_highway must be a whole number of at least 0, not -1"),
+        ({"characters": "yes"}, "characters must be true or false"),
         ({"max_characters": 2.0}, "max_characters must be a whole number"),
     ],
 )

@@ -14,7 +14,6 @@ from bertlab.common import devices
 from bertlab.common.errors import ConfigError
 from bertlab.layers import (
     MultiHeadAttention,
-    arbitrary_mask,
     attention_weights,
     causal_mask,
     combine,
@@ -79,7 +78,7 @@ MASKS = {
     "none": (lambda: None, np.ones((1, 1, 1), bool)),
     "padding": (lambda: padding_mask(LENGTHS), LENGTHS[:, None, :] == 1),
     "causal": (lambda: causal_mask(5), np.tril(np.ones((5, 5), bool))),
-    "arbitrary": (lambda: arbitrary_mask(ANY), ANY == 1),
+    "arbitrary": (lambda: ops.cast(ANY, "bool"), ANY == 1),
     "packed": (
         lambda: packed_mask(ops.convert_to_tensor(SEQUENCES)),
         SEQUENCES[:, :, None] == SEQUENCES[:, None],

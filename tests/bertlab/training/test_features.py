@@ -17,7 +17,7 @@ from killing import Killed
 from layer_case import CHECKS, LayerCase
 
 from bertlab import checkpoints, families, models
-from bertlab.analysis.layers import LayerChoice
+from bertlab.analysis.vectors import LayerChoice
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.layers import ScalarMix

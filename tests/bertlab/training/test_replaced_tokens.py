@@ -12,6 +12,7 @@ from bertlab import families, layers
 from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.layers.dropout import random_bits
 from bertlab.models import GeneratorAndDiscriminator
 from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary
@@ -66,7 +67,7 @@ def guess_always(model, token):
 def test_tokens_are_drawn_as_often_as_they_are_probable():
     logits = np.log([0.5, 0.3, 0.15, 0.05]).astype("float32")
     many = np.tile(logits, (2000, 10, 1))
-    keys = layers.drawn_row_keys(2000, np.array([3, 17], "int32"))
+    keys = random_bits((2000,), np.array([3, 17], "int32"))
     drawn = ops.convert_to_numpy(layers.sample_tokens(many, keys))
     shares = np.bincount(drawn.ravel(), minlength=4) / drawn.size
     np.testing.assert_allclose(shares, [0.5, 0.3, 0.15, 0.05], atol=0.015)  # four standard deviations
