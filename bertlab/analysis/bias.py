@@ -59,11 +59,6 @@ def associations(
     word that is not in the vocabulary and a sentence with too many tokens.
 
     Example:
-        from bertlab import checkpoints
-        from bertlab.analysis.bias import associations
-
-        model = checkpoints.load("bertlab-mini", "pretraining")
-        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         for one in associations(model, tokenizer, "{target} is a {attribute}.", ("he", "she"), ["soldier", "nurse"]):
             print(one.attribute, one.bias)
     """

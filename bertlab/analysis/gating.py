@@ -23,10 +23,6 @@ def gated_heads(encoder, gates: np.ndarray) -> Iterator[None]:
     Raises DataError for gates of another shape, ConfigError for a model without attention.
 
     Example:
-        from bertlab import checkpoints
-        from bertlab.analysis.gating import all_open, gated_heads
-
-        model = checkpoints.load("bertlab-mini", "pretraining")
         gates = all_open(model.backbone)
         gates[0, 1] = 0  # without the second head of the first layer
         with gated_heads(model.backbone, gates):

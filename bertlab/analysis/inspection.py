@@ -92,11 +92,6 @@ def write_page(path: str | Path, inspection: dict) -> None:
     """Writes what `inspect_model` returns as one HTML file. Raises DataError if the file cannot be written.
 
     Example:
-        from bertlab import checkpoints
-        from bertlab.analysis.inspection import inspect_model, write_page
-
-        model = checkpoints.load("bertlab-mini", "pretraining")
-        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         write_page("page.html", inspect_model(model, tokenizer, ["He opened the [MASK]."], name="bertlab-mini"))
     """
     import jinja2

@@ -59,11 +59,6 @@ def logit_lens(
     an empty or too long text; ConfigError for a model that predicts nothing at [MASK].
 
     Example:
-        from bertlab import checkpoints
-        from bertlab.analysis.lens import logit_lens
-
-        model = checkpoints.load("bertlab-mini", "pretraining")
-        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         for layer, blanks in enumerate(logit_lens(model, tokenizer, "He opened the [MASK] and went in.")):
             print(layer, blanks[0][0])
     """

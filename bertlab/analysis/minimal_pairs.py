@@ -69,13 +69,14 @@ class GroupResult:
         return cls(group, name, count, hits, hits / count, *wilson_interval(hits, count))
 
 
-def wilson_interval(hits: int, count: int, z: float = 1.959964) -> tuple[float, float]:
-    """The confidence interval of a fraction of `count` (Wilson 1927); 95 % for the default z.
+def wilson_interval(hits: int, count: int) -> tuple[float, float]:
+    """The confidence interval of a fraction of `count` at 95 % (Wilson 1927).
 
     Example:
         >>> [round(end, 3) for end in wilson_interval(50, 100)]
         [0.404, 0.596]
     """
+    z = 1.959964  # standard deviations on each side
     share, spread = hits / count, z * z / count
     middle = (share + spread / 2) / (1 + spread)
     half = z / (1 + spread) * math.sqrt(share * (1 - share) / count + spread / (4 * count))

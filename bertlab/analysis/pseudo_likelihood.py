@@ -13,7 +13,7 @@ log-probabilities over all tokens.
 Letters: B batch, T tokens, N masked copies of all texts, V vocabulary.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -44,13 +44,7 @@ class Copies(NamedTuple):
 
 
 def pseudo_log_likelihood(
-    model,
-    tokenizer,
-    texts: Sequence[str],
-    *,
-    masking: str = "token",
-    batch_size: int = 256,
-    advance: Callable[[int], object] = lambda copies: None,
+    model, tokenizer, texts: Sequence[str], *, masking: str = "token", batch_size: int = 256
 ) -> np.ndarray:
     """The sum of the natural logarithms of every token's probability, for each text. Returns (texts,) float64.
 
@@ -61,17 +55,11 @@ def pseudo_log_likelihood(
         model: a `PreTrainingModel` that reads in both directions.   tokenizer: its tokenizer.
         masking: "token" masks one token at a time; "word-left-to-right" also those to its right in the same word.
         batch_size: masked copies of texts that the model reads together. It does not change the result.
-        advance: called with the number of copies that were read.
 
     Raises DataError, with the number of the text, for a text without tokens or with more than the model has positions,
     for an unknown masking and for a model that reads left to right.
 
     Example:
-        from bertlab import checkpoints
-        from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
-        model = checkpoints.load("bertlab-mini", "pretraining")
-        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         good, bad = pseudo_log_likelihood(model, tokenizer, ["The dogs bark.", "The dogs barks."])
     """
     from keras import ops
@@ -86,7 +74,6 @@ def pseudo_log_likelihood(
     for copies in masked_copies(rows, tokenizer.vocabulary, model.config.pad_token_id, masking, batch_size):
         logits = ops.cast(model(copies.inputs, training=False)["masked_lm_logits"][:, 0], "float32")  # (B, V)
         np.add.at(sums, copies.texts, chosen_ones(ops.log_softmax(logits, axis=-1), copies.targets))
-        advance(len(copies.texts))
     return sums
 
 
@@ -151,14 +138,7 @@ def sentence_scores(
     return directions_log_likelihood(model, tokenizer, texts, batch_size=batch_size)
 
 
-def directions_log_likelihood(
-    model,
-    tokenizer,
-    texts: Sequence[str],
-    *,
-    batch_size: int = 256,
-    advance: Callable[[int], object] = lambda texts: None,
-) -> np.ndarray:
+def directions_log_likelihood(model, tokenizer, texts: Sequence[str], *, batch_size: int = 256) -> np.ndarray:
     """Σ log p(token | those before it) + log p(token | those behind it), for each text. Returns (texts,) float64.
 
     The tokens [CLS] and [SEP] around the text are read but not predicted, as in `pseudo_log_likelihood`: in rows that
@@ -167,7 +147,6 @@ def directions_log_likelihood(
     Args:
         model: a `PreTrainingModel` that predicts both neighbours of a token.   tokenizer: its tokenizer.
         batch_size: tokens that the model reads together, at least one text. It does not change the result.
-        advance: called with the number of texts that were read.
 
     Raises DataError, with the number of the text, for a text without tokens or with more than the model reads;
     ConfigError for a model that predicts no neighbours.
@@ -177,7 +156,6 @@ def directions_log_likelihood(
     sums = np.zeros(len(rows))
     for chosen in _batches(rows, batch_size):
         sums[chosen] = _log_probabilities(model, [rows[i] for i in chosen], tokenizer.vocabulary)
-        advance(len(chosen))
     return sums
 
 

@@ -194,16 +194,16 @@ def _rename_final(grown: Path, out: Path, lengths: _GrowingArray | None) -> None
     # A start that was killed while it packed has left its file. Version 0.1.0 named it .packing.
     for left in (*out.parent.glob(f".{glob.escape(out.name)}.*.partial"), out.with_name(out.name + ".packing")):
         left.unlink(missing_ok=True)
+    write_atomically(out, lambda packed: _pack(grown, lengths, packed))
 
-    def pack(packed: Path) -> None:
-        with zipfile.ZipFile(packed, "w") as archive:
-            archive.write(grown, "vectors.npy")
-            if lengths is not None:
-                with archive.open("row_splits.npy", "w") as file:
-                    ends = np.cumsum(np.fromfile(lengths.path, lengths.dtype), dtype=np.int64)
-                    np.lib.format.write_array(file, np.concatenate([[0], ends]))
 
-    write_atomically(out, pack)
+def _pack(grown: Path, lengths: _GrowingArray | None, packed: Path) -> None:
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.write(grown, "vectors.npy")
+        if lengths is not None:
+            with archive.open("row_splits.npy", "w") as file:
+                ends = np.cumsum(np.fromfile(lengths.path, lengths.dtype), dtype=np.int64)
+                np.lib.format.write_array(file, np.concatenate([[0], ends]))
 
 
 class Found(NamedTuple):

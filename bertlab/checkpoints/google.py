@@ -57,33 +57,27 @@ def _open_variables(prefix: Path) -> dict[str, StoredTensor]:
     """The variables by their names, without those of the optimizer."""
     import tensorflow as tf
 
+    errors = (tf.errors.OpError, IndexError, RuntimeError, ValueError)  # one of these, depending on the defect
+
+    def damaged(what: str, error: Exception) -> CheckpointError:
+        first = str(error).splitlines()[0]
+        return CheckpointError(
+            f"{prefix}: {what} ({first}); its files are truncated or damaged: copy or download them again"
+        )
+
     def read(name):
         try:
             return reader.get_tensor(name)
-        except _read_errors() as error:
-            raise CheckpointError(f"{prefix}: {name} cannot be read ({_first_line(error)}); {_AGAIN}") from None
+        except errors as error:
+            raise damaged(f"{name} cannot be read", error) from None
 
     try:
         reader = tf.train.load_checkpoint(str(prefix))
         shapes = reader.get_variable_to_shape_map()
-    except _read_errors() as error:
-        raise CheckpointError(f"{prefix}: cannot be read as a checkpoint ({_first_line(error)}); {_AGAIN}") from None
+    except errors as error:
+        raise damaged("cannot be read as a checkpoint", error) from None
     return {
         name: StoredTensor(prefix.name, name, tuple(shape), lambda name=name: read(name))
         for name, shape in sorted(shapes.items())
         if not _OPTIMIZER.fullmatch(name)
     }
-
-
-_AGAIN = "its files are truncated or damaged: copy or download them again"
-
-
-def _read_errors() -> tuple:
-    """TensorFlow's reader raises one of these, depending on the defect of the files."""
-    import tensorflow as tf
-
-    return (tf.errors.OpError, IndexError, RuntimeError, ValueError)
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).splitlines()[0]

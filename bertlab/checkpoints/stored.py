@@ -143,8 +143,7 @@ def check_depth(config: ModelConfig, num_tensors: int, where: Path) -> None:
         )
 
 
-def few(names: Iterable[str], at_most: int = 4) -> str:
+def few(names: Iterable[str]) -> str:
     """Names for a message, shortened: "a, b, c, d and 12 more"."""
     names = list(names)
-    more = f" and {len(names) - at_most} more" if len(names) > at_most else ""
-    return ", ".join(names[:at_most]) + more
+    return ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")

@@ -10,7 +10,14 @@ from typing import ClassVar
 from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, standard_encoder
 from bertlab.families.bert import HUGGINGFACE_HEADS
-from bertlab.families.gpt import decoder_embeddings, decoder_names, last_token, next_token_head, with_inner_size
+from bertlab.families.gpt import (
+    GptConfig,
+    decoder_embeddings,
+    decoder_names,
+    last_token,
+    next_token_head,
+    with_inner_size,
+)
 from bertlab.families.names import norm, table
 
 
@@ -35,18 +42,7 @@ class Gpt2Config(ModelConfig):
     SIZES: ClassVar[dict] = sizes_of(
         {"base": (12, 768, 12), "medium": (24, 1024, 16), "large": (36, 1280, 20), "xl": (48, 1600, 25)}
     )
-    HUGGINGFACE_NAMES: ClassVar[dict] = {
-        "hidden_size": "n_embd",
-        "num_layers": "n_layer",
-        "num_heads": "n_head",
-        "intermediate_size": "n_inner",
-        "max_position_embeddings": "n_positions",
-        "hidden_act": "activation_function",
-        "layer_norm_eps": "layer_norm_epsilon",
-        "hidden_dropout": "resid_pdrop",
-        "attention_dropout": "attn_pdrop",
-        "embedding_dropout": "embd_pdrop",
-    }
+    HUGGINGFACE_NAMES: ClassVar[dict] = GptConfig.HUGGINGFACE_NAMES | {"hidden_act": "activation_function"}
     HUGGINGFACE_CONSTANTS: ClassVar[dict] = {
         "scale_attn_weights": True,
         "scale_attn_by_inverse_layer_idx": False,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
-from bertlab.config import ModelConfig
+from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, standard_embeddings, standard_masked_lm_head
 from bertlab.families.bert import HUGGINGFACE_BACKBONE, HUGGINGFACE_HEADS, BertConfig
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
@@ -31,10 +31,7 @@ class RobertaConfig(ModelConfig):
     type_vocab_size: int = 1
 
     model_type: ClassVar[str] = "roberta"
-    SIZES: ClassVar[dict] = {
-        "base": {},
-        "large": dict(num_layers=24, hidden_size=1024, num_heads=16, intermediate_size=4096),
-    }
+    SIZES: ClassVar[dict] = sizes_of({"base": (12, 768, 12), "large": (24, 1024, 16)})
     HUGGINGFACE_NAMES: ClassVar[dict] = BertConfig.HUGGINGFACE_NAMES
     HUGGINGFACE_CONSTANTS: ClassVar[dict] = {"position_embedding_type": "absolute"}
 

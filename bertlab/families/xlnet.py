@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from bertlab import layers
 from bertlab.common.errors import ConfigError
-from bertlab.config import ModelConfig
+from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder, standard_masked_lm_head
 from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
@@ -32,10 +32,7 @@ class XLNetConfig(ModelConfig):
     pooled_dropout: float = 0.1  # before the linear layer that classifies
 
     model_type: ClassVar[str] = "xlnet"
-    SIZES: ClassVar[dict] = {
-        "base": {},
-        "large": dict(num_layers=24, hidden_size=1024, num_heads=16, intermediate_size=4096),
-    }
+    SIZES: ClassVar[dict] = sizes_of({"base": (12, 768, 12), "large": (24, 1024, 16)})
     HUGGINGFACE_NAMES: ClassVar[dict] = {
         "hidden_size": "d_model",
         "num_layers": "n_layer",

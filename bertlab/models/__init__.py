@@ -24,21 +24,8 @@ BertForSequenceClassification = SequenceClassifier
 BertForTokenClassification = TokenClassifier
 
 __all__ = [
-    "Backbone",
-    "BertEncoder",
-    "BertForMultipleChoice",
-    "BertForPreTraining",
-    "BertForQuestionAnswering",
-    "BertForSequenceClassification",
-    "BertForTokenClassification",
-    "GeneratorAndDiscriminator",
-    "MultiTaskModel",
-    "MultipleChoiceClassifier",
-    "NextSentenceClassifier",
-    "PreTrainingModel",
-    "QuestionAnswerer",
-    "ReplacedTokenDetector",
-    "SequenceClassifier",
-    "SequenceToSequenceModel",
-    "TokenClassifier",
-]
+    "Backbone", "BertEncoder", "BertForMultipleChoice", "BertForPreTraining", "BertForQuestionAnswering",
+    "BertForSequenceClassification", "BertForTokenClassification", "GeneratorAndDiscriminator", "MultiTaskModel",
+    "MultipleChoiceClassifier", "NextSentenceClassifier", "PreTrainingModel", "QuestionAnswerer",
+    "ReplacedTokenDetector", "SequenceClassifier", "SequenceToSequenceModel", "TokenClassifier",
+]  # fmt: skip

@@ -3,6 +3,8 @@
 import pytest
 from tiny_model import tiny_model, tiny_tokenizer
 
+from bertlab import checkpoints
+
 
 @pytest.fixture(scope="module")
 def tokenizer():
@@ -12,3 +14,10 @@ def tokenizer():
 @pytest.fixture(scope="module")
 def model():
     return tiny_model()
+
+
+@pytest.fixture(scope="module")
+def checkpoint(model, tokenizer, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model") / "tiny"
+    checkpoints.save(model, folder, tokenizer)
+    return folder

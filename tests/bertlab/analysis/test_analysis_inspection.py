@@ -26,13 +26,6 @@ TREEBANK = [
 CONLLU = "1\tthe\tthe\tDET\t_\t_\t2\tdet\t_\t_\n2\tbank\tbank\tNOUN\t_\t_\t0\troot\t_\t_\n"
 
 
-@pytest.fixture(scope="module")
-def checkpoint(model, tokenizer, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "tiny"
-    checkpoints.save(model, folder, tokenizer)
-    return folder
-
-
 def test_the_values_of_a_text_are_the_models(model, tokenizer):
     inspection = inspect_model(model, tokenizer, [TEXT], name="tiny")
     text, reading = inspection["texts"][0], read_text(model.backbone, tokenizer, TEXT)

@@ -2,12 +2,11 @@
 
 import json
 
-import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from tiny_model import tiny_model
 
-from bertlab import checkpoints
 from bertlab.analysis import minimal_pairs
 from bertlab.analysis.minimal_pairs import (
     GroupResult,
@@ -21,11 +20,7 @@ from bertlab.analysis.minimal_pairs import (
 from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.config import BertConfig
-from bertlab.models import PreTrainingModel
-from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
-WORDS = ["the", "bank", "of", "a", "river", "robin", "is", "bird", ".", "##s", "##ed", "are"]
 TEXTS = ["the bank of a river .", "banks", "a robineds is a birds .", "the river"]
 PAIRS = [
     {"sentence_good": "the bird is a robin.", "sentence_bad": "the bird are a robin.", "UID": "agreement",
@@ -33,31 +28,6 @@ PAIRS = [
     {"sentence_good": "the birds are.", "sentence_bad": "the birds is.", "UID": "agreement", "field": "morphology"},
     {"sentence_good": "a bank of the river", "sentence_bad": "a bank the of river", "UID": "order", "field": "syntax"},
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def tokenizer():
-    return WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *WORDS]))
-
-
-def tiny(**changes):
-    keras.utils.set_random_seed(3)
-    return PreTrainingModel(
-        BertConfig(vocab_size=len(SPECIAL_TOKENS) + len(WORDS), hidden_size=16, num_layers=2, num_heads=2,
-                   intermediate_size=32, max_position_embeddings=12, initializer_range=0.5, **changes)
-    )  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def model():
-    return tiny()
-
-
-@pytest.fixture(scope="module")
-def checkpoint(model, tokenizer, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("model") / "tiny"
-    checkpoints.save(model, folder, tokenizer)
-    return folder
 
 
 @pytest.fixture
@@ -99,12 +69,6 @@ def test_the_two_maskings_differ_only_for_words_of_several_tokens(model, tokeniz
     assert differs.tolist() == [any("##" in piece for piece in tokenizer.tokenize(text)) for text in TEXTS]
 
 
-def test_a_copy_is_counted_for_every_token(model, tokenizer):
-    counts = []
-    pseudo_log_likelihood(model, tokenizer, TEXTS, batch_size=4, advance=counts.append)
-    assert sum(counts) == sum(len(tokenizer.tokenize(text)) for text in TEXTS) and max(counts) == 4
-
-
 @pytest.mark.parametrize(
     "text, message",
     [("", "text 2: expected at least one token"), (" \n", "text 2: expected at least one token"),
@@ -118,7 +82,7 @@ def test_a_text_that_cannot_be_scored_is_named(model, tokenizer, text, message):
 
 def test_a_left_to_right_model_and_an_unknown_masking_are_refused(model, tokenizer):
     with pytest.raises(DataError, match="reads left to right"):
-        pseudo_log_likelihood(tiny(causal=True), tokenizer, TEXTS)
+        pseudo_log_likelihood(tiny_model(causal=True), tokenizer, TEXTS)
     with pytest.raises(DataError, match="unknown masking 'word'"):
         pseudo_log_likelihood(model, tokenizer, TEXTS, masking="word")
 
@@ -258,11 +222,3 @@ def test_the_command_prints_a_table_and_json(checkpoint, file, tmp_path):
     ]  # fmt: skip
     result = run(cli, ["minimal-pairs", str(file), str(checkpoint), "--first", "1", "--json"])
     assert json.loads(result.stdout)[-1]["pairs"] == 2
-
-
-def test_the_command_names_a_pair_with_one_sentence_in_one_line(checkpoint, file):
-    file.write_text(file.read_text() + json.dumps({"sentence_good": "a bird is"}) + "\n", encoding="utf-8")
-    result = CliRunner().invoke(cli, ["minimal-pairs", str(file), str(checkpoint)])
-    assert isinstance(result.exception, DataError)
-    expected = f'{file} line 4: no "sentence_bad"; a pair has sentence_good and sentence_bad'
-    assert str(result.exception) == expected

@@ -57,12 +57,6 @@ def test_huggingface_dictionaries_round_trip(config):
     assert BertConfig.from_huggingface(json.loads(json.dumps(config.to_huggingface()))) == config
 
 
-def test_files_round_trip(tmp_path):
-    config = BertConfig.named("mini", hidden_act="gelu_tanh", causal=True)
-    config.save(tmp_path / "config.json")
-    assert BertConfig.load(tmp_path / "config.json") == config
-
-
 # The published `bert_config.json` of uncased base, and the `config.json` of the same model at Hugging Face, shortened.
 GOOGLE = {
     "attention_probs_dropout_prob": 0.1, "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "hidden_size": 768,

@@ -156,15 +156,6 @@ def test_summary_prints_every_component():
 # --- masks, packing, positions ---
 
 
-def test_padding_changes_nothing_for_the_real_tokens():
-    model = random_model()
-    ids = np.array([[2, 5, 3]])
-    alone = sequence_output(model, input_ids=ids)
-    longer, mask = np.array([[2, 5, 3, 0, 0, 0, 0]]), np.array([[1, 1, 1, 0, 0, 0, 0]])
-    padded = sequence_output(model, input_ids=longer, attention_mask=mask)
-    np.testing.assert_allclose(padded[:, :3], alone, rtol=1e-5, atol=1e-5)
-
-
 def test_a_packed_row_gives_what_its_parts_give_alone():
     model = random_model(config=CONFIG.replace(num_layers=2))
     parts = [np.array([[2, 5, 3]]), np.array([[2, 7, 8, 3]])]
