@@ -85,11 +85,9 @@ class MultiHeadAttention(Layer):
     needed.
 
     Args:
-        num_heads: A; must divide the width H of the queries.
+        num_heads: A; must divide the width H of the queries.   biases: whether the four parts have biases.
         dropout: fraction of attention weights set to zero in training, in [0, 1).
-        initializer_range: standard deviation of the kernels' truncated normal.   output_range: that of `out`, if
-            it differs.
-        biases: whether the four parts have biases.
+        initializer_range: as in `BertConfig`.   output_range: that of `out`, if it differs.
 
     Parts: `query`, `key`, `value`, `out`, each a Dense layer.
 

@@ -77,13 +77,8 @@ class Highway(Layer):
 
 
 def _dense(inputs: int, outputs: int, bias: float, dtype, name: str):
-    return keras.layers.Dense(
-        outputs,
-        kernel_initializer=keras.initializers.RandomNormal(stddev=inputs**-0.5),
-        bias_initializer=keras.initializers.Constant(bias),
-        dtype=dtype,
-        name=name,
-    )
+    kernel, constant = keras.initializers.RandomNormal(stddev=inputs**-0.5), keras.initializers.Constant(bias)
+    return keras.layers.Dense(outputs, kernel_initializer=kernel, bias_initializer=constant, dtype=dtype, name=name)
 
 
 @keras.saving.register_keras_serializable("bertlab")

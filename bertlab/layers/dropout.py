@@ -1,9 +1,7 @@
 """Cheap random numbers in a model: dropout (Srivastava et al. 2014), and tokens drawn from scores.
 
-A model with dropout needs a random number for every dropped-out activation. The backends' generators
-pass cryptographers' tests of randomness and are slow: on a CPU they took a fifth of a whole training step. Here the
-number for index i is a hash of i and a key: a few integer operations that the compiler fuses into the product with the
-mask, the same on every backend.
+The backends' generators pass cryptographers' tests of randomness and are slow. Here the number for index i is a hash of
+i and a key: a few integer operations that the compiler fuses into the product with the mask, the same on every backend.
 
 Letters: B batch, T tokens, P predictions, V vocabulary.
 """

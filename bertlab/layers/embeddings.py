@@ -19,8 +19,7 @@ class TokenEmbedding(Layer):
     """One learned vector per token of the vocabulary; the table is also the MLM head's output matrix.
 
     Args:
-        vocab_size: V.   hidden_size: H.
-        initializer_range: standard deviation of the table's truncated normal.
+        vocab_size: V.   hidden_size: H.   initializer_range: as in `BertConfig`.
 
     Part: the table `embeddings` (V, H).
 
@@ -124,9 +123,8 @@ class BertEmbeddings(Layer):
         positions_after: the id of padding from which positions are counted, as in RoBERTa: the first token has position
             id + 1, padding has position id; given position_ids are counted from 0 here too. None: from 0, padding too.
         scaled: whether a token's vector is multiplied by √H, as in the Transformer of 2017 (section 3.4).
-        dropout: fraction of the sum set to zero in training.
+        dropout: fraction of the sum set to zero in training.   layer_norm_eps, initializer_range: as in `BertConfig`.
         norm: whether there is a LayerNorm.   norm_bias: whether it has a bias.
-        layer_norm_eps, initializer_range: as in `BertConfig`.
         tables: another such layer, whose tables and LayerNorm this one uses too instead of its own; they must have the
             same sizes. The layer then has no configuration.
 
@@ -232,12 +230,9 @@ class FactorisedEmbeddings(BertEmbeddings):
     def __init__(self, vocab_size: int, hidden_size: int, output_size: int, **kwargs):
         super().__init__(vocab_size, hidden_size, **kwargs)
         self.output_size = output_size
-        self.projection = keras.layers.Dense(
-            output_size,
-            kernel_initializer=keras.initializers.TruncatedNormal(stddev=self.initializer_range),
-            dtype=self.dtype_policy,
-            name="projection",
-        )
+        initializer = keras.initializers.TruncatedNormal(stddev=self.initializer_range)
+        options = dict(kernel_initializer=initializer, dtype=self.dtype_policy, name="projection")
+        self.projection = keras.layers.Dense(output_size, **options)
 
     def build(self, input_shape=None):
         super().build(input_shape)

@@ -19,9 +19,7 @@ class FeedForward(Layer):
     """act(x W₁ + b₁) W₂ + b₂.
 
     Args:
-        intermediate_size: F, width between the two layers.
-        activation: gelu | gelu_tanh | gelu_sigmoid | relu.
-        initializer_range: standard deviation of the kernels' truncated normal.
+        intermediate_size: F, width between the two layers.   activation, initializer_range: as in `BertConfig`.
 
     Parts: the Dense layers `inner` and `outer`.
 
@@ -63,9 +61,8 @@ class GatedFeedForward(FeedForward):
     """Dropout(act(x W) ⊙ x V) W₂, without biases; with GELU it is called GeGLU. W and V are the halves of one matrix.
 
     Args:
-        intermediate_size: F, width of each half.   activation: as in `FeedForward`.
-        dropout: fraction of the product set to zero in training.
-        initializer_range: standard deviation of the kernels' truncated normal.   output_range: of W₂, if it differs.
+        intermediate_size: F, width of each half.   dropout: fraction of the product set to zero in training.
+        activation, initializer_range: as in `FeedForward`.   output_range: initializer_range of W₂, if it differs.
 
     Parts: the Dense layers `inner`, (H, 2 F), and `outer`.
 

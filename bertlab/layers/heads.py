@@ -24,8 +24,7 @@ class Pooler(Layer):
     """tanh(W x₀ + b): one vector for the whole row, from its first token, [CLS].
 
     Args:
-        initializer_range: standard deviation of the kernel's truncated normal.
-        activation: tanh | relu | positive_tanh, which is max(0, tanh).
+        initializer_range: as in `BertConfig`.   activation: tanh | relu | positive_tanh, which is max(0, tanh).
 
     Part: the Dense layer `dense`.
 
@@ -148,9 +147,8 @@ class LanguageModelHead(Layer):
     """Scores every token of the vocabulary as the next one: x E, and nothing else (Radford et al. 2018), or x E + b.
 
     Args:
-        vocab_size: V.   initializer_range: standard deviation of an own matrix.
+        vocab_size: V.   initializer_range: as in `BertConfig`.   bias: whether there is b.
         tied: whether E is the transposed token table, passed at every call; untied the head owns it.
-        bias: whether there is b.
 
     Parts: untied, the matrix `unembedding` (H, V); with a bias, `bias` (1, V), the shape it has in published files.
 
@@ -198,10 +196,8 @@ class ClassificationHead(Layer):
     several choices); on the sequence (B, T, H) a tag for each token, or with C = 2 the start and end of a span.
 
     Args:
-        num_outputs: C.
-        dropout: fraction of the input set to zero in training.
-        initializer_range: standard deviation of the kernel's truncated normal.
-        bias: whether the linear layer has one.
+        num_outputs: C.   dropout: fraction of the input set to zero in training.
+        initializer_range: as in `BertConfig`.   bias: whether the linear layer has one.
 
     Call: x (…, H) → (…, C).
 

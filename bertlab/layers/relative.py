@@ -88,8 +88,7 @@ class RelativeAttention(Layer):
     segment or another one. u, v and w are learned and the same for all queries.
 
     Args:
-        num_heads: A; must divide H.   dropout: fraction of attention weights set to zero in training.
-        initializer_range: standard deviation of the weights' truncated normal.
+        num_heads, dropout, initializer_range: as in `MultiHeadAttention`.
 
     Parts: `query`, `key`, `value`, `position`, `out`, EinsumDense layers without bias and with kernels (H, A, d);
     `content_bias` u, `position_bias` v, `segment_bias` w (A, d); `segment` s (2, A, d).

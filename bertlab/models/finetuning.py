@@ -1,5 +1,5 @@
-"""The models of fine-tuning: a head for a text or pair, for each token, for a choice, for a span, or for several tasks
-(Devlin et al. 2019, section 4 and 5.3).
+"""The models of fine-tuning: a head for a text or pair, for each token, for a choice or for a span (Devlin et al. 2019,
+section 4 and 5.3). Each is made from the configuration of a family, such as a `BertConfig`.
 
 Letters: B batch, T tokens, C classes, tags or choices, H hidden size.
 """
@@ -17,9 +17,7 @@ from bertlab.models.base import INPUT_NAMES, ModelWithHead
 class SequenceClassifier(ModelWithHead):
     """One linear layer on the pooled vector: a class of a sentence or pair, or with num_labels=1 a number (STS-B).
 
-    Args:
-        config: the configuration of a family, such as a `BertConfig`.
-        num_labels: C.
+    Arg: num_labels: C.
 
     Call: a dict as for `Backbone` → logits (B, C).
 
@@ -47,11 +45,7 @@ class SequenceClassifier(ModelWithHead):
 class NextSentenceClassifier(SequenceClassifier):
     """Whether the second text of a pair follows the first: the published next-sentence head without the other one.
 
-    Args:
-        config: the configuration of a family, such as a `BertConfig`.
-        num_labels: 2; class 0 = IsNext, class 1 = NotNext.
-
-    Call: a dict as for `Backbone` → logits (B, 2).
+    Call: a dict as for `Backbone` → logits (B, 2): class 0 = IsNext, class 1 = NotNext.
 
     Example:
         >>> model = NextSentenceClassifier(BertConfig.named("tiny", vocab_size=100))
@@ -108,9 +102,7 @@ class TokenModel(ModelWithHead):
 class TokenClassifier(TokenModel):
     """One linear layer on each token's vector.
 
-    Args:
-        config: the configuration of a family, such as a `BertConfig`.
-        num_labels: C.
+    Arg: num_labels: C.
 
     Call: a dict as for `Backbone` → logits (B, T, C).
 

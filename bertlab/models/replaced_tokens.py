@@ -18,9 +18,6 @@ from bertlab.models.pretraining import PreTrainingModel
 class ReplacedTokenDetector(ModelWithHead):
     """ELECTRA's discriminator: a score for every token, positive where it looks replaced.
 
-    Args:
-        config: the configuration of a family.
-
     Call: a dict as for `Backbone` → logits (B, T).
 
     Example:

@@ -42,14 +42,13 @@ def test_every_blank_gets_its_guesses_in_reading_order(model, tokenizer):
     assert both[0] != both[1]
 
 
-def test_a_text_without_a_blank_is_refused(model, tokenizer):
-    with pytest.raises(DataError, match=r"no \[MASK\]"):
-        fill_mask(model, tokenizer, "the bank")
-
-
-def test_a_text_longer_than_the_positions_is_refused(model, tokenizer):
-    with pytest.raises(DataError, match="expected at most 12 tokens, got 13"):
-        fill_mask(model, tokenizer, "[MASK] " + "the " * 10)
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("the bank", r"no \[MASK\]"), ("[MASK] " + "the " * 10, "expected at most 12 tokens, got 13")],
+)
+def test_a_text_without_a_blank_or_with_too_many_tokens_is_refused(model, tokenizer, text, said):
+    with pytest.raises(DataError, match=said):
+        fill_mask(model, tokenizer, text)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max", "pooler"])
@@ -76,6 +75,9 @@ def test_vectors_can_be_taken_from_any_layer_and_left_unpooled(model, tokenizer)
         ("a robin", {}, "expected a list of texts, got one text, 'a robin'; put it into a list"),
         (["a", None], {}, "text 2: expected a text, got NoneType"),
         (["a"], {"layer": 1, "pooling": "pooler"}, "the pooler reads the last layer alone"),
+        (["a"], {"layer": 3}, "there is no layer"),
+        (["a"], {"layer": -4}, "there is no layer"),
+        (["a"], {"pooling": "median"}, "unknown pooling"),
     ],
 )
 def test_what_cannot_be_encoded_is_named(model, tokenizer, texts, options, said):
@@ -115,15 +117,8 @@ def test_several_layers_become_one_vector(model, tokenizer):
     np.testing.assert_allclose(vectors("last2-concat"), np.concatenate([first, last], axis=1), atol=1e-5)
     np.testing.assert_allclose(vectors(LayerChoice((1, 2), "mean")), (first + last) / 2, atol=1e-5)
     weighted = LayerChoice((1, 2), weights=(0.25, 0.75))
-    np.testing.assert_allclose(vectors(weighted), 0.25 * first + 0.75 * last, atol=1e-5)
-
-
-def test_weights_go_with_the_name_of_several_layers(model, tokenizer):
-    def vectors(layer):
-        return encode_texts(model.backbone, tokenizer, ["a robin", "the"], layer=layer)
-
-    weighted = vectors(LayerChoice.of("last2-sum", weights=(0.25, 0.75)))
-    np.testing.assert_allclose(weighted, 0.25 * vectors(1) + 0.75 * vectors(2), atol=1e-5)
+    for choice in (weighted, LayerChoice.of("last2-sum", weights=(0.25, 0.75))):
+        np.testing.assert_allclose(vectors(choice), 0.25 * first + 0.75 * last, atol=1e-5)
     assert LayerChoice.of("last2-mean", "mean").combine == "mean"  # said twice is no contradiction
     assert LayerChoice.of("1,2").combine == "sum"
 
@@ -285,12 +280,6 @@ def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, to
     checkpoints.save(changed, folder, tokenizer)
     with pytest.raises(DataError, match="was started with other settings .weights was"):
         encode.main(arguments, standalone_mode=False)
-
-
-@pytest.mark.parametrize("options", [{"layer": 3}, {"layer": -4}, {"pooling": "median"}])
-def test_a_layer_or_pooling_that_does_not_exist_is_refused(model, tokenizer, options):
-    with pytest.raises(DataError, match="there is no layer|unknown pooling"):
-        encode_texts(model.backbone, tokenizer, ["a"], **options)
 
 
 def test_attention_maps_have_their_tokens_and_sum_to_one(model, tokenizer):

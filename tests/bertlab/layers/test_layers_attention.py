@@ -118,14 +118,6 @@ def test_weights_equal_the_formula_and_every_row_sums_to_one(name):
     assert (weights[~np.broadcast_to(np.expand_dims(seen, -3), weights.shape)] == 0).all()  # exactly, not nearly
 
 
-@every_mask
-def test_fused_attention_equals_the_formula(name):
-    query, key, value = (numbers(2, 5, 2, 4, seed=seed) for seed in range(3))
-    mask, seen = MASKS[name]
-    heads = ops.convert_to_numpy(scaled_dot_product_attention(query, key, value, mask()))
-    np.testing.assert_allclose(heads, np.einsum("bats,bsad->btad", weights64(query, key, seen), value), **CLOSE)
-
-
 @pytest.mark.parametrize(
     "backend, platform, capability, fused",
     [
