@@ -230,9 +230,9 @@ class ModelConfig:
         return cls.from_huggingface(read_json(path, ConfigError, "copy it again", dict), where=str(path))
 
 
-def __getattr__(name):  # names from before each family had its own file
+def __getattr__(name):  # the older address of these two, which notebooks use
     from bertlab import families
 
-    if name in families.MOVED_FROM_CONFIG:
+    if name in ("BertConfig", "SIZES"):
         return getattr(families, name)
     raise AttributeError(f"module 'bertlab.config' has no attribute {name!r}")

@@ -20,7 +20,7 @@ from bertlab.families.base import NEXT_TOKEN, Family, Pretraining
 # model_type in config.json → the file of the family, and what others import from it
 _FILES = {
     "albert": ("albert", "AlbertConfig"),
-    "bert": ("bert", "BertConfig", "POSITION_EMBEDDINGS", "SIZES"),
+    "bert": ("bert", "BertConfig", "SIZES"),
     "distilbert": ("distilbert", "DistilBertConfig"),
     "electra": ("electra", "ElectraConfig"),
     "elmo": ("elmo", "ElmoConfig"),
@@ -33,7 +33,6 @@ _FILES = {
     "xlnet": ("xlnet", "XLNetConfig"),
 }
 DEFAULT = "bert"  # files older than `model_type` are of this family
-MOVED_FROM_CONFIG = ("BertConfig", "POSITION_EMBEDDINGS", "SIZES")
 _NAMES, __getattr__ = imported_when_used(
     __name__, {f"bertlab.families.{file}": names for file, *names in _FILES.values()}
 )

@@ -13,7 +13,6 @@ from bertlab.config import ModelConfig, sizes_of
 from bertlab.families.base import Family, standard_embeddings, standard_encoder
 from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
 
-POSITION_EMBEDDINGS = ("learned", "sinusoidal")
 SIZES = sizes_of(
     {
         "tiny": (2, 128, 2),
@@ -48,8 +47,10 @@ class BertConfig(ModelConfig):
 
     model_type: ClassVar[str] = "bert"
     CHOICES: ClassVar[dict] = {
-        **ModelConfig.CHOICES, "position_embedding": POSITION_EMBEDDINGS, "pooler_activation": ("tanh", "positive_tanh")
-    }  # fmt: skip
+        **ModelConfig.CHOICES,
+        "position_embedding": ("learned", "sinusoidal"),
+        "pooler_activation": ("tanh", "positive_tanh"),
+    }
     SIZES: ClassVar[dict] = SIZES
     HUGGINGFACE_NAMES: ClassVar[dict] = {  # the original `bert_config.json` uses the same names
         "num_layers": "num_hidden_layers",

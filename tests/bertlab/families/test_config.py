@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.common.errors import BertLabError, ConfigError
-from bertlab.config import ACTIVATIONS, POSITION_EMBEDDINGS, SIZES, BertConfig
+from bertlab.config import ACTIVATIONS, SIZES, BertConfig
 
 configs = st.builds(
     lambda heads, head_size, **rest: BertConfig(num_heads=heads, hidden_size=2 * heads * head_size, **rest),
@@ -25,7 +25,7 @@ configs = st.builds(
     layer_norm_eps=st.floats(1e-15, 1e-3),
     pad_token_id=st.integers(0, 10),
     pre_norm=st.booleans(),
-    position_embedding=st.sampled_from(POSITION_EMBEDDINGS),
+    position_embedding=st.sampled_from(BertConfig.CHOICES["position_embedding"]),
     causal=st.booleans(),
 )
 
