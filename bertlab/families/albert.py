@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig, sizes_of
-from bertlab.families.base import Family, factorised_embeddings, standard_encoder
+from bertlab.families.base import Family, factorised_embeddings, layers, standard_encoder
 from bertlab.families.bert import HUGGINGFACE_BACKBONE, HUGGINGFACE_HEADS, BertConfig
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, vector
 

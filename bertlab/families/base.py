@@ -4,9 +4,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bertlab import layers
 from bertlab.config import ModelConfig
 from bertlab.families.names import Names
+
+
+class _Layers:
+    """`bertlab.layers`, imported when a family builds its first one: what a family declares is read without Keras."""
+
+    def __getattr__(self, name: str):
+        from bertlab import layers
+
+        return getattr(layers, name)
+
+
+layers = _Layers()
 
 
 def standard_embeddings(config: ModelConfig, **options):

@@ -7,10 +7,9 @@ modeling_bert.py of transformers.
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig, sizes_of
-from bertlab.families.base import Family, standard_embeddings, standard_encoder
+from bertlab.families.base import Family, layers, standard_embeddings, standard_encoder
 from bertlab.families.names import GOOGLE, HUGGINGFACE, Names, dense, matrix, norm, output, table, vector
 
 SIZES = sizes_of(

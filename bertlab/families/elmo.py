@@ -11,10 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ACTIVATIONS, ModelConfig
-from bertlab.families.base import Family, Pretraining, PublishedArray, PublishedFiles
+from bertlab.families.base import Family, Pretraining, PublishedArray, PublishedFiles, layers
 from bertlab.families.names import HUGGINGFACE, Names, Row, dense, table, vector
 
 _FILTERS = ((1, 32), (2, 32), (3, 64), (4, 128), (5, 256), (6, 512), (7, 1024))

@@ -6,9 +6,8 @@ Source of the names: modeling_openai.py of transformers.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertlab import layers
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings
+from bertlab.families.base import Family, layers, standard_embeddings
 from bertlab.families.names import HUGGINGFACE, Names, conv1d, matrix, norm, table
 
 _ACTIVATION = "afn"  # in config.json, where "gelu" means the tanh form

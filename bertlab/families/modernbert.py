@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, standard_embeddings, standard_encoder, standard_masked_lm_head
+from bertlab.families.base import Family, layers, standard_embeddings, standard_encoder, standard_masked_lm_head
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, table, vector
 
 _GLOBAL, _LOCAL = "full_attention", "sliding_attention"  # kinds of layers in config.json

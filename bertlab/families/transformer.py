@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bertlab import layers
 from bertlab.config import ModelConfig
-from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder
+from bertlab.families.base import Family, Pretraining, layers, standard_embeddings, standard_encoder
 from bertlab.families.names import HUGGINGFACE, Names, dense, matrix, norm, table
 
 

@@ -8,10 +8,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from bertlab import layers
 from bertlab.common.errors import ConfigError
 from bertlab.config import ModelConfig, sizes_of
-from bertlab.families.base import Family, Pretraining, standard_embeddings, standard_encoder, standard_masked_lm_head
+from bertlab.families.base import (
+    Family,
+    Pretraining,
+    layers,
+    standard_embeddings,
+    standard_encoder,
+    standard_masked_lm_head,
+)
 from bertlab.families.bert import HUGGINGFACE_HEADS
 from bertlab.families.names import HUGGINGFACE, Names, by_head, dense, matrix, norm, table, vector
 

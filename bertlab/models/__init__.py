@@ -6,12 +6,12 @@ Each works with every family of `bertlab.families`. The names that transformers'
 from bertlab.models.base import Backbone
 from bertlab.models.finetuning import (
     MultipleChoiceClassifier,
+    MultiTaskModel,
     NextSentenceClassifier,
     QuestionAnswerer,
     SequenceClassifier,
     TokenClassifier,
 )
-from bertlab.models.multi_task import MultiTaskModel
 from bertlab.models.pretraining import PreTrainingModel
 from bertlab.models.replaced_tokens import GeneratorAndDiscriminator, ReplacedTokenDetector
 from bertlab.models.sequence_to_sequence import SequenceToSequenceModel
