@@ -15,7 +15,7 @@ def component_counts(config: ModelConfig, heads: bool = True) -> list[tuple[str,
     from bertlab.models.outline import pretraining_outline
 
     variables = pretraining_outline(config).trainable_variables
-    return _counted([(variable.path, variable.shape) for variable in variables], _own_layers(config), heads)
+    return stored_counts({variable.path: variable.shape for variable in variables}, config, heads)
 
 
 def stored_counts(shapes: dict[str, tuple], config: ModelConfig, heads: bool = True) -> list[tuple[str, int]]:
@@ -23,27 +23,19 @@ def stored_counts(shapes: dict[str, tuple], config: ModelConfig, heads: bool = T
 
     shapes: of its tensors, by their paths in any order.
     """
-    return _counted(sorted(shapes.items(), key=lambda one: _sort_key(one[0])), _own_layers(config), heads)
-
-
-def _own_layers(config: ModelConfig) -> int:
-    """Layers with weights of their own."""
-    return sum(1 for _ in family_of(config).layer_numbers(config))
-
-
-def _counted(shapes: list[tuple[str, tuple]], num_layers: int, heads: bool) -> list[tuple[str, int]]:
+    num_layers = sum(1 for _ in family_of(config).layer_numbers(config))  # those with weights of their own
     counts: dict[str, int] = {}
-    for path, shape in shapes:
+    for path in sorted(shapes, key=_sort_key):
         if path.split("/")[-1] in _NOT_TRAINED:
             continue
         name = _component(path.split("/"), num_layers)
         if heads or not name.endswith("head"):
-            counts[name] = counts.get(name, 0) + math.prod(shape)
+            counts[name] = counts.get(name, 0) + math.prod(shapes[path])
     return list(counts.items())
 
 
 def _sort_key(path: str) -> tuple:
-    """Sorts embeddings, encoder, pooler and heads; a checkpoint lists its tensors in any order."""
+    """Sorts embeddings, encoder, pooler and heads; layers and heads in the order of their names."""
     parts = path.split("/")
     inside = ("embeddings", "encoder", "pooler")
     if parts[0] != BACKBONE:
@@ -51,7 +43,7 @@ def _sort_key(path: str) -> tuple:
     return inside.index(parts[1]), _ORDER.index(parts[2]) if parts[2] in _ORDER else len(_ORDER), parts[3:4]
 
 
-_ORDER = ("characters", "token", "position", "segment", "norm", "projection")
+_ORDER = ("characters", "token", "segment", "position", "norm", "projection")
 _NOT_TRAINED = ("character_ids",)  # a table made from the vocabulary
 _NAMES = {
     "characters": "character CNN",

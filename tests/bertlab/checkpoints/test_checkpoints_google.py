@@ -193,7 +193,7 @@ def test_a_flipped_byte_is_found_by_the_checksum(model, tmp_path):
 
 
 def test_a_missing_file_is_named(model, tmp_path):
-    write(tmp_path, encoder_variables())
+    write(tmp_path, pretraining_variables())
     (tmp_path / "bert_config.json").rename(tmp_path / "elsewhere.json")
     assert_refused(model, tmp_path, "bert_config.json: there is no such file", ConfigError)
     (tmp_path / "elsewhere.json").rename(tmp_path / "bert_config.json")
