@@ -1,4 +1,4 @@
-"""What attention heads look at: dependency relations, and types of attention maps.
+"""The words and tokens that attention heads look at: dependency relations, and types of attention maps.
 
 Relations (Clark et al. 2019, "What Does BERT Look At?", section 4.2): a head predicts one word for each word: the other
 word with the largest attention. Its accuracy for a relation is the fraction of that relation's words for which this is
