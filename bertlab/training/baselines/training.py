@@ -5,18 +5,16 @@
 A baseline has no pre-training: its vocabulary is the words of the training rows, and every weight starts fresh.
 """
 
-import dataclasses
 import hashlib
-import json
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import keras
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.common.errors import CheckpointError, ConfigError, DataError, asked
-from bertlab.common.files import write_text
+from bertlab.common.errors import ConfigError, DataError, asked
 from bertlab.data.tasks.rows import TaskData
 from bertlab.tokenizers.kinds import WORDPIECE
 from bertlab.training.baselines.models import Baseline, make_baseline
@@ -37,8 +35,7 @@ from bertlab.training.features.settings import FeatureSettings
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.training.finetuning.task_info import TASK
-from bertlab.training.finetuning.task_kinds import Encoded
+from bertlab.training.finetuning.task_info import write_info
 from bertlab.training.finetuning.trainer import Trainer
 
 
@@ -157,18 +154,18 @@ class HeadExperiment(Experiment):
 
     def _sizes(self, settings: BaselineSettings | FeatureSettings) -> dict:
         """The fields that the configurations of both kinds of model have."""
-        shape, vocabulary = self.task_kind.info.shape, self.tokenizer.vocabulary
+        shape, vocabulary = self.group.only.info.shape, self.tokenizer.vocabulary
         around = (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id)  # [UNK] may be one of them, as in GPT-2
         special = (number for number in vocabulary.special_ids if number != vocabulary.unk_id or number in around)
         return {
-            "special_ids": tuple(special), "outputs": self.task_kind.model_options.get("num_labels", 1),
+            "special_ids": tuple(special), "outputs": self.group.model_options.get("num_labels", 1),
             "pair": shape in ("pair", "multiple-choice"), "tags": shape == "tagging", "units": settings.units,
             "recurrent_layers": settings.recurrent_layers, "head_dropout": settings.head_dropout,
         }  # fmt: skip
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         save_baseline(trainer.model, folder)
-        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
+        write_info(folder, self.group.only.info)
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         load_weights(trainer.model, folder)
@@ -197,9 +194,9 @@ class BaselineExperiment(HeadExperiment):
                 f"expected a baseline with a vector for each word, got {kind}, which counts words; choose another "
                 f"baseline, or leave out {asked('--word-vectors', 'word_vectors')}"
             )
-        self.kind, self.sizes, self.tokens_of = kind, settings, tokenizer
+        self.kind, self.sizes, self.tokens_of, self.task = kind, settings, tokenizer, task
         self.word_vectors, self.freeze_words = word_vectors, freeze_words
-        super().__init__(f"baseline {kind}", task, out, recipe, grid, say, metrics)
+        super().__init__(f"baseline {kind}", {task.name: task}, out, recipe, grid, say, metrics)
         self.start = STARTS[1]
 
     def _reading(self, model) -> tuple:
@@ -240,17 +237,16 @@ class BaselineExperiment(HeadExperiment):
             own |= {"word_vectors": digest, "freeze_words": self.freeze_words}
         return super().identity() | own
 
-    def _encode(self, split: str) -> Encoded:
-        encoded = super()._encode(split)
-        if split == "train" and self.kind == "tfidf":
-            texts = [part for part in (encoded.features.first, encoded.features.second) if part is not None]
-            self.idf = inverse_document_frequencies(texts, self.config.vocab_size)
-        return encoded
+    @cached_property
+    def _idf(self) -> np.ndarray:
+        (train,) = self.splits["train"].values()
+        texts = [part for part in (train.features.first, train.features.second) if part is not None]
+        return inverse_document_frequencies(texts, self.config.vocab_size)
 
     def _new_model(self, policy: str) -> Baseline:
         model = make_baseline(self.config, dtype=policy)
         if self.kind == "tfidf":
-            model.bag.idf.assign(self.idf)
+            model.bag.idf.assign(self._idf)
         if self.given is not None:
             table = keras.ops.convert_to_numpy(model.words.embeddings)
             model.words.embeddings.assign(with_vectors(table, self.tokenizer.vocabulary, self.given))

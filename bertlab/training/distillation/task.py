@@ -96,10 +96,10 @@ class TaskDistillation(Experiment):
         if not isinstance(self.student, Size):
             _check_tokenizers(self.student, self.teacher_folder)
         start = self.teacher_folder if isinstance(self.student, Size) else self.student
-        super().__init__(start, task, out, recipe, {}, say)
-        if kind_of(self.teacher) != self.task_kind.model_kind:
+        super().__init__(start, {task.name: task}, out, recipe, {}, say)
+        if kind_of(self.teacher) != self.group.model_kind:
             raise CheckpointError(
-                f"{self.teacher_folder}: expected a teacher with a head for {self.task_kind.model_kind}, got one for "
+                f"{self.teacher_folder}: expected a teacher with a head for {self.group.model_kind}, got one for "
                 f"{kind_of(self.teacher)}; choose a model that is fine-tuned on {task.name}"
             )
         if self.layers:
@@ -115,7 +115,7 @@ class TaskDistillation(Experiment):
             self.start = STARTS[1]
             return {}, config
         self._note("the student starts from layers of the teacher")
-        student = model_class(self.task_kind.model_kind)(config, **self.task_kind.model_options)
+        student = model_class(self.group.model_kind)(config, **self.group.model_options)
         start_from(student, self.teacher)
         return {path: ops.convert_to_numpy(variable) for path, variable in variables_of(student).items()}, config
 
@@ -143,16 +143,17 @@ class TaskDistillation(Experiment):
         teacher = checkpoints.load(self.teacher_folder, padded_vocabulary=True, dtype=policy)
         return LayerTuner(teacher, self.distillation, *arguments)
 
-    def _all_runs(self, trainers, train: Encoded, dev: Encoded, callbacks):
+    def _all_runs(self, trainers, train: dict[str, Encoded], dev: dict[str, Encoded], callbacks):
         if not self.layers:
-            info, identity = self.task_kind.info, self.identity()
+            info, identity = self.group.only.info, self.identity()
+            ((name, rows),) = train.items()
             limit = min(info.max_length, self.teacher.config.max_tokens)
             # All that decides the teacher's outputs: its weights, the rows, and how they are cut.
             made_from = f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
-            with bar("Reading of the teacher", len(train.features)) as running:
+            with bar("Reading of the teacher", len(rows.features)) as running:
                 kept = self.out / KEPT, made_from
-                taught = taught_rows(self.teacher, train.features, limit, *kept, running.advance)
-            train = dataclasses.replace(train, features=taught)
+                taught = taught_rows(self.teacher, rows.features, limit, *kept, running.advance)
+            train = {name: dataclasses.replace(rows, features=taught)}
         return super()._all_runs(trainers, train, dev, callbacks)
 
 

@@ -6,6 +6,7 @@ confusion.png       confusion matrix, for 40 classes at most (numbers: predicted
 curves.png          training loss and development figure after each epoch
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +14,9 @@ import numpy as np
 from bertlab.common.files import write_text
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
-from bertlab.data.tasks.rows import TaskData
+from bertlab.data.tasks.rows import Row, TaskData
 from bertlab.plots import BLUE, ORANGE, new_figure
-from bertlab.training.finetuning.judgement import draw_confusion, judge
-from bertlab.training.finetuning.mistakes import mistakes
+from bertlab.training.finetuning.judgement import draw_confusion, is_regression, judge, judged_predictions
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
@@ -66,16 +66,29 @@ def write_predictions(folder: Path, split: str, info: TaskInfo, rows, decoded: D
 # === Mistakes ===
 
 
+def mistakes(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict]:
+    """The mistakes, most confident first, where one finds wrong labels. Every row must have its right answer.
+
+    A mistake is another class, another choice; a word's wrong tag; an answer that is no exact match; for numbers every
+    row, the farthest from the right number first.
+    """
+    found = judged_predictions(info, rows, decoded)
+    if is_regression(info):
+        return sorted(found, key=lambda mistake: -mistake["distance"])
+    wrong = [{name: value for name, value in one.items() if name != "correct"} for one in found if not one["correct"]]
+    return sorted(wrong, key=lambda mistake: -mistake["confidence"])  # stable: equal ones keep the order of the rows
+
+
 def write_errors(path: Path, info: TaskInfo, rows, decoded: Decoded) -> None:
     """Writes a table with a header: one mistake on each line."""
     table = mistakes(info, rows, decoded)
     columns = list(table[0]) if table else ["confidence", "right", "predicted"]
-    lines = ["\t".join(columns), *("\t".join(_cell(mistake[name]) for name in columns) for mistake in table)]
+    lines = ["\t".join(columns)]
+    for mistake in table:
+        values = (mistake[name] for name in columns)
+        texts = (f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split()) for value in values)
+        lines.append("\t".join(texts))
     write_text(path, "\n".join(lines) + "\n")
-
-
-def _cell(value) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split())
 
 
 # === Pictures ===

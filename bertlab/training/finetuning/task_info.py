@@ -40,11 +40,7 @@ def save_finetuned(
     info: of a `MultiTaskModel`, by task.
     """
     checkpoints.save(model, folder, tokenizer, format=format, dtype=dtype)
-    if isinstance(info, dict):
-        values = {TASKS: {name: dataclasses.asdict(own) for name, own in info.items()}}
-    else:
-        values = dataclasses.asdict(info)
-    write_text(folder / TASK, json.dumps(values, indent=1) + "\n", CheckpointError)
+    write_info(folder, info)
     if format == "huggingface" and info.labels and info.shape != "multiple-choice":
         values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         values["id2label"] = {str(number): label for number, label in enumerate(info.labels)}
@@ -52,6 +48,13 @@ def save_finetuned(
         if info.multi_label:
             values["problem_type"] = MULTI_LABEL
         write_text(folder / CONFIG, json.dumps(values, indent=2, ensure_ascii=False) + "\n", CheckpointError)
+
+
+def write_info(folder: Path, info: TaskInfo | dict[str, TaskInfo]) -> None:
+    """Writes task.json alone. info: of several tasks by name."""
+    several = isinstance(info, dict)
+    values = {TASKS: {name: dataclasses.asdict(own) for name, own in info.items()}} if several else vars(info)
+    write_text(folder / TASK, json.dumps(values, indent=1) + "\n", CheckpointError)
 
 
 def load_info(folder: str | Path, model) -> TaskInfo:

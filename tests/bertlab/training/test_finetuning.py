@@ -82,7 +82,7 @@ def test_every_row_is_in_one_full_batch_and_what_fills_the_last_one_has_no_targe
     from bertlab.training.finetuning.batches import batches_by_length
 
     features = encode_rows(task_of("sentence").train[:13], TOKENIZER, 16)
-    batches = list(next(batches_by_length(features, 8, 16, seed=3)))
+    batches = list(next(batches_by_length({"tone": features}, 8, 16, seed=3)))
     assert {inputs["input_ids"].shape for inputs, _ in batches} == {(8, 16)}
     targets = np.concatenate([targets for _, targets in batches])
     assert (targets == -100).sum() == 3
@@ -103,12 +103,15 @@ def test_outputs_come_back_in_the_order_of_the_rows():
 def trainer(checkpoint):
     """A trainer of a classifier on two classes, with the recipe of `row_order="fit"`."""
     from bertlab.models import BertForSequenceClassification
-    from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
-    from bertlab.training.finetuning.trainer import Trainer
+    from bertlab.training.finetuning.task_group import TaskGroup
+    from bertlab.training.finetuning.trainer import FineTuner, Trainer
 
-    task_kind = task_kind_of(TaskInfo.of(task_of("sentence"), 16, 16), TOKENIZER)
     recipe = RECIPE.replace(row_order="fit")
-    return Trainer(lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), task_kind, recipe)
+    group = TaskGroup({"tone": task_of("sentence")}, TOKENIZER, recipe, 16)
+    return Trainer(
+        lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), group, recipe,
+        lambda model: FineTuner(model, group.only),
+    )  # fmt: skip
 
 
 def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
@@ -127,13 +130,14 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
     import keras
 
     from bertlab.models import BertForSequenceClassification
+    from bertlab.training.finetuning.trainer import Watching
     from bertlab.training.recipes.optimizer import adamw
     from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
-    train, dev = trainer.task_kind.encode(task.train[:40]), trainer.task_kind.encode(task.validation)
+    train, dev = (trainer.group.only.encode(rows) for rows in (task.train[:40], task.validation))
     trainer.begin(7, None)
-    trainer.run(train, dev, recipe, 7)
+    trainer.run({"tone": train}, {"tone": dev}, recipe, 7, Watching())
 
     keras.utils.set_random_seed(7)
     plain = BertForSequenceClassification(CONFIG, 2)
@@ -145,12 +149,11 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
 
 
 def test_every_epoch_has_every_row_and_those_by_length_an_order_of_their_own(trainer):
-    from bertlab.training.finetuning.batches import EPOCHS
-
-    features = trainer.task_kind.encode(task_of("sentence").train[:24]).features
-    for name, epochs in EPOCHS.items():
+    train = trainer.group.only.encode(task_of("sentence").train[:24])
+    features = train.features
+    for name in ("length", "fit"):
         seen = []
-        for _, batches in zip(range(2), epochs(features, 8, 16, seed=1)):
+        for _, batches in zip(range(2), trainer.epochs({"tone": train}, RECIPE.replace(row_order=name), seed=1)):
             rows = np.concatenate([inputs["input_ids"] for inputs, _ in batches])
             assert sorted(map(tuple, rows)) == sorted(map(tuple, features.arrays(16)[0]["input_ids"])), name
             seen.append(rows)
@@ -179,7 +182,7 @@ def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weight
 
 
 def test_balanced_class_weights_give_every_class_the_same_total():
-    from bertlab.training.finetuning.checks import class_weights
+    from bertlab.training.finetuning.task_group import class_weights
 
     rows = [SentenceRow("a", 0)] * 9 + [SentenceRow("a", 1)] * 3
     task = TaskData("t", "sentence", ("x", "y"), rows, rows)
@@ -416,7 +419,7 @@ def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():
 
 
 def test_the_most_confident_mistakes_come_first():
-    from bertlab.training.finetuning.mistakes import mistakes
+    from bertlab.training.finetuning.outputs import mistakes
     from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
 
     rows = [SentenceRow("a\tb", 0), SentenceRow("c", 1), SentenceRow("d", 0)]

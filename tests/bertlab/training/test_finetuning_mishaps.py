@@ -133,7 +133,7 @@ def test_the_metric_of_a_class_is_printed_and_those_of_many_types_are_left_to_th
 
 @pytest.mark.slow
 def test_results_are_there_before_pictures_and_what_is_missing_is_made_by_a_second_start(checkpoint, tmp_path):
-    from bertlab.training.finetuning import experiment
+    from bertlab.training.finetuning import task_group
 
     task, out = task_of("sentence"), tmp_path / "out"
 
@@ -141,7 +141,7 @@ def test_results_are_there_before_pictures_and_what_is_missing_is_made_by_a_seco
         raise OSError("disk full")
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError):
-        patch.setattr(experiment, "write_outputs", full)
+        patch.setattr(task_group, "write_outputs", full)
         finetuned(checkpoint, task, out, SHORT)
     results = strict_json(out / "results.json")
     assert not (out / "errors.tsv").exists()

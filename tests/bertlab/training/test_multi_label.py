@@ -153,7 +153,7 @@ def test_without_task_json_the_problem_type_of_config_json_decides(trained):
 
 
 def test_balanced_weights_need_one_class_per_row():
-    from bertlab.training.finetuning.checks import class_weights
+    from bertlab.training.finetuning.task_group import class_weights
     from bertlab.training.finetuning.settings import Recipe
 
     with pytest.raises(ConfigError, match="one number per label"):

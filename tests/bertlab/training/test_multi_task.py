@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from finetuning_case import CONFIG, RECIPE, of_two_lengths, save_checkpoint, task_of
+from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
 
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
 
@@ -103,16 +103,14 @@ def test_a_model_that_cannot_be_is_refused(tasks, told):
 
 @pytest.mark.parametrize(("exponent", "expected"), [(1, (90, 9, 1)), (0.5, (70, 22, 8)), (0, (34, 33, 33))])
 def test_the_shares_of_tasks(exponent, expected):
-    from bertlab.training.finetuning.sampling import shares
+    from bertlab.training.finetuning.batches import shares
 
-    found = shares({"large": 90, "middle": 9, "small": 1}, exponent)
+    found = shares({"large": range(90), "middle": range(9), "small": range(1)}, 1, exponent)
     assert sum(found.values()) == 100
     assert tuple(found.values()) == pytest.approx(expected, abs=1)
 
 
 def encoded(shape):
-    from finetuning_case import TOKENIZER
-
     from bertlab.data.tasks.features import encode_rows
 
     task = task_of(shape)
@@ -121,7 +119,7 @@ def encoded(shape):
 
 def rows_read(batches, features):
     """Task → the ids of every row in the batches, without the copies that fill a batch up."""
-    from bertlab.training.finetuning.sampling import TASK
+    from bertlab.training.finetuning.batches import TASK
 
     read = {name: [] for name in features}
     for inputs, targets in batches:
@@ -132,30 +130,30 @@ def rows_read(batches, features):
 
 
 def test_in_proportion_every_row_is_read_once_in_each_epoch_and_the_seed_decides_the_order():
-    from bertlab.training.finetuning.sampling import sampled_epochs
+    from bertlab.training.finetuning.batches import batches_by_length
 
     features = {"tone": encoded("sentence"), "cities": encoded("tagging")}
     whole = {
         name: sorted(tuple(ids[ids > 0]) for ids in own.arrays()[0]["input_ids"]) for name, own in features.items()
     }
-    epochs = sampled_epochs(features, 8, 16, seed=1, exponent=1.0)
+    epochs = batches_by_length(features, 8, 16, seed=1, exponent=1.0)
     first, second = (list(next(epochs)) for _ in range(2))
     assert rows_read(first, features) == rows_read(second, features) == whole
     orders = [[[key for key in inputs if ":" in key] for inputs, _ in batches] for batches in (first, second)]
     assert orders[0] != orders[1]
-    again = list(next(sampled_epochs(features, 8, 16, seed=1, exponent=1.0)))
+    again = list(next(batches_by_length(features, 8, 16, seed=1, exponent=1.0)))
     for (inputs, targets), (same, same_targets) in zip(first, again, strict=True):
         assert all(np.array_equal(inputs[name], same[name]) for name in inputs)
         assert np.array_equal(targets, same_targets)
 
 
 def test_a_resumed_run_finds_the_batches_of_a_later_epoch_without_those_before():
-    from bertlab.training.finetuning.sampling import sampled_epochs
+    from bertlab.training.finetuning.batches import batches_by_length
 
     features = {"tone": encoded("sentence"), "cities": encoded("tagging")}
     third = []
     for skips in (False, True):
-        epochs = sampled_epochs(features, 8, 16, seed=2, exponent=0.0)
+        epochs = batches_by_length(features, 8, 16, seed=2, exponent=0.0)
         for _ in range(2):
             batches = next(epochs)
             if not skips:
@@ -293,16 +291,14 @@ def test_what_cannot_be_trained_together_is_refused_before_the_folder_is_touched
     assert not out.exists()
 
 
-def test_tasks_that_balanced_class_weights_are_not_for_are_named(checkpoint, tmp_path):
-    from bertlab.training.finetuning.multi_task import MultiTaskExperiment
+def test_tasks_that_balanced_class_weights_are_not_for_are_named():
+    from bertlab.training.finetuning.task_group import TaskGroup
 
     tasks, said = [task_of(shape) for shape in ("sentence", "number", "question")], []
     recipe = RECIPE.replace(class_weights="balanced")
-    weights = MultiTaskExperiment({}, checkpoint, tasks, tmp_path, recipe, {}, said.append)._class_weights()
+    weights = TaskGroup({task.name: task for task in tasks}, TOKENIZER, recipe, 16).class_weights(said.append)
     assert weights["tone"].shape == (2,) and weights["stars"] is weights["where"] is None
-    assert [line for line in said if "class_weights" in line] == [
-        "class_weights are not for stars, where: expected one class for each row or word"
-    ]
+    assert said == ["class_weights are not for stars, where: expected one class for each row or word"]
 
 
 # --- the commands ---
