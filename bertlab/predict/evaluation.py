@@ -1,15 +1,17 @@
-"""`evaluate`: a fine-tuned model on labelled rows of a file or task, read and predicted as `bertlab predict` does."""
+"""`evaluate`: a fine-tuned model on labelled rows of a file or task, read and predicted as `bertlab predict` does.
+
+`submit`: its predictions for the test set of a task of GLUE, in the file that its server expects.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from bertlab.common.errors import DataError, asked
 from bertlab.common.job import Job
+from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.formats_submit import write_glue
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
 from bertlab.data.tasks.rows import PairRow, Row, TaskData
-from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import (
     EVALUATION,
@@ -22,7 +24,7 @@ from bertlab.training.finetuning.judgement import (
     require_answers,
     write_judgement,
 )
-from bertlab.training.finetuning.task_kinds import EITHER, Decoded, TaskInfo, decoded_classes, decoded_labels
+from bertlab.training.finetuning.task_kinds import EITHER, TaskInfo
 
 
 def evaluate(
@@ -51,7 +53,7 @@ def evaluate(
     require_answers(info.name, rows)
     if out is not None:
         Job(out, EVALUATION, {}, error=DataError).check_unused(REPORT, PREDICTIONS, *PICTURES)
-    decoded = decoded_predictions(info, rows, predictor.predict_rows(rows, advance))
+    decoded = predictor.decoded(rows, advance)
     judgement = judge(info, rows, decoded)
     if out is not None:
         write_judgement(Path(out), info, rows, decoded, judgement)
@@ -115,20 +117,43 @@ def labelled_split(task: TaskData) -> str:
     raise DataError(f"{task.name}: no row has a label; `bertlab predict` predicts rows without labels")
 
 
-def decoded_predictions(info: TaskInfo, rows: Sequence[Row], predictions: Sequence) -> Decoded:
-    """Predictions with names as predictions with indices, which metrics are computed from."""
-    first = predictions[0]
-    if isinstance(first, AnswerPrediction):
-        return Decoded(
-            {row.id: one.text for row, one in zip(rows, predictions)}, [one.probability for one in predictions]
+def submit(
+    predictor: Predictor,
+    name: str,
+    folder: str | Path,
+    data_dir: str | Path | None = None,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> Path:
+    """Predicts the test rows of a GLUE task and returns the file that holds the predictions.
+
+    The task may differ from the one of fine-tuning: an MNLI model is evaluated on matched and on mismatched rows and,
+    with GLUE's diagnostics, on a third set.
+
+    Args:
+        name: of the task, as in `bertlab task list`.
+        folder: where the file is written, under the task's official name.
+        data_dir: the folder with the official files; by default the Hugging Face hub.
+        advance: called with the number of rows done.
+
+    Raises DataError for a task that is not part of GLUE, or has other labels than the model.
+    """
+    published = find_task(name)
+    if published is None or published.submission is None:
+        raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
+    columns = published.columns
+    info = predictor.info.read_as(columns.shape)
+    if info.multi_label or (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
+        raise DataError(
+            f"{published.name} asks for {_wanted(columns.shape, columns.labels)}, but the model was fine-tuned on "
+            f"{info.name} and gives {_wanted(info.shape, info.labels)}: choose a model fine-tuned on such a task"
         )
-    if isinstance(first, TagPrediction):
-        index_of = {label: index for index, label in enumerate(info.labels)}
-        tags = [[index_of[tag] for tag in one.tags] for one in predictions]
-        return Decoded(tags, [one.probabilities for one in predictions])
-    if isinstance(first, ChoicePrediction):
-        return Decoded([one.choice for one in predictions], [one.probabilities[one.choice] for one in predictions])
-    if isinstance(first, NumberPrediction):
-        return Decoded([one.value for one in predictions], [float("nan")] * len(predictions))
-    probabilities = np.array([[one.probabilities[label] for label in info.labels] for one in predictions])  # (N, C)
-    return (decoded_labels if info.multi_label else decoded_classes)(probabilities)
+    rows = load_task(name, data_dir=data_dir).test
+    if not rows:
+        raise DataError(f"{published.name}: there are no test rows; expected {' or '.join(published.files['test'])}")
+    predictions = predictor.predict_rows(rows, advance)
+    values = [info.labels.index(each.label) if info.labels else each.value for each in predictions]
+    return write_glue(folder, name, values)
+
+
+def _wanted(shape: str, labels) -> str:
+    return f"{'one of ' + ', '.join(labels) if labels else 'a number'} for each {shape}"

@@ -11,7 +11,7 @@ import numpy as np
 
 from bertlab.data.tasks.rows import Row
 from bertlab.export.int8 import OnnxModel
-from bertlab.predict.evaluation import decoded_predictions, info_for
+from bertlab.predict.evaluation import info_for
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import judge, require_answers
 
@@ -62,7 +62,7 @@ def int8_loss(
     decoded = []
     for both.answers_as in (0, 1):
         served = Predictor(both, predictor.tokenizer, info, predictor.batch_size)
-        decoded.append(decoded_predictions(info, rows, served.predict_rows(rows, advance)))
+        decoded.append(served.decoded(rows, advance))
     figures = [judge(info, rows, one).metrics for one in decoded]
     return Int8Loss(len(rows), *figures, both.difference, _same(*(one.predictions for one in decoded)))
 

@@ -86,7 +86,7 @@ def _indices(features: Features, batch_size: int, seed: int, first: int) -> Iter
 
 
 def task_key(name: str, rows: int) -> dict[str, np.ndarray]:
-    """What names the task of a batch, beside its inputs."""
+    """The array that names the task of a batch, beside its inputs."""
     return {TASK + name: np.zeros(rows, np.int32)}
 
 

@@ -21,9 +21,8 @@ from bertlab.data.tasks.formats_published import NLI
 from bertlab.data.tasks.load import load_task
 from bertlab.models import BertEncoder
 from bertlab.predict import Predictor, evaluate, load_labelled
-from bertlab.predict.files import rows_of_file
-from bertlab.predict.inputs import row_of
-from bertlab.predict.submission import submit
+from bertlab.predict.evaluation import submit
+from bertlab.predict.inputs import row_of, rows_of_file
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
 from bertlab.tokenizers.wordpiece import Vocabulary
 from bertlab.tokenizers.wordpiece.encoding import Ragged

@@ -25,7 +25,7 @@ from bertlab.predict import Predictor, evaluate
 from bertlab.tokenizers.bpe import BytePairTokenizer
 from bertlab.tokenizers.bpe.learner import learn
 from bertlab.tokenizers.wordpiece.encoding import Ragged
-from bertlab.training.baselines.storage import save_baseline
+from bertlab.training.baselines.models import save_baseline
 from bertlab.training.features import kept_vectors
 from bertlab.training.features.kept_vectors import VectorFolder
 from bertlab.training.features.models import FeatureHead, VectorReader

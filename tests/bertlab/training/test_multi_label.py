@@ -153,8 +153,8 @@ def test_without_task_json_the_problem_type_of_config_json_decides(trained):
 
 
 def test_balanced_weights_need_one_class_per_row():
-    from bertlab.training.finetuning.task_group import class_weights
     from bertlab.training.finetuning.settings import Recipe
+    from bertlab.training.finetuning.task_group import class_weights
 
     with pytest.raises(ConfigError, match="one number per label"):
         class_weights(task(), Recipe(class_weights="balanced"))
