@@ -40,7 +40,7 @@ def checkpoint(tmp_path_factory):
 
 
 def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
-    from bertlab.training.contrastive.model import contrastive_loss
+    from bertlab.training.contrastive.tuning import contrastive_loss
 
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(2, 5, 7))
@@ -55,8 +55,7 @@ def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
 
 def test_a_batch_of_the_tuner_has_the_loss_of_the_vectors_that_encode_gives(checkpoint, tmp_path):
     from bertlab.analysis.vectors import encode_texts
-    from bertlab.training.contrastive.model import ContrastiveTuner, contrastive_loss
-    from bertlab.training.contrastive.tuning import _Run
+    from bertlab.training.contrastive.tuning import ContrastiveTuner, _Run, contrastive_loss
 
     pairs = pairs_by_word(6)
     run = _Run(checkpoint, pairs, tmp_path, SHORT, (), print)
@@ -119,8 +118,7 @@ def test_a_killed_run_resumes_with_the_same_bytes(checkpoint, tmp_path, monkeypa
 
 
 def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path):
-    from bertlab.training.contrastive.model import ContrastiveTuner
-    from bertlab.training.contrastive.tuning import _Run, tune_vectors
+    from bertlab.training.contrastive.tuning import ContrastiveTuner, _Run, tune_vectors
 
     (tmp_path / "lines.txt").write_text("good film\n\nit was bad\nparis is a city\nthe film was not good .\n")
     pairs = read_pairs(tmp_path / "lines.txt")
@@ -233,8 +231,7 @@ def test_a_batch_in_parts_has_the_loss_and_the_update_of_the_whole_one(tmp_path,
     import keras
     from keras import ops
 
-    from bertlab.training.contrastive.model import VECTORS, ContrastiveTuner, contrastive_loss
-    from bertlab.training.contrastive.tuning import _Run
+    from bertlab.training.contrastive.tuning import VECTORS, ContrastiveTuner, _Run, contrastive_loss
     from bertlab.training.devices.accumulation import split
 
     checkpoint = save_checkpoint(tmp_path / "model", hidden_dropout=dropout)

@@ -38,7 +38,7 @@ def learned(source, out, settings=SHORT, **options):
 
 
 def stored(tmp_path, *paragraphs, settings=SHORT):
-    from bertlab.training.word2vec.text import open_text, store_text
+    from bertlab.training.word2vec.examples import open_text, store_text
 
     store_text([Document("one", tuple((paragraph,) for paragraph in paragraphs))], tmp_path, settings)
     return open_text(tmp_path)
