@@ -21,7 +21,7 @@ from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_win
 from bertlab.tokenizers.wordpiece.encoding import text_column
 from bertlab.training.features.models import load_trained
 from bertlab.training.finetuning.batches import outputs_of
-from bertlab.training.finetuning.task_info import load_task_model, load_written_info
+from bertlab.training.finetuning.task_info import load_info, load_task_model
 from bertlab.training.finetuning.task_kinds import (
     Decoded,
     Encoded,
@@ -199,7 +199,7 @@ class Predictor:
         tokens, trained = folder, load_trained(folder)
         if trained is not None:
             model, tokens = trained
-            info = load_written_info(folder, model, task)
+            info = load_info(folder, model, task, from_config=False)
         else:
             model, info = load_task_model(folder, task)
         if shape is not None:

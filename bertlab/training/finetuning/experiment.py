@@ -50,8 +50,8 @@ from bertlab.training.finetuning.task_kinds import Decoded, Encoded
 from bertlab.training.finetuning.trainer import (
     FineTuner,
     MultiTaskTuner,
+    Run,
     Trainer,
-    Watching,
     rows_in,
     rows_read,
     steps_in,
@@ -332,11 +332,11 @@ class Experiment:
                 if file.exists():
                     runs.append(RunResult.load(file))
                 else:
-                    watching = Watching(
-                        f"{start}, seed {seed}", lines, file.with_suffix(STATES),
-                        RunFiles(self.out / LOGS / name, curve=False), callbacks, self.say,
+                    run = Run(
+                        trainers[start], train, dev, recipe, seed, f"{start}, seed {seed}", lines,
+                        file.with_suffix(STATES), RunFiles(self.out / LOGS / name, curve=False), callbacks, self.say,
                     )  # fmt: skip
-                    runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
+                    runs.append(self._one_run(run, start))
                     self._keep(trainers[start], runs, file)
                 lines.skip(begin + planned - lines.done)  # kept from before, or stopped early
                 if runs[-1].diverged is not None:
@@ -345,17 +345,17 @@ class Experiment:
             raise TrainingError(f"all {len(self.settings)} settings diverged, the first so: {runs[0].diverged}")
         return runs
 
-    def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
-        own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
-        trainer.begin(seed, self.encoder_weights if start == STARTS[0] else None)
+    def _one_run(self, run: Run, start: str) -> RunResult:
+        recipe, own = run.recipe, (start, run.recipe.batch_size, run.recipe.learning_rate, run.recipe.epochs, run.seed)
+        run.trainer.begin(run.seed, self.encoder_weights if start == STARTS[0] else None)
         try:
-            epochs, kept, seconds = trainer.run(train, dev, recipe, seed, watching)
+            epochs, kept, seconds = run.all_epochs()
         except TrainingError as error:
-            shutil.rmtree(watching.folder, ignore_errors=True)
+            shutil.rmtree(run.folder, ignore_errors=True)
             if len(self.settings) == 1:
                 raise
             return RunResult(*own, [], 0, {}, 0.0, 0.0, diverged=str(error))
-        rows = len(epochs) * rows_read(train, recipe)
+        rows = len(epochs) * rows_read(run.train, recipe)
         return RunResult(*own, epochs, kept, epochs[kept - 1]["figures"], seconds, rows / seconds)
 
     def _weights(self, run: RunResult) -> Path:

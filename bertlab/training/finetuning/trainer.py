@@ -143,27 +143,6 @@ class _Progress(Progress):
     best: tuple[float, int] | None = None
 
 
-@dataclass(frozen=True)
-class Watching:
-    """The files and lines of a run; by default it has neither.
-
-    title: of the run, in lines. lines: how far all runs are. folder: of the run's states. files: of its history.
-    callbacks: Keras callbacks of one's own. say: called with lines.
-    """
-
-    title: str = ""
-    lines: ProgressLines | None = None
-    folder: Path | None = None
-    files: RunFiles | None = None
-    callbacks: Sequence = ()
-    say: Callable[[str], object] = lambda text: None
-
-    def advance(self, steps: int, note: str) -> None:
-        """Moves on by the steps that were computed."""
-        if self.lines is not None:
-            self.lines.advance(steps, f"{self.title}, {note}")
-
-
 class Trainer:
     """Runs of one model on its tasks; compiles once. Rows and predictions are dicts by task.
 
@@ -228,15 +207,6 @@ class Trainer:
         for path, value in (encoder_weights or {}).items():
             own[path].assign(value)
 
-    def run(self, train: dict, dev: dict, recipe: Recipe, seed: int, watching: Watching) -> tuple[list, int, float]:
-        """Trains from where `begin` put the model, or from the last state in the folder.
-
-        Returns a row of figures for each epoch, the epoch whose weights are kept, from 1, and the seconds of training.
-        """
-        run = _Run(self, train, dev, recipe, seed, watching)
-        with backend_errors():
-            return run.all_epochs()
-
     def epochs(self, train: dict[str, Encoded], recipe: Recipe, seed: int) -> Iterator[Iterator[Batch]]:
         """The batches of each epoch; the same seed gives the same ones."""
         features = {name: own.features for name, own in train.items()}
@@ -283,31 +253,48 @@ def steps_in(train: dict[str, Encoded], recipe: Recipe) -> int:
     return sum(shares(features, recipe.batch_size, recipe.task_sampling).values())
 
 
-class _Run:
-    """The arguments of `Trainer.run`, and how far the run is."""
+@dataclass
+class Run:
+    """A run of a trainer on the rows of some tasks; without the last six fields it has no files and no lines.
 
-    def __init__(self, trainer: Trainer, train: dict, dev: dict, recipe: Recipe, seed: int, watching: Watching):
-        self.trainer, self.train, self.dev, self.recipe, self.seed = trainer, train, dev, recipe, seed
-        self.watching, self.tuner = watching, trainer.tuner
-        self.total = steps_in(train, recipe) * recipe.epochs
-        self.best_weights = None
-        self.callbacks = keras.callbacks.CallbackList(list(watching.callbacks), model=self.tuner)
+    title: of the run, in lines. lines: how far all runs are. folder: of the run's states. files: of its history.
+    callbacks: Keras callbacks of one's own. say: called with lines.
+    """
 
+    trainer: Trainer
+    train: dict[str, Encoded]
+    dev: dict[str, Encoded]
+    recipe: Recipe
+    seed: int
+    title: str = ""
+    lines: ProgressLines | None = None
+    folder: Path | None = None
+    files: RunFiles | None = None
+    callbacks: Sequence = ()
+    say: Callable[[str], object] = lambda text: None
+
+    @backend_errors()
     def all_epochs(self) -> tuple[list[dict], int, float]:
+        """Trains from where `Trainer.begin` put the model, or from the last state in the folder.
+
+        Returns a row of figures for each epoch, the epoch whose weights are kept, from 1, and the seconds of training.
+        """
+        self.tuner, self.best_weights = self.trainer.tuner, None
+        self.total = steps_in(self.train, self.recipe) * self.recipe.epochs
+        self.calls = keras.callbacks.CallbackList(list(self.callbacks), model=self.tuner)
         recipe, progress = self.recipe, self._resumed()
         advice = (
             f"(seed {self.seed}, learning rate {recipe.learning_rate:g}, batch size {recipe.batch_size}): choose a "
             "lower learning rate or longer warm-up"
         )
-        watching = self.watching
-        self.loop = TrainingLoop(self.tuner, progress, recipe.interval, watching.folder, watching.files, advice)
+        self.loop = TrainingLoop(self.tuner, progress, recipe.interval, self.folder, self.files, advice)
         self.tuner.stop_training = False
-        self.callbacks.on_train_begin()
+        self.calls.on_train_begin()
         by_epoch = self.trainer.epochs(self.train, recipe, self.seed)
         for epoch, batches in zip(range(1, recipe.epochs + 1), by_epoch):
             if epoch <= len(progress.epochs):
                 continue
-            self.callbacks.on_epoch_begin(epoch - 1)
+            self.calls.on_epoch_begin(epoch - 1)
             for inputs, targets in islice(batches, len(progress.losses), None):
                 self._step(inputs | (targets if isinstance(targets, dict) else {TARGETS: targets}), progress)
             self._end_epoch(epoch, progress)
@@ -316,18 +303,18 @@ class _Run:
                 break
         if self.best_weights is not None:
             self.trainer.model.set_weights(self.best_weights)
-        self.callbacks.on_train_end()
+        self.calls.on_train_end()
         kept = len(progress.epochs) if recipe.patience is None else progress.best[1]
         return progress.epochs, kept, progress.seconds
 
     def _step(self, batch: dict, progress: _Progress) -> None:
         """An update of the weights and, where one is due, the end of an interval."""
         rate, number = learning_rate_at(progress.step, self.total, self.recipe), len(progress.losses)
-        self.callbacks.on_train_batch_begin(number)
+        self.calls.on_train_batch_begin(number)
         loss = self.loop.step(batch, rate, f"step {number + 1} of epoch {len(progress.epochs) + 1}")
         progress.losses.append(loss)
-        self.callbacks.on_train_batch_end(number, {"loss": loss})
-        self.watching.advance(1, f"loss {np.mean(progress.losses[-50:]):.3f}")
+        self.calls.on_train_batch_end(number, {"loss": loss})
+        self._advance(1, f"loss {np.mean(progress.losses[-50:]):.3f}")
         if self.loop.is_interval_over:
             self._save_best_weights()
             recent = progress.losses[-self.recipe.interval :]
@@ -346,9 +333,9 @@ class _Run:
         self.loop.record({"epoch": epoch} | measured, save=False)
         if not bars_are_shown():
             name, value = next(iter(figures.items()))
-            title = f"{self.watching.title}, epoch {epoch} of {self.recipe.epochs}"
-            self.watching.say(f"{title}: loss {loss:.4f} {name} {value:.4f}")
-        self.callbacks.on_epoch_end(epoch - 1, measured)
+            title = f"{self.title}, epoch {epoch} of {self.recipe.epochs}"
+            self.say(f"{title}: loss {loss:.4f} {name} {value:.4f}")
+        self.calls.on_epoch_end(epoch - 1, measured)
 
     def _evaluating(self) -> Callable[[int], None]:
         """Tells how many development rows are evaluated: thousands of them take minutes on a processor."""
@@ -357,30 +344,33 @@ class _Run:
         def advance(rows: int) -> None:
             nonlocal done
             done += rows
-            self.watching.advance(0, f"evaluating, {done:,} of {total:,} rows")
+            self._advance(0, f"evaluating, {done:,} of {total:,} rows")
 
         return advance
+
+    def _advance(self, steps: int, note: str) -> None:
+        if self.lines is not None:
+            self.lines.advance(steps, f"{self.title}, {note}")
 
     # === States ===
 
     def _resumed(self) -> _Progress:
         """The progress of the last state, which the model then has; that of a new run if there is none."""
-        watching = self.watching
-        found = watching.folder and restored_progress(watching.folder, self.tuner, watching.say)
+        found = self.folder and restored_progress(self.folder, self.tuner, self.say)
         if found is None:
             return _Progress()
         progress = _Progress(**found)
         if progress.best is not None:
             arrays = load_file(self._best_file(progress))
             self.best_weights = [arrays[name] for name in sorted(arrays)]
-        if watching.lines is not None:
-            watching.lines.skip(progress.step)
-        watching.say(f"resumes from step {progress.step:,} of {self.total:,}")
+        if self.lines is not None:
+            self.lines.skip(progress.step)
+        self.say(f"resumes from step {progress.step:,} of {self.total:,}")
         return progress
 
     def _save_best_weights(self) -> None:
         """Those that the next state needs; the ones of the states before it stay, too."""
-        folder, progress = self.watching.folder, self.loop.progress
+        folder, progress = self.folder, self.loop.progress
         if folder is None or self.best_weights is None or self._best_file(progress).exists():
             return
         folder.mkdir(parents=True, exist_ok=True)
@@ -390,7 +380,7 @@ class _Run:
             old.unlink()
 
     def _best_file(self, progress: _Progress) -> Path:
-        return self.watching.folder / f"best-{progress.best[1]:06d}.safetensors"
+        return self.folder / f"best-{progress.best[1]:06d}.safetensors"
 
 
 def trained_parameters(model: keras.Model) -> int:

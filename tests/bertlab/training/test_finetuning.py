@@ -130,14 +130,14 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
     import keras
 
     from bertlab.models import BertForSequenceClassification
-    from bertlab.training.finetuning.trainer import Watching
+    from bertlab.training.finetuning.trainer import Run
     from bertlab.training.recipes.optimizer import adamw
     from bertlab.training.recipes.schedule import WarmupLinearDecay
 
     recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
     train, dev = (trainer.group.only.encode(rows) for rows in (task.train[:40], task.validation))
     trainer.begin(7, None)
-    trainer.run({"tone": train}, {"tone": dev}, recipe, 7, Watching())
+    Run(trainer, {"tone": train}, {"tone": dev}, recipe, 7).all_epochs()
 
     keras.utils.set_random_seed(7)
     plain = BertForSequenceClassification(CONFIG, 2)
