@@ -34,7 +34,7 @@ from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import load_info
-from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, task_kind_of
+from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
 from bertlab.training.runs.vocabularies import treatment
@@ -143,18 +143,18 @@ class TaskDistillation(Experiment):
         teacher = checkpoints.load(self.teacher_folder, padded_vocabulary=True, dtype=policy)
         return LayerTuner(teacher, self.distillation, *arguments)
 
-    def _all_runs(self, trainers, train: dict[str, Encoded], dev: dict[str, Encoded], callbacks):
-        if not self.layers:
-            info, identity = self.group.only.info, self.identity()
-            ((name, rows),) = train.items()
-            limit = min(info.max_length, self.teacher.config.max_tokens)
-            # All that decides the teacher's outputs: its weights, the rows, and how they are cut.
-            made_from = f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
-            with bar("Reading of the teacher", len(rows.features)) as running:
-                kept = self.out / KEPT, made_from
-                taught = taught_rows(self.teacher, rows.features, limit, *kept, running.advance)
-            train = {name: dataclasses.replace(rows, features=taught)}
-        return super()._all_runs(trainers, train, dev, callbacks)
+    def _prepare(self) -> None:
+        if self.layers:
+            return
+        info, identity = self.group.only.info, self.identity()
+        ((name, rows),) = self.splits["train"].items()
+        limit = min(info.max_length, self.teacher.config.max_tokens)
+        # All that decides the teacher's outputs: its weights, the rows, and how they are cut.
+        made_from = f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
+        with bar("Reading of the teacher", len(rows.features)) as running:
+            kept = self.out / KEPT, made_from
+            taught = taught_rows(self.teacher, rows.features, limit, *kept, running.advance)
+        self.splits["train"] = {name: dataclasses.replace(rows, features=taught)}
 
 
 def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:

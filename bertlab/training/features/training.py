@@ -85,6 +85,7 @@ class FeatureExperiment(HeadExperiment):
         self.check_trainable(task, recipe, "features", "features are those of a model that is not trained")
         self.feature_settings, self.kept = settings, Path(vectors or out / VECTORS_FOLDER)
         super().__init__(model, {task.name: task}, out, recipe, grid, say, metrics)
+        self.trained_name = f"{self.model_name}, features {settings.layers}, {settings.head}"
 
     def _load(self, model) -> tuple[dict, FeatureConfig]:
         self.frozen = checkpoints.load(model, "encoder", padded_vocabulary=True)
@@ -93,10 +94,6 @@ class FeatureExperiment(HeadExperiment):
         layers, combine = layers_of(settings.layers, config.num_layers)
         own = (config.hidden_size, layers, combine, settings.head)
         return {}, FeatureConfig(*own, max_tokens=config.max_tokens, **self._sizes(settings))
-
-    @property
-    def trained_name(self) -> str:
-        return f"{self.model_name}, features {self.feature_settings.layers}, {self.feature_settings.head}"
 
     def identity(self) -> dict:
         return super().identity() | self.digests | {"features": self.feature_settings.to_dict()}

@@ -178,7 +178,7 @@ class Experiment:
         self.settings = recipe.grid(grid)
         self.start = STARTS[0]  # of the runs whose best model is kept
         self.notes: list[str] = []
-        self.model_name = str(model)
+        self.model_name = self.trained_name = str(model)  # the second: in results.json
         self.tokenizer, longest = self._reading(model)
         max_length = min(recipe.max_length, longest)
         if max_length < recipe.max_length:
@@ -189,11 +189,6 @@ class Experiment:
     def _reading(self, model) -> tuple:
         """The tokenizer, and the length of the longest row that the model reads."""
         return checkpoints.load_tokenizer(model), checkpoints.read_config(model).max_tokens
-
-    @property
-    def trained_name(self) -> str:
-        """The name of the trained model in results.json."""
-        return self.model_name
 
     def _note(self, text: str) -> None:
         self.notes.append(text)
@@ -238,10 +233,11 @@ class Experiment:
         self._begin(job)
         on_begin()
         self._prepare()
-        train, dev = self.splits["train"], self.splits["validation"]
-        runs = self._all_runs(trainers, train, dev, callbacks)
-        result = self._finish(trainers[self.start], runs, dev, self.splits["test"])
-        self._drop_weights(result.best)
+        result = self._finish(trainers[self.start], self._all_runs(trainers, callbacks))
+        kept = self._weights(result.best)  # by now in the folder itself
+        dropped = kept.with_name(kept.name + ".dropped")  # by their name they are gone at once or not at all
+        os.replace(kept, dropped)
+        shutil.rmtree(dropped, ignore_errors=True)
         return result
 
     def _check_replaceable(self) -> None:
@@ -319,10 +315,10 @@ class Experiment:
         model.backbone.read_vocabulary(self.tokenizer.vocabulary)  # in a start from scratch nothing else enters it
         return model
 
-    def _all_runs(self, trainers: dict[str, Trainer], train: dict, dev: dict, callbacks) -> list[RunResult]:
+    def _all_runs(self, trainers: dict[str, Trainer], callbacks) -> list[RunResult]:
         starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
         plan = [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
-        runs: list[RunResult] = []
+        train, dev, runs = self.splits["train"], self.splits["validation"], []
         steps = [steps_in(train, recipe) * recipe.epochs for recipe, _, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
             lines = ProgressLines(sum(steps), self.say, 0, running)
@@ -361,13 +357,6 @@ class Experiment:
     def _weights(self, run: RunResult) -> Path:
         return self.out / "runs" / run_name(*run.setting, run.seed)
 
-    def _drop_weights(self, run: RunResult) -> None:
-        """Deletes weights that are in the folder itself by now; by their name they are gone at once or not at all."""
-        folder = self._weights(run)
-        dropped = folder.with_name(folder.name + ".dropped")
-        os.replace(folder, dropped)
-        shutil.rmtree(dropped, ignore_errors=True)
-
     def _keep(self, trainer: Trainer, runs: list[RunResult], file: Path) -> None:
         """Saves a run that has just ended: its weights if it may become the best, its metrics, in this order.
 
@@ -389,11 +378,9 @@ class Experiment:
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         """Writes the model as it is now, its tokenizer and its task."""
-        model = trainer.plain_model()
-        if self.group.is_several:  # transformers has no such model
-            save_finetuned(model, folder, self.tokenizer, self.group.infos, "bertlab")
-        else:
-            save_finetuned(model, folder, self.tokenizer, self.group.only.info, format_of(model))
+        model, group = trainer.plain_model(), self.group
+        info, format = (group.infos, "bertlab") if group.is_several else (group.only.info, format_of(model))
+        save_finetuned(model, folder, self.tokenizer, info, format)  # transformers has no model of several tasks
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         """Gives the model the weights that `_save` wrote."""
@@ -401,8 +388,9 @@ class Experiment:
 
     # === The end ===
 
-    def _finish(self, trainer: Trainer, runs: list[RunResult], dev: dict, test: dict) -> FineTuningResult:
+    def _finish(self, trainer: Trainer, runs: list[RunResult]) -> FineTuningResult:
         """The best model, the results, and then what it predicts, written out."""
+        dev, test = self.splits["validation"], self.splits["test"]
         self._restore(trainer, self._weights(best_run(runs)))
         self.group.tune(dev, trainer.outputs)
         decoded = _predictions(trainer, dev, "Predicting development rows")
@@ -410,11 +398,10 @@ class Experiment:
         for text in self.group.remarks(decoded):
             self._note(text)
         self._save(trainer, self.out)
-        name, own = (
-            "+".join(self.group.tasks),
-            {"model": self.trained_name, "parameters": trained_parameters(trainer.model)},
-        )
-        result = FineTuningResult(name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
+        result = FineTuningResult(
+            "+".join(self.group.tasks), next(iter(figures)), tuple(runs), figures, tuple(self.notes),
+            model=self.trained_name, parameters=trained_parameters(trainer.model),
+        )  # fmt: skip
         write_json(self.out / RESULTS, result.to_dict())
         predicted = _predictions(trainer, test, "Predicting test rows") if test else {}
         judged = self.group.judge_test(self.out, predicted)

@@ -31,7 +31,14 @@ def write_outputs(
     write_predictions(folder / "predictions", "dev", info, task.validation, dev)
     if test is not None:
         write_predictions(folder / "predictions", "test", info, task.test, test)
-    write_errors(folder / "errors.tsv", info, task.validation, dev)
+    table = mistakes(info, task.validation, dev)
+    columns = list(table[0]) if table else ["confidence", "right", "predicted"]
+    lines = ["\t".join(columns)]
+    for mistake in table:
+        values = (mistake[name] for name in columns)
+        texts = (f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split()) for value in values)
+        lines.append("\t".join(texts))
+    write_text(folder / "errors.tsv", "\n".join(lines) + "\n")
     draw_confusion(folder, info, task.validation, dev, judge(info, task.validation, dev))
     save_figure(folder / "curves.png", curves_figure(result))
 
@@ -77,18 +84,6 @@ def mistakes(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict
         return sorted(found, key=lambda mistake: -mistake["distance"])
     wrong = [{name: value for name, value in one.items() if name != "correct"} for one in found if not one["correct"]]
     return sorted(wrong, key=lambda mistake: -mistake["confidence"])  # stable: equal ones keep the order of the rows
-
-
-def write_errors(path: Path, info: TaskInfo, rows, decoded: Decoded) -> None:
-    """Writes a table with a header: one mistake on each line."""
-    table = mistakes(info, rows, decoded)
-    columns = list(table[0]) if table else ["confidence", "right", "predicted"]
-    lines = ["\t".join(columns)]
-    for mistake in table:
-        values = (mistake[name] for name in columns)
-        texts = (f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split()) for value in values)
-        lines.append("\t".join(texts))
-    write_text(path, "\n".join(lines) + "\n")
 
 
 # === Pictures ===

@@ -193,11 +193,7 @@ class Regression(TaskKind):
 class MultipleChoice(TaskKind):
     """Which of several continuations follows a context (SWAG)."""
 
-    model_kind = "multiple_choice"
-
-    @property
-    def model_options(self) -> dict:
-        return {}
+    model_kind, model_options = "multiple_choice", {}
 
 
 class Tagging(TaskKind):
@@ -230,11 +226,7 @@ class Tagging(TaskKind):
 class Questions(TaskKind):
     """The span of a context that answers a question, or that there is none (SQuAD 1.1 and 2.0)."""
 
-    model_kind = "question_answering"
-
-    @property
-    def model_options(self) -> dict:
-        return {}
+    model_kind, model_options = "question_answering", {}
 
     @property
     def question_length(self) -> int:

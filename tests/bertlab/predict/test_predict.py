@@ -1,6 +1,8 @@
 """Predictions for raw text: every shape, long inputs in windows, from Python and from the shell."""
 
+import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 
@@ -184,8 +186,6 @@ def folder(tmp_path_factory):
 
 
 def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_path):
-    import shutil
-
     texts = ["good film", "bad", LONG]
     expected = predictor_of("sentence")(texts)
     shutil.copytree(folder, tmp_path / "bare")
@@ -196,8 +196,6 @@ def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_
 
 
 def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
-    from finetuned_models import CONFIG
-
     checkpoints.save(BertEncoder(CONFIG), tmp_path / "encoder", TOKENIZER)
     with pytest.raises(CheckpointError, match="is not fine-tuned; `bertlab finetune"):
         Predictor.load(tmp_path / "encoder")
@@ -205,8 +203,6 @@ def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
 
 @pytest.mark.parametrize("content", ["{", '{"name": "x"}', '{"labels": 3, "metrics": []}'])
 def test_a_damaged_task_file_is_named(folder, tmp_path, content):
-    import shutil
-
     shutil.copytree(folder, tmp_path / "damaged")
     (tmp_path / "damaged" / "task.json").write_text(content)
     with pytest.raises(CheckpointError, match="task.json: does not describe a task"):
@@ -265,8 +261,6 @@ def test_a_byte_order_mark_and_carriage_returns_are_not_text(monkeypatch, tmp_pa
 @pytest.fixture(scope="module")
 def pair_folders(tmp_path_factory):
     """The same classifier of pairs as BertLab saves it, and as transformers does, whose files do not tell the shape."""
-    import shutil
-
     folder = tmp_path_factory.mktemp("pairs")
     save_finetuned(model_of("pair"), folder / "named", TOKENIZER, info_of("pair"), "huggingface")
     shutil.copytree(folder / "named", folder / "bare")
@@ -308,8 +302,6 @@ def test_in_python_the_inputs_tell_one_text_from_two(pair_folders):
 
 
 def test_labelled_pairs_are_evaluated_and_converted_without_a_guess(pair_folders, tmp_path):
-    import json
-
     (tmp_path / "rows.csv").write_text("text_a,text_b,label\ngood film,it was bad,no\nwhere is it,in paris,yes\n")
     judged = []
     for name in ("bare", "named"):
@@ -409,8 +401,6 @@ def test_a_tagger_that_finds_nothing_says_so(monkeypatch, tmp_path):
 @pytest.fixture(scope="module")
 def nli_folder(tmp_path_factory):
     """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
-    import dataclasses
-
     info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
     task_kind = task_kind_of(info, TOKENIZER)
     folder = tmp_path_factory.mktemp("nli")
