@@ -4,6 +4,7 @@ import keras
 import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, finetuned, save_checkpoint, task_of
+from killing import Killed, killer_after
 
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import variables_of
@@ -114,32 +115,14 @@ def test_a_new_pooler_is_trained_with_the_head():
 
 @pytest.mark.slow
 def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, tmp_path):
-    class Killed(BaseException):
-        pass
-
-    class DieAt(keras.callbacks.Callback):
-        def __init__(self, step):
-            super().__init__()
-            self.steps, self.last = 0, step
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == self.last:
-                raise Killed
-
     recipe, task, said = LORA.replace(interval=4), task_of("sentence"), []
     finetuned(checkpoint, task, tmp_path / "whole", recipe)
     with pytest.raises(Killed):
-        finetuned(checkpoint, task, tmp_path / "parts", recipe, callbacks=[DieAt(6)])
+        finetuned(checkpoint, task, tmp_path / "parts", recipe, callbacks=[killer_after(6)])
     finetuned(checkpoint, task, tmp_path / "parts", recipe, say=said.append)
     assert "resumes from step 4 of 12" in said
     whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
     assert whole == parts
-
-
-def test_from_scratch_every_weight_is_trained():
-    scratch = LORA.of_scratch
-    assert scratch.lora_rank is None and scratch.lora_alpha is None
 
 
 def test_what_makes_no_sense_is_refused():
@@ -147,6 +130,7 @@ def test_what_makes_no_sense_is_refused():
         Recipe(lora_alpha=8.0)
     with pytest.raises(ConfigError, match="exclude each other"):
         Recipe(lora_rank=4, frozen_layers=1)
+    assert (LORA.of_scratch.lora_rank, LORA.of_scratch.lora_alpha) == (None, None)  # every weight is trained
     with pytest.raises(ConfigError, match="expected at most 16, the rank of backbone/.*query; got 17"):
         add_adapters(classifier(), 17)
 

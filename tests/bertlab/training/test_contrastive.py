@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import finetuned, save_checkpoint, task_of
 from keras import ops
+from killing import Killed
 from safetensors.numpy import load_file
 
 from bertlab import checkpoints
@@ -95,9 +96,6 @@ def test_pairs_that_belong_together_move_together_and_the_folder_is_a_model_for_
 
 @pytest.mark.slow
 def test_a_killed_run_resumes_with_the_same_bytes(checkpoint, tmp_path, monkeypatch):
-    class Killed(BaseException):
-        pass
-
     pairs, said = pairs_by_word(24), []
     tuning.tune_vectors(checkpoint, pairs, tmp_path / "whole", SHORT)
     step = tuning._Run._step

@@ -12,6 +12,7 @@ import keras
 import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, of_two_lengths, save_checkpoint, sentences, task_of
+from killing import Killed
 
 from bertlab import checkpoints
 from bertlab.cli.finetune import finetune as command
@@ -275,9 +276,6 @@ def test_batches_of_several_lengths_are_learned_from_in_every_shape(checkpoint, 
 def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_happened(checkpoint, tmp_path):
     task, recipe = task_of("sentence"), dataclasses.replace(RECIPE, epochs=1, seeds=(1, 2), from_scratch=True)
     whole = finetuned(checkpoint, task, tmp_path / "whole", recipe)
-
-    class Killed(BaseException):
-        pass
 
     def keep_then_die(self, trainer, runs, file, keep=experiment.Experiment._keep):
         keep(self, trainer, runs, file)

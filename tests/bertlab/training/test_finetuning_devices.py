@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import pytest
 from finetuning_case import RECIPE, finetuned, of_two_lengths, save_checkpoint, task_of
+from killing import Killed, killer, killer_after
 from safetensors.numpy import load_file
 
 from bertlab.common.errors import ConfigError
@@ -112,10 +113,6 @@ def test_two_devices_give_the_update_of_one(tmp_path):
 # --- states within an epoch ---
 
 
-class Killed(BaseException):
-    pass
-
-
 @pytest.mark.parametrize("patience", [None, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_byte(
     checkpoint, tmp_path, monkeypatch, patience
@@ -123,24 +120,14 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
     recipe = SHORT.replace(interval=4, patience=patience, epochs=3)
     whole = finetuned(checkpoint, task_of("sentence"), tmp_path / "whole", recipe)
 
-    class DieAt(keras.callbacks.Callback):
-        def __init__(self, step):
-            super().__init__()
-            self.steps, self.last = 0, step
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == self.last:
-                raise Killed
-
     lines = []
     monkeypatch.setattr(
         experiment, "ProgressLines", lambda *given: lines.append(callbacks.ProgressLines(*given)) or lines[-1]
     )
     out, said = tmp_path / "parts", []
     for step in (3, 11, 6):  # before the first state; in epoch 2; in epoch 3, counted from step 8
-        die = DieAt(step)
         with pytest.raises(Killed):
+            die = killer_after(step)
             finetuned(checkpoint, task_of("sentence"), out, recipe, callbacks=[die], say=said.append)
     assert [line for line in said if "resumes from" in line] == ["resumes from step 8 of 18"]
     again = finetuned(checkpoint, task_of("sentence"), out, recipe, say=said.append)
@@ -156,13 +143,9 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
 
 @pytest.mark.slow
 def test_other_settings_do_not_go_on_from_a_state(checkpoint, tmp_path):
-    class Die(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            raise Killed
-
     recipe = SHORT.replace(interval=4)
     with pytest.raises(Killed):
-        finetuned(checkpoint, task_of("sentence"), tmp_path, recipe, callbacks=[Die()])
+        finetuned(checkpoint, task_of("sentence"), tmp_path, recipe, callbacks=[killer("on_epoch_end")])
     with pytest.raises(ConfigError, match="learning_rate was 0.02, is 0.01"):
         finetuned(checkpoint, task_of("sentence"), tmp_path, recipe.replace(learning_rate=0.01))
     assert finetuned(checkpoint, task_of("sentence"), tmp_path, recipe.replace(interval=3)).dev  # changes no result

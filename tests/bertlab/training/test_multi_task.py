@@ -2,11 +2,11 @@
 
 import json
 
-import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
+from killing import Killed, killer_after
 from safetensors.numpy import load_file
 
 from bertlab import checkpoints
@@ -183,29 +183,15 @@ def test_a_task_must_be_chosen_of_those_in_the_folder(finished, task):
         Predictor.load(finished[0], task=task)
 
 
-class Killed(BaseException):
-    pass
-
-
 @pytest.mark.slow
 def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path):
     checkpoint = save_checkpoint(tmp_path / "pretrained", num_layers=2, hidden_dropout=0.1)
-
-    class DieAt(keras.callbacks.Callback):
-        def __init__(self, step):
-            super().__init__()
-            self.steps, self.last = 0, step
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == self.last:
-                raise Killed
 
     recipe = RECIPE.replace(interval=5, epochs=2, task_sampling=0.5)
     whole = trained(checkpoint, tmp_path / "whole", recipe)
     out, said = tmp_path / "parts", []
     with pytest.raises(Killed):
-        trained(checkpoint, out, recipe, callbacks=[DieAt(17)], say=said.append)
+        trained(checkpoint, out, recipe, callbacks=[killer_after(17)], say=said.append)
     again = trained(checkpoint, out, recipe, say=said.append)
     assert "resumes from step 15 of 24" in said  # in the second epoch
     assert (out / "bertlab.safetensors").read_bytes() == (tmp_path / "whole" / "bertlab.safetensors").read_bytes()
