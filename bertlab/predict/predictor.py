@@ -236,7 +236,16 @@ class Predictor:
             return [ChoicePrediction(best, row.choices[best], chances.tolist()) for best, row, chances in chosen]
         if not labels:
             return [NumberPrediction(number) for number in decoded.predictions]
-        return [self._label(probabilities) for probabilities in decoded.probabilities]
+        predictions = []
+        for probabilities in decoded.probabilities:
+            order = np.argsort(-probabilities, kind="stable")
+            named = {labels[i]: float(probabilities[i]) for i in order}
+            if self.info.multi_label:
+                likely = [label for label, chance in named.items() if chance > 0.5]
+                predictions.append(LabelsPrediction(likely, named))
+            else:
+                predictions.append(LabelPrediction(*next(iter(named.items())), named))
+        return predictions
 
     def decoded(self, rows: Sequence[Row], advance: Callable[[int], None] = lambda rows: None) -> Decoded:
         """Predictions for the rows as indices, which metrics are computed from. advance: as for `predict_rows`."""
@@ -253,13 +262,6 @@ class Predictor:
         return (decoded_labels if self.info.multi_label else decoded_classes)(probabilities)
 
     # === Shapes ===
-
-    def _label(self, probabilities: np.ndarray) -> LabelPrediction | LabelsPrediction:
-        order = np.argsort(-probabilities, kind="stable")
-        named = {self.info.labels[i]: float(probabilities[i]) for i in order}
-        if self.info.multi_label:
-            return LabelsPrediction([label for label, chance in named.items() if chance > 0.5], named)
-        return LabelPrediction(*next(iter(named.items())), named)
 
     def _choices(self, rows: Sequence[MultipleChoiceRow], advance) -> Decoded:
         """Each choice is scored on its own, so rows may have different numbers of them."""

@@ -216,21 +216,15 @@ class BaselineExperiment(HeadExperiment):
         return tokenizer, BaselineConfig.max_tokens
 
     def _load(self, model) -> tuple[dict, BaselineConfig]:
-        self.given = None if self.word_vectors is None else self._given_vectors(self.word_vectors)
-        if self.given is not None:
+        self.given, own, file = None, self.tokenizer.vocabulary, self.word_vectors
+        if file is not None:
+            words = [token for number, token in enumerate(own.pieces) if number not in own.special_ids]
+            self.given = read_word_vectors(file, only=words)
+            if not self.given.words:
+                raise DataError(f"{file}: has no vector for any of the {len(words):,} words of {self.task.name}")
+            self._note(f"word vectors: {len(self.given.words):,} of {len(words):,} words are in {file}")
             self.sizes = self.sizes.replace(word_size=self.given.vectors.shape[1])
-        pieces = len(self.tokenizer.vocabulary)
-        return {}, BaselineConfig(self.kind, pieces, word_size=self.sizes.word_size, **self._sizes(self.sizes))
-
-    def _given_vectors(self, file: str | Path) -> WordVectors:
-        """The vectors in a file of the words of the vocabulary."""
-        own = self.tokenizer.vocabulary
-        words = [token for number, token in enumerate(own.pieces) if number not in own.special_ids]
-        given = read_word_vectors(file, only=words)
-        if not given.words:
-            raise DataError(f"{file}: has no vector for any of the {len(words):,} words of {self.task.name}")
-        self._note(f"word vectors: {len(given.words):,} of {len(words):,} words are in {file}")
-        return given
+        return {}, BaselineConfig(self.kind, len(own), word_size=self.sizes.word_size, **self._sizes(self.sizes))
 
     def identity(self) -> dict:
         own = {"sizes": self.sizes.to_dict(), "vocabulary": self.tokenizer.vocabulary.sha256}

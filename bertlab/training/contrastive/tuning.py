@@ -37,10 +37,10 @@ from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import write_json
 from bertlab.common.job import Job
 from bertlab.common.progress import bar
+from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.metrics import spearman
-from bertlab.data.tasks.rows import PairRow
+from bertlab.data.tasks.rows import PairRow, SentenceRow
 from bertlab.plots import tuning_curves
-from bertlab.tokenizers.wordpiece.encoding import with_specials
 from bertlab.training.contrastive.settings import ContrastiveSettings
 from bertlab.training.devices.accumulation import InParts, split
 from bertlab.training.devices.distribution import data_parallel, num_replicas
@@ -210,9 +210,8 @@ class _Run:
         if self.backbone.pooler is not None:
             self.backbone.pooler.trainable = False  # the vectors do not come from it
         self.limit = min(settings.max_length, self.backbone.config.max_tokens)
-        texts = [text for row in pairs for text in (row.text_a, row.text_b)]
-        encoded = self.tokenizer.encode_batch(texts).to_list()
-        self.rows = [with_specials(self.tokenizer.vocabulary, ids[: self.limit - 2]) for ids in encoded]
+        texts = [SentenceRow(text) for row in pairs for text in (row.text_a, row.text_b)]
+        self.features, self.pairs = encode_rows(texts, self.tokenizer, self.limit), len(pairs)
         parts = settings.accumulation * settings.devices
         together = min(settings.batch_size, len(pairs))  # pairs of a batch
         self.together = together - together % parts
@@ -266,18 +265,12 @@ class _Run:
         `rows` (2 B,) numbers them.
         """
         epoch, number = divmod(step, self.per_epoch)
-        order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.rows) // 2)
+        order = np.random.default_rng((self.settings.seed, epoch)).permutation(self.pairs)
         chosen = order[number * self.together : (number + 1) * self.together]
-        rows = [self.rows[2 * pair + side] for side in (0, 1) for pair in chosen]
-        length = padded_length(max(map(len, rows)), self.limit)
-        vocabulary = self.tokenizer.vocabulary
-        ids = np.full((len(rows), length), self.backbone.config.pad_token_id, "int32")
-        mask, segments = np.zeros_like(ids), np.zeros_like(ids)
-        for index, row in enumerate(rows):
-            ids[index, : len(row)], mask[index, : len(row)] = row, 1
-            segments[index, len(row) - 1] = 2 if vocabulary.cls_last else 0
-        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments,
-                ROWS: np.arange(len(rows), dtype="int32")}  # fmt: skip
+        indices = np.concatenate([2 * chosen, 2 * chosen + 1])
+        length = padded_length(int(self.features.lengths[indices].max()), self.limit)
+        inputs, _ = self.features.batch(indices, length)
+        return inputs | {ROWS: np.arange(len(indices), dtype="int32")}
 
     def _judge(self) -> float | None:
         """Spearman's correlation of the cosines with the grades; None without graded pairs."""

@@ -6,19 +6,31 @@ TASK/METRIC, and models are chosen by the mean of the tasks' first ones.
 
 import dataclasses
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError, asked
+from bertlab.common.files import write_text
+from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.load import SPLITS
 from bertlab.data.tasks.metrics import figure_names
-from bertlab.data.tasks.rows import TaskData
-from bertlab.training.finetuning.judgement import has_answers, is_labelled, judge, nothing_found, write_judgement
-from bertlab.training.finetuning.outputs import curves_figure, write_outputs
+from bertlab.data.tasks.rows import Row, TaskData
+from bertlab.plots import BLUE, ORANGE, new_figure
+from bertlab.training.finetuning.judgement import (
+    draw_confusion,
+    has_answers,
+    is_labelled,
+    is_regression,
+    judge,
+    judged_predictions,
+    nothing_found,
+    write_judgement,
+)
 from bertlab.training.finetuning.results import FineTuningResult
-from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, task_kind_of
 from bertlab.training.runs.curves import save_figure
 
@@ -241,3 +253,92 @@ def class_weights(task: TaskData, recipe: Recipe) -> np.ndarray | None:
     if not (np.all(np.isfinite(wanted)) and min(wanted) >= 0 < max(wanted)):
         raise ConfigError(f"`class_weights` must be non-negative and not all zero; got {wanted}")
     return np.array(wanted, "float32")
+
+
+# === Files of a task ===
+
+
+def write_outputs(
+    folder: Path, info: TaskInfo, task: TaskData, dev: Decoded, test: Decoded | None, result: FineTuningResult
+) -> None:
+    """Writes everything about a task but the model. dev, test: predictions for task.validation and task.test.
+
+    predictions/        development and test rows in the task's official submission format
+    errors.tsv          every mistake on the development rows, the ones the model was surest of first
+    confusion.png       confusion matrix, for 40 classes at most (numbers: predicted against right)
+    curves.png          training loss and development figure after each epoch
+    """
+    (folder / "predictions").mkdir(exist_ok=True)
+    write_predictions(folder / "predictions", "dev", info, task.validation, dev)
+    if test is not None:
+        write_predictions(folder / "predictions", "test", info, task.test, test)
+    table = mistakes(info, task.validation, dev)
+    columns = list(table[0]) if table else ["confidence", "right", "predicted"]
+    lines = ["\t".join(columns)]
+    for mistake in table:
+        values = (mistake[name] for name in columns)
+        texts = (f"{value:.4f}" if isinstance(value, float) else " ".join(str(value).split()) for value in values)
+        lines.append("\t".join(texts))
+    write_text(folder / "errors.tsv", "\n".join(lines) + "\n")
+    draw_confusion(folder, info, task.validation, dev, judge(info, task.validation, dev))
+    save_figure(folder / "curves.png", curves_figure(result))
+
+
+def write_predictions(folder: Path, split: str, info: TaskInfo, rows, decoded: Decoded) -> Path:
+    """Writes one split's predictions and returns the file.
+
+    SQuAD: id → text. Tagging: word, right tag, predicted tag. GLUE's test sets: the name and content that the server
+    expects. Everything else: GLUE's columns, index and prediction.
+    """
+    if info.shape == "question":
+        path = folder / f"{split}.json"
+        write_squad(path, decoded.predictions)
+        if info.null_threshold is not None:  # what evaluate-v2.0.py takes as --na-prob-file
+            write_squad(folder / f"{split}.null_odds.json", decoded.options["no_answer_scores"])
+        return path
+    if info.shape == "tagging":
+        path = folder / f"{split}.conll"
+        write_conll(path, rows, info.labels, decoded.predictions)
+        return path
+    published = find_task(info.name)
+    if split == "test" and published and published.submission and len(rows) == published.sizes[2]:
+        return write_glue(folder, info.name, decoded.predictions)
+    path = folder / f"{split}.tsv"
+    write_indexed(path, decoded.predictions, info.labels)
+    return path
+
+
+def mistakes(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict]:
+    """The mistakes, most confident first, where one finds wrong labels. Every row must have its right answer.
+
+    A mistake is another class, another choice; a word's wrong tag; an answer that is no exact match; for numbers every
+    row, the farthest from the right number first.
+    """
+    found = judged_predictions(info, rows, decoded)
+    if is_regression(info):
+        return sorted(found, key=lambda mistake: -mistake["distance"])
+    wrong = [{name: value for name, value in one.items() if name != "correct"} for one in found if not one["correct"]]
+    return sorted(wrong, key=lambda mistake: -mistake["confidence"])  # stable: equal ones keep the order of the rows
+
+
+def curves_figure(result: FineTuningResult):
+    """Loss and figure after each epoch, of the best setting of each start; the band is ± one standard deviation."""
+    figure, (left, right) = new_figure(11, 4.2, 1, 2)
+    for start, colour, marker in zip(STARTS, (BLUE, ORANGE), ("o", "s")):
+        summary = result.of(start)
+        runs = [run for run in summary.runs if run.epochs] if summary else []  # what diverged has no curve
+        if not runs:
+            continue
+        shortest = min(len(run.epochs) for run in runs)  # some may have stopped early
+        epochs = np.arange(1, shortest + 1)
+        losses = np.array([[row["loss"] for row in run.epochs[:shortest]] for run in runs])
+        values = np.array([[row["figures"][result.metric] for row in run.epochs[:shortest]] for run in runs])
+        for axes, curves in ((left, losses), (right, values)):
+            mean, sd = curves.mean(axis=0), curves.std(axis=0, ddof=int(len(curves) > 1))
+            axes.plot(epochs, mean, color=colour, marker=marker, label=f"{start} ({len(curves)} runs)")
+            axes.fill_between(epochs, mean - sd, mean + sd, color=colour, alpha=0.2)
+            axes.set(xlabel="epoch", xticks=epochs)
+    left.set_title("Training loss")
+    right.set_title(f"{result.task}: {result.metric} on development rows", parse_math=False)
+    right.legend(frameon=False)
+    return figure

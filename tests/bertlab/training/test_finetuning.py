@@ -25,9 +25,8 @@ from bertlab.predict import Predictor, evaluate
 from bertlab.training.finetuning import experiment, finetune_tasks
 from bertlab.training.finetuning.batches import batches_by_length, outputs_of, padded_length
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze, steps_below_head
-from bertlab.training.finetuning.outputs import mistakes
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
-from bertlab.training.finetuning.task_group import TaskGroup, class_weights
+from bertlab.training.finetuning.task_group import TaskGroup, class_weights, mistakes
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo, class_loss
 from bertlab.training.finetuning.trainer import FineTuner, Run, Trainer
 from bertlab.training.recipes.optimizer import adamw
