@@ -151,20 +151,20 @@ class TaskGroup:
         if wanted != "balanced":
             asked_for = asked("--class-weights balanced", "class_weights='balanced'")
             raise ConfigError(f"expected {asked_for} with several tasks, whose classes differ, got numbers")
-        has_classes = {
-            name: task.labels and task.shape != "multiple-choice" and not task.multi_label
-            for name, task in self.tasks.items()
-        }
-        left_out = ", ".join(name for name, has in has_classes.items() if not has)
-        if not any(has_classes.values()):
+        found = {}
+        for name, task in self.tasks.items():
+            try:
+                found[name] = class_weights(task, self.recipe)
+            except ConfigError:
+                found[name] = None
+        left_out = ", ".join(name for name, weights in found.items() if weights is None)
+        if all(weights is None for weights in found.values()):
             raise ConfigError(
                 f"{left_out}: expected a task with one class for each row or word for class_weights; leave them out"
             )
         if left_out:
             note(f"class_weights are not for {left_out}: expected one class for each row or word")
-        return {
-            name: class_weights(task, self.recipe) if has_classes[name] else None for name, task in self.tasks.items()
-        }
+        return found
 
     # === Predictions ===
 

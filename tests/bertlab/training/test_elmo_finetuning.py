@@ -87,16 +87,8 @@ def test_from_scratch_the_characters_are_still_those_of_the_vocabulary(checkpoin
 def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path):
     other, nothing = save_checkpoint(tmp_path / "bert"), tmp_path / "nothing"
     for model, error, message in (
-        (
-            None,
-            ConfigError,
-            "expected a checkpoint of the family elmo .*, got none; pre-train one with .bertlab",
-        ),
-        (
-            other,
-            ConfigError,
-            "got .*bert, which is of the family bert; pre-train one with .*elmo-small",
-        ),
+        (None, ConfigError, "expected a checkpoint of the family elmo .*, got none; pre-train one with .bertlab"),
+        (other, ConfigError, "got .*bert, which is of the family bert; pre-train one with .*elmo-small"),
         (nothing, CheckpointError, "nothing: there is no such folder or checkpoint"),
     ):
         with pytest.raises(error, match=message):
@@ -105,20 +97,16 @@ def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "message"),
     [
-        ({"tokenizer": "bertlab-mini"}, "baseline elmo reads the tokens of its model; leave out tokenizer"),
-        ({"word_vectors": "words.txt"}, "baseline elmo reads the tokens of its model; leave out word_vectors"),
+        ("elmo", {"tokenizer": "bertlab-mini"}, "elmo reads the tokens of its model; leave out tokenizer"),
+        ("elmo", {"word_vectors": "words.txt"}, "elmo reads the tokens of its model; leave out word_vectors"),
+        ("lstm", {}, "baseline lstm is trained without a pre-trained model: leave out the model"),
     ],
 )
-def test_options_of_baselines_that_read_words_are_refused(options, message, checkpoint, tmp_path):
+def test_options_that_a_baseline_does_not_read_are_refused(kind, options, message, checkpoint, tmp_path):
     with pytest.raises(ConfigError, match=message):
-        train_baseline("elmo", task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint, **options)
-
-
-def test_a_baseline_of_words_takes_no_model(checkpoint, tmp_path):
-    with pytest.raises(ConfigError, match="baseline lstm is trained without a pre-trained model: leave out the model"):
-        train_baseline("lstm", task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint)
+        train_baseline(kind, task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint, **options)
 
 
 @pytest.mark.slow

@@ -25,6 +25,7 @@ from bertlab.predict import Predictor, evaluate
 from bertlab.training.finetuning import experiment, finetune_tasks
 from bertlab.training.finetuning.batches import batches_by_length, outputs_of, padded_length
 from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze, steps_below_head
+from bertlab.training.finetuning.results import FineTuningResult, RunResult
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
 from bertlab.training.finetuning.task_group import TaskGroup, class_weights, mistakes
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo, class_loss
@@ -73,8 +74,6 @@ def test_settings_are_read_without_a_backend():
 
 
 def test_the_advantage_is_measured_in_pooled_standard_deviations():
-    from bertlab.training.finetuning import FineTuningResult, RunResult
-
     def runs(start, *values):
         return [RunResult(start, 8, 1e-3, 1, seed, [], 1, {"f1": one}, 1.0, 1.0) for seed, one in enumerate(values)]
 
@@ -365,8 +364,6 @@ def test_a_task_without_rows_to_judge_on_is_refused_with_advice(checkpoint, tmp_
 
 
 def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():
-    from bertlab.training.finetuning.results import FineTuningResult, RunResult
-
     def run(batch_size, seed, value, start=STARTS[0]):
         return RunResult(start, batch_size, 1e-3, 1, seed, [], 1, {"accuracy": value}, 1.0, 1.0)
 
