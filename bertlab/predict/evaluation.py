@@ -9,6 +9,7 @@ from pathlib import Path
 from bertlab.common.errors import DataError, asked
 from bertlab.common.job import Job
 from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.formats_records import Columns
 from bertlab.data.tasks.formats_submit import write_glue
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
 from bertlab.data.tasks.rows import PairRow, Row, TaskData
@@ -77,33 +78,32 @@ def load_labelled(name_or_path: str | Path, info: TaskInfo, **options) -> TaskDa
         [1, 0]
     """
     own = {}
-    fixed = has_fixed_format(name_or_path, **{name: options[name] for name in ("source", "data_dir", "columns")
-                                              if name in options})  # fmt: skip
-    if not fixed:
+    asked_for = {name: options[name] for name in ("source", "data_dir", "columns") if name in options}
+    if not has_fixed_format(name_or_path, **asked_for):
         own = {} if info.shape == EITHER else {"shape": info.shape}  # the columns tell a text from a pair
         if info.shape not in ("question", "multiple-choice"):
             own["labels"] = info.labels or ()
     task = load_task(name_or_path, **options | own)
-    info = info.read_as(task.shape)
-    theirs, ours = ((one.shape, tuple(one.labels), one.multi_label) for one in (task, info))
-    if info.shape == "multiple-choice":
-        theirs, ours = theirs[:1], ours[:1]
-    if theirs == ours:
-        return task
     if info.multi_label and not task.multi_label:
         raise DataError(
             f"{task.name}: rows have one label each, but the model predicts any number of labels; give the text "
             f"between two labels ({asked('--label-separator', 'label_separator')})"
         )
-    raise DataError(
-        f"{task.name} has {_kind(*theirs)}, but the model was fine-tuned on {info.name} and predicts {_kind(*ours)}; "
-        "choose a model fine-tuned on such rows"
-    )
+    _check_labels(task.name, task, info.read_as(task.shape))
+    return task
 
 
-def _kind(shape: str, labels=(), multi_label: bool = False) -> str:
-    kind = f"{'any number of ' if multi_label else ''}{', '.join(labels)}" if labels else "no classes"
-    return f"{shape} rows ({kind})"
+def _check_labels(name: str, task: TaskData | Columns, info: TaskInfo) -> None:
+    theirs, ours = ((one.shape, tuple(one.labels), one.multi_label) for one in (task, info))
+    if theirs != ours and not theirs[0] == ours[0] == "multiple-choice":
+        kinds = []
+        for shape, labels, multi_label in (theirs, ours):
+            named = f"{'any number of ' if multi_label else ''}{', '.join(labels)}" if labels else "no classes"
+            kinds.append(f"{shape} rows ({named})")
+        raise DataError(
+            f"{name} has {kinds[0]}, but the model was fine-tuned on {info.name} and predicts {kinds[1]}; choose a "
+            "model fine-tuned on such rows"
+        )
 
 
 def labelled_split(task: TaskData) -> str:
@@ -140,20 +140,8 @@ def submit(
     published = find_task(name)
     if published is None or published.submission is None:
         raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
-    columns = published.columns
-    info = predictor.info.read_as(columns.shape)
-    if info.multi_label or (info.shape, tuple(info.labels)) != (columns.shape, tuple(columns.labels)):
-        raise DataError(
-            f"{published.name} asks for {_wanted(columns.shape, columns.labels)}, but the model was fine-tuned on "
-            f"{info.name} and gives {_wanted(info.shape, info.labels)}: choose a model fine-tuned on such a task"
-        )
+    _check_labels(published.name, published.columns, predictor.info.read_as(published.columns.shape))
     rows = load_task(name, data_dir=data_dir).test
     if not rows:
         raise DataError(f"{published.name}: there are no test rows; expected {' or '.join(published.files['test'])}")
-    predictions = predictor.predict_rows(rows, advance)
-    values = [info.labels.index(each.label) if info.labels else each.value for each in predictions]
-    return write_glue(folder, name, values)
-
-
-def _wanted(shape: str, labels) -> str:
-    return f"{'one of ' + ', '.join(labels) if labels else 'a number'} for each {shape}"
+    return write_glue(folder, name, predictor.decoded(rows, advance).predictions)

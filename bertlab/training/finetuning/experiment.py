@@ -267,7 +267,7 @@ class Experiment:
             "model": self.model_name, "weights": weights_digest(self.encoder_weights),
             "task": "+".join(self.group.tasks), "rows": self.group.digests(), "grid": self.grid, **recipe,
             "precision": self.precision, "backend": keras.backend.backend(),
-        } | ({"layers": self.group.layers} if self.group.is_several else {})  # fmt: skip
+        } | ({"layers": self.group.layers} if self.group.has_several else {})  # fmt: skip
 
     def _has_runs(self) -> bool:
         """Whether anything came out of an earlier start."""
@@ -287,7 +287,7 @@ class Experiment:
     def _trainers(self) -> dict[str, Trainer]:
         """One for each start; the same one unless the recipe holds layers back, which only trained ones are worth."""
         weights, kinds = self.group.class_weights(self._note), self.group.kinds
-        if not self.group.is_several:
+        if not self.group.has_several:
             (weights,), (kinds,) = weights.values(), kinds.values()
 
         def tuner(model) -> FineTuner:
@@ -307,7 +307,7 @@ class Experiment:
 
     def _tuner(self, *arguments) -> FineTuner:
         """arguments: those of `FineTuner`."""
-        return (MultiTaskTuner if self.group.is_several else FineTuner)(*arguments)
+        return (MultiTaskTuner if self.group.has_several else FineTuner)(*arguments)
 
     def _new_model(self, policy: str):
         its_class = checkpoints.kinds.model_class(self.group.model_kind)
@@ -379,7 +379,7 @@ class Experiment:
     def _save(self, trainer: Trainer, folder: Path) -> None:
         """Writes the model as it is now, its tokenizer and its task."""
         model, group = trainer.plain_model(), self.group
-        info, format = (group.infos, "bertlab") if group.is_several else (group.only.info, format_of(model))
+        info, format = (group.infos, "bertlab") if group.has_several else (group.only.info, format_of(model))
         save_finetuned(model, folder, self.tokenizer, info, format)  # transformers has no model of several tasks
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:

@@ -55,7 +55,7 @@ class TaskGroup:
     ):  # fmt: skip
         self.tasks, self.recipe, self.max_length, self.layers = tasks, recipe, max_length, layers or {}
         self.metrics = metrics or {}
-        self.is_several = len(tasks) > 1
+        self.has_several = len(tasks) > 1
         stride = min(recipe.stride, max_length)
         self.kinds = {
             name: task_kind_of(TaskInfo.of(task, max_length, stride), tokenizer) for name, task in tasks.items()
@@ -67,7 +67,7 @@ class TaskGroup:
         names = {}
         for name, info in self.infos.items():
             names[name] = dict.fromkeys(figure_names(info.metrics, self.tasks[name].validation, info.labels))
-        known = [*([MEAN] if self.is_several else []), *self._together(names), *self.metrics]
+        known = [*([MEAN] if self.has_several else []), *self._together(names), *self.metrics]
         if best not in known:
             raise ConfigError(f"best: expected one of {', '.join(known)}; got {best!r}")
 
@@ -85,12 +85,12 @@ class TaskGroup:
     @property
     def model_kind(self) -> str:
         """A key of `bertlab.checkpoints.kinds.KINDS`."""
-        return "multi_task" if self.is_several else self.only.model_kind
+        return "multi_task" if self.has_several else self.only.model_kind
 
     @property
     def model_options(self) -> dict:
         """Arguments of the model's class beside its config."""
-        if not self.is_several:
+        if not self.has_several:
             return self.only.model_options
         return {
             "tasks": {
@@ -101,7 +101,7 @@ class TaskGroup:
 
     def _together(self, by_task: dict[str, dict]) -> dict:
         """The metrics of all tasks in one dict."""
-        if not self.is_several:
+        if not self.has_several:
             return by_task.get(*self.tasks, {})
         return {f"{task}/{name}": value for task, own in by_task.items() for name, value in own.items()}
 
@@ -117,7 +117,7 @@ class TaskGroup:
                     digest.update(repr(row).encode())
                 digest.update(b"--")
             found[name] = digest.hexdigest()[:16]
-        return found if self.is_several else found[name]
+        return found if self.has_several else found[name]
 
     def encode(self, note: Callable[[str], object]) -> dict[str, dict[str, Encoded]]:
         """The rows of each split by task, of the tasks that have some. note: called with what was cut.
@@ -131,7 +131,7 @@ class TaskGroup:
                 if rows := getattr(task, split):
                     found[split][name] = encoded = self.kinds[name].encode(rows)
                     for text in encoded.notes:
-                        note(f"{name}, {split}: {text}" if self.is_several else f"{split}: {text}")
+                        note(f"{name}, {split}: {text}" if self.has_several else f"{split}: {text}")
                     _check_labels(task.name, split, encoded)
         for name in self.tasks:
             choices = {split: own[name].features.choices for split, own in found.items() if name in own}
@@ -146,7 +146,7 @@ class TaskGroup:
         note: called with the names of such tasks. Raises ConfigError also for numbers, and where all are such tasks.
         """
         wanted = self.recipe.class_weights
-        if not self.is_several or wanted is None:
+        if not self.has_several or wanted is None:
             return {name: class_weights(task, self.recipe) for name, task in self.tasks.items()}
         if wanted != "balanced":
             asked_for = asked("--class-weights balanced", "class_weights='balanced'")
@@ -177,7 +177,7 @@ class TaskGroup:
         """All metrics; the first is the one to choose models by."""
         by_task = {name: kind.info.score(encoded[name].rows, decoded[name]) for name, kind in self.kinds.items()}
         figures = {MEAN: float(np.mean([next(iter(own.values())) for own in by_task.values()]))}
-        figures = figures | self._together(by_task) if self.is_several else self._together(by_task)
+        figures = figures | self._together(by_task) if self.has_several else self._together(by_task)
         for metric, function in self.metrics.items():
             (name,) = self.tasks
             figures[metric] = float(function(encoded[name].rows, decoded[name].predictions))
@@ -187,12 +187,12 @@ class TaskGroup:
     def remarks(self, decoded: dict[str, Decoded]) -> list[str]:
         """Sentences about the predictions for the development rows."""
         found = {name: nothing_found(info, decoded[name]) for name, info in self.infos.items()}
-        return [f"{name}: {remark}" if self.is_several else remark for name, remark in found.items() if remark]
+        return [f"{name}: {remark}" if self.has_several else remark for name, remark in found.items() if remark]
 
     # === Files ===
 
     def _folder(self, out: Path, name: str) -> Path:
-        return out / TASKS / name if self.is_several else out
+        return out / TASKS / name if self.has_several else out
 
     def judge_test(self, out: Path, predicted: dict[str, Decoded]) -> dict[str, float] | None:
         """The metrics on labelled test rows, with the whole judgement in a folder; None without labels."""
@@ -207,11 +207,11 @@ class TaskGroup:
 
     def write(self, out: Path, dev: dict[str, Decoded], test: dict[str, Decoded], result: FineTuningResult) -> None:
         """Writes everything but model and judgement. dev, test: the predictions, test of the tasks with test rows."""
-        if self.is_several:
+        if self.has_several:
             save_figure(out / "curves.png", curves_figure(result))
         for name, task in self.tasks.items():
             own, folder = result, self._folder(out, name)
-            if self.is_several:
+            if self.has_several:
                 first = next(metric for metric in result.dev if metric.startswith(f"{name}/"))
                 own = dataclasses.replace(result, task=name, metric=first)
             folder.mkdir(parents=True, exist_ok=True)

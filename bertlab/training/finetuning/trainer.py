@@ -231,7 +231,7 @@ class Trainer:
         }
 
     def _predict(self, name: str, inputs: dict):
-        named = task_key(name, len(inputs["input_ids"])) if self.group.is_several else {}
+        named = task_key(name, len(inputs["input_ids"])) if self.group.has_several else {}
         return self.tuner.predict_on_batch(on_devices(inputs | named))
 
 

@@ -427,7 +427,7 @@ def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, 
 
 @pytest.mark.parametrize(("task", "words"), [
     ("squad", "expected a task of GLUE"), ("nonsense", "expected a task of GLUE"),
-    ("rte", "rte asks for one of entailment, not_entailment for each pair, but .* mnli"),
+    ("rte", r"rte has pair rows \(entailment, not_entailment\), but .* mnli"),
     ("mnli-mm", "test_mismatched"),
 ])  # fmt: skip
 def test_a_task_that_the_model_cannot_hand_in_is_refused(nli_folder, tmp_path, task, words):
