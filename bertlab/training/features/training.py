@@ -85,6 +85,7 @@ class FeatureExperiment(HeadExperiment):
         self.check_trainable(task, recipe, "features", "features are those of a model that is not trained")
         self.feature_settings, self.kept = settings, Path(vectors or out / VECTORS_FOLDER)
         super().__init__(model, {task.name: task}, out, recipe, grid, say, metrics)
+        check_replaceable(out / FROZEN, self.model_name, f"../{FEATURES}")  # which is written before it
         self.trained_name = f"{self.model_name}, features {settings.layers}, {settings.head}"
 
     def _load(self, model) -> tuple[dict, FeatureConfig]:
@@ -97,10 +98,6 @@ class FeatureExperiment(HeadExperiment):
 
     def identity(self) -> dict:
         return super().identity() | self.digests | {"features": self.feature_settings.to_dict()}
-
-    def _check_replaceable(self) -> None:
-        super()._check_replaceable()
-        check_replaceable(self.out / FROZEN, self.model_name, f"../{FEATURES}")  # which is written before it
 
     # === The vectors ===
 

@@ -216,12 +216,13 @@ class Experiment:
     # === Runs ===
 
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
-        self._check_replaceable()
+        check_replaceable(self.out, self.model_name, SETTINGS)
         defaults = dataclasses.asdict(Recipe()) | {"backend": "tensorflow"}  # of folders that are older than a setting
         job = Job(self.out, SETTINGS, self.identity(), defaults=defaults)
-        if self._has_runs():
+        finished, runs = self.out / RESULTS, self.out / "runs"
+        ended = (RunResult.load(file).diverged is None for file in runs.glob("*.json"))
+        if finished.exists() or any(runs.glob(f"*{STATES}/state-*")) or any(ended):  # what came out of another start
             job.check()
-        finished = self.out / RESULTS
         if finished.exists():
             result = FineTuningResult.from_dict(read_json(finished))
             if not self._weights(result.best).exists():
@@ -239,9 +240,6 @@ class Experiment:
         os.replace(kept, dropped)
         shutil.rmtree(dropped, ignore_errors=True)
         return result
-
-    def _check_replaceable(self) -> None:
-        check_replaceable(self.out, self.model_name, SETTINGS)
 
     def _check_memory(self, train: dict[str, Encoded]) -> None:
         """Raises ConfigError, with advice, when an update of the largest batch does not fit into the free memory."""
@@ -268,12 +266,6 @@ class Experiment:
             "task": "+".join(self.group.tasks), "rows": self.group.digests(), "grid": self.grid, **recipe,
             "precision": self.precision, "backend": keras.backend.backend(),
         } | ({"layers": self.group.layers} if self.group.has_several else {})  # fmt: skip
-
-    def _has_runs(self) -> bool:
-        """Whether anything came out of an earlier start."""
-        runs = (RunResult.load(file) for file in (self.out / "runs").glob("*.json"))
-        states = any((self.out / "runs").glob(f"*{STATES}/state-*"))
-        return (self.out / RESULTS).exists() or states or any(run.diverged is None for run in runs)
 
     def _begin(self, job: Job) -> None:
         """Marks the folder as this experiment's; runs of another one, which all diverged, are deleted."""

@@ -235,23 +235,22 @@ def test_all_shapes_are_learned_together(checkpoint, tmp_path):
 # --- refused ---
 
 
-def test_what_cannot_be_trained_together_is_refused_before_the_folder_is_touched(checkpoint, tmp_path):
-    out = tmp_path / "out"
-    with pytest.raises(DataError, match="at least two tasks"):
-        trained(checkpoint, out, shapes=("tagging",))
-    with pytest.raises(DataError, match="different names, got tone, tone"):
-        trained(checkpoint, out, shapes=("sentence", "sentence"), layers={})
-    with pytest.raises(ConfigError, match="names among tone, cities; got 'town'"):
-        trained(checkpoint, out, layers={"town": 1})
-    with pytest.raises(ConfigError, match="cities: expected a layer from 1 to 2"):
-        trained(checkpoint, out, layers={"cities": 3})
-    with pytest.raises(ConfigError, match="expected one of mean, tone/accuracy"):
-        trained(checkpoint, out, RECIPE.replace(best="accuracy"))
-    with pytest.raises(ConfigError, match="whose classes differ"):
-        trained(checkpoint, out, RECIPE.replace(class_weights=(1.0, 2.0)))
-    with pytest.raises(ConfigError, match="stars, which: expected a task with one class for each row or word"):
-        trained(checkpoint, out, RECIPE.replace(class_weights="balanced"), ("number", "multiple-choice"), layers={})
-    assert not out.exists()
+@pytest.mark.parametrize(("changes", "options", "told"), [
+    ({}, {"shapes": ("tagging",)}, "at least two tasks"),
+    ({}, {"shapes": ("sentence", "sentence"), "layers": {}}, "different names, got tone, tone"),
+    ({}, {"layers": {"town": 1}}, "names among tone, cities; got 'town'"),
+    ({}, {"layers": {"cities": 3}}, "cities: expected a layer from 1 to 2"),
+    ({"best": "accuracy"}, {}, "expected one of mean, tone/accuracy"),
+    ({"class_weights": (1.0, 2.0)}, {}, "whose classes differ"),
+    ({"class_weights": "balanced"}, {"shapes": ("number", "multiple-choice"), "layers": {}},
+     "stars, which: expected a task with one class for each row or word"),
+])  # fmt: skip
+def test_what_cannot_be_trained_together_is_refused_before_the_folder_is_touched(
+    changes, options, told, checkpoint, tmp_path
+):
+    with pytest.raises((ConfigError, DataError), match=told):
+        trained(checkpoint, tmp_path / "out", RECIPE.replace(**changes), **options)
+    assert not (tmp_path / "out").exists()
 
 
 def test_tasks_that_balanced_class_weights_are_not_for_are_named():
