@@ -79,7 +79,7 @@ def reader_of(kind: str, vocabulary: int):
     from keras import ops
 
     from bertlab.layers.encoder import Encoder
-    from bertlab.training.baselines.recurrent import RecurrentStack
+    from bertlab.training.baselines.models import RecurrentStack
     from bertlab.training.baselines.texts import mean_of_real
 
     small = keras.initializers.RandomNormal(stddev=0.1)

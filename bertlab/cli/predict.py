@@ -53,8 +53,8 @@ def predict(
     load_backend()
     from bertlab.common.progress import bar
     from bertlab.predict import Predictor
-    from bertlab.predict.files import name_of, rows_of_file
-    from bertlab.predict.submission import submit
+    from bertlab.predict.evaluation import submit
+    from bertlab.predict.inputs import name_of, rows_of_file
 
     head = _head(model, task, out)
     predictor = Predictor.load(model, head, shape, batch_size=batch_size, jit_compile=jit, say=say)

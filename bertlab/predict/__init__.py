@@ -8,14 +8,14 @@ for prediction in predictor(["Return the sum of array elements over a given axis
 """
 
 from bertlab.predict.evaluation import evaluate, load_labelled
-from bertlab.predict.predictions import (
+from bertlab.predict.predictor import (
     AnswerPrediction,
     ChoicePrediction,
     LabelPrediction,
     NumberPrediction,
+    Predictor,
     TagPrediction,
 )
-from bertlab.predict.predictor import Predictor
 
 __all__ = [
     "AnswerPrediction",

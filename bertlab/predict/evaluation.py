@@ -1,15 +1,18 @@
-"""`evaluate`: a fine-tuned model on labelled rows of a file or task, read and predicted as `bertlab predict` does."""
+"""`evaluate`: a fine-tuned model on labelled rows of a file or task, read and predicted as `bertlab predict` does.
+
+`submit`: its predictions for the test set of a task of GLUE, in the file that its server expects.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import numpy as np
-
 from bertlab.common.errors import DataError, asked
 from bertlab.common.job import Job
+from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.formats_records import Columns
+from bertlab.data.tasks.formats_submit import write_glue
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
 from bertlab.data.tasks.rows import PairRow, Row, TaskData
-from bertlab.predict.predictions import AnswerPrediction, ChoicePrediction, NumberPrediction, TagPrediction
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import (
     EVALUATION,
@@ -22,7 +25,7 @@ from bertlab.training.finetuning.judgement import (
     require_answers,
     write_judgement,
 )
-from bertlab.training.finetuning.task_kinds import EITHER, Decoded, TaskInfo, decoded_classes, decoded_labels
+from bertlab.training.finetuning.task_kinds import EITHER, TaskInfo
 
 
 def evaluate(
@@ -51,7 +54,7 @@ def evaluate(
     require_answers(info.name, rows)
     if out is not None:
         Job(out, EVALUATION, {}, error=DataError).check_unused(REPORT, PREDICTIONS, *PICTURES)
-    decoded = decoded_predictions(info, rows, predictor.predict_rows(rows, advance))
+    decoded = predictor.decoded(rows, advance)
     judgement = judge(info, rows, decoded)
     if out is not None:
         write_judgement(Path(out), info, rows, decoded, judgement)
@@ -75,33 +78,32 @@ def load_labelled(name_or_path: str | Path, info: TaskInfo, **options) -> TaskDa
         [1, 0]
     """
     own = {}
-    fixed = has_fixed_format(name_or_path, **{name: options[name] for name in ("source", "data_dir", "columns")
-                                              if name in options})  # fmt: skip
-    if not fixed:
+    asked_for = {name: options[name] for name in ("source", "data_dir", "columns") if name in options}
+    if not has_fixed_format(name_or_path, **asked_for):
         own = {} if info.shape == EITHER else {"shape": info.shape}  # the columns tell a text from a pair
         if info.shape not in ("question", "multiple-choice"):
             own["labels"] = info.labels or ()
     task = load_task(name_or_path, **options | own)
-    info = info.read_as(task.shape)
-    theirs, ours = ((one.shape, tuple(one.labels), one.multi_label) for one in (task, info))
-    if info.shape == "multiple-choice":
-        theirs, ours = theirs[:1], ours[:1]
-    if theirs == ours:
-        return task
     if info.multi_label and not task.multi_label:
         raise DataError(
             f"{task.name}: rows have one label each, but the model predicts any number of labels; give the text "
             f"between two labels ({asked('--label-separator', 'label_separator')})"
         )
-    raise DataError(
-        f"{task.name} has {_kind(*theirs)}, but the model was fine-tuned on {info.name} and predicts {_kind(*ours)}; "
-        "choose a model fine-tuned on such rows"
-    )
+    _check_labels(task.name, task, info.read_as(task.shape))
+    return task
 
 
-def _kind(shape: str, labels=(), multi_label: bool = False) -> str:
-    kind = f"{'any number of ' if multi_label else ''}{', '.join(labels)}" if labels else "no classes"
-    return f"{shape} rows ({kind})"
+def _check_labels(name: str, task: TaskData | Columns, info: TaskInfo) -> None:
+    theirs, ours = ((one.shape, tuple(one.labels), one.multi_label) for one in (task, info))
+    if theirs != ours and not theirs[0] == ours[0] == "multiple-choice":
+        kinds = []
+        for shape, labels, multi_label in (theirs, ours):
+            named = f"{'any number of ' if multi_label else ''}{', '.join(labels)}" if labels else "no classes"
+            kinds.append(f"{shape} rows ({named})")
+        raise DataError(
+            f"{name} has {kinds[0]}, but the model was fine-tuned on {info.name} and predicts {kinds[1]}; choose a "
+            "model fine-tuned on such rows"
+        )
 
 
 def labelled_split(task: TaskData) -> str:
@@ -115,20 +117,31 @@ def labelled_split(task: TaskData) -> str:
     raise DataError(f"{task.name}: no row has a label; `bertlab predict` predicts rows without labels")
 
 
-def decoded_predictions(info: TaskInfo, rows: Sequence[Row], predictions: Sequence) -> Decoded:
-    """Predictions with names as predictions with indices, which metrics are computed from."""
-    first = predictions[0]
-    if isinstance(first, AnswerPrediction):
-        return Decoded(
-            {row.id: one.text for row, one in zip(rows, predictions)}, [one.probability for one in predictions]
-        )
-    if isinstance(first, TagPrediction):
-        index_of = {label: index for index, label in enumerate(info.labels)}
-        tags = [[index_of[tag] for tag in one.tags] for one in predictions]
-        return Decoded(tags, [one.probabilities for one in predictions])
-    if isinstance(first, ChoicePrediction):
-        return Decoded([one.choice for one in predictions], [one.probabilities[one.choice] for one in predictions])
-    if isinstance(first, NumberPrediction):
-        return Decoded([one.value for one in predictions], [float("nan")] * len(predictions))
-    probabilities = np.array([[one.probabilities[label] for label in info.labels] for one in predictions])  # (N, C)
-    return (decoded_labels if info.multi_label else decoded_classes)(probabilities)
+def submit(
+    predictor: Predictor,
+    name: str,
+    folder: str | Path,
+    data_dir: str | Path | None = None,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> Path:
+    """Predicts the test rows of a GLUE task and returns the file that holds the predictions.
+
+    The task may differ from the one of fine-tuning: an MNLI model is evaluated on matched and on mismatched rows and,
+    with GLUE's diagnostics, on a third set.
+
+    Args:
+        name: of the task, as in `bertlab task list`.
+        folder: where the file is written, under the task's official name.
+        data_dir: the folder with the official files; by default the Hugging Face hub.
+        advance: called with the number of rows done.
+
+    Raises DataError for a task that is not part of GLUE, or has other labels than the model.
+    """
+    published = find_task(name)
+    if published is None or published.submission is None:
+        raise DataError(f"{name}: expected a task of GLUE; see `bertlab task list`")
+    _check_labels(published.name, published.columns, predictor.info.read_as(published.columns.shape))
+    rows = load_task(name, data_dir=data_dir).test
+    if not rows:
+        raise DataError(f"{published.name}: there are no test rows; expected {' or '.join(published.files['test'])}")
+    return write_glue(folder, name, predictor.decoded(rows, advance).predictions)

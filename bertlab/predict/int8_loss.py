@@ -11,7 +11,7 @@ import numpy as np
 
 from bertlab.data.tasks.rows import Row
 from bertlab.export.int8 import OnnxModel
-from bertlab.predict.evaluation import decoded_predictions, info_for
+from bertlab.predict.evaluation import info_for
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import judge, require_answers
 
@@ -62,9 +62,13 @@ def int8_loss(
     decoded = []
     for both.answers_as in (0, 1):
         served = Predictor(both, predictor.tokenizer, info, predictor.batch_size)
-        decoded.append(decoded_predictions(info, rows, served.predict_rows(rows, advance)))
+        decoded.append(served.decoded(rows, advance))
     figures = [judge(info, rows, one).metrics for one in decoded]
-    return Int8Loss(len(rows), *figures, both.difference, _same(*(one.predictions for one in decoded)))
+    found = [one.predictions for one in decoded]
+    if isinstance(found[0], dict):  # answers by id
+        found = [list(one.values()) for one in found]
+    same = None if isinstance(found[0][0], float) else float(np.mean([one == other for one, other in zip(*found)]))
+    return Int8Loss(len(rows), *figures, both.difference, same)
 
 
 class _Both:
@@ -89,12 +93,3 @@ class _Both:
                 difference = difference[np.asarray(inputs["attention_mask"]) == 1]
             self.difference = max(self.difference, float(difference.max()))
         return outputs[self.answers_as]
-
-
-def _same(first, second) -> float | None:
-    """The fraction of equal predictions: of classes, labels, choices, rows of tags, or answers by id."""
-    if isinstance(first, dict):
-        first, second = list(first.values()), [second[name] for name in first]
-    if first and isinstance(first[0], float):
-        return None
-    return float(np.mean([one == other for one, other in zip(first, second, strict=True)]))

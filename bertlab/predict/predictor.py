@@ -1,11 +1,13 @@
-"""A fine-tuned model, its tokenizer and its task, ready for raw text.
+"""A fine-tuned model, its tokenizer and its task, ready for raw text, and its predictions, a class for each task type.
 
-Inputs of similar length are read together, and the results come back in the order of the inputs.
+The shell prints a prediction's `line`, and `--json` its `vars`. Inputs of similar length are read together, and the
+results come back in the order of the inputs.
 """
 
 import dataclasses
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,23 +17,140 @@ from bertlab.common.errors import CheckpointError, DataError
 from bertlab.data.tasks.features import Features, encode_rows
 from bertlab.data.tasks.rows import MultipleChoiceRow, QuestionRow, Row, TaggingRow
 from bertlab.predict.inputs import row_of
-from bertlab.predict.predictions import (
-    AnswerPrediction,
-    ChoicePrediction,
-    LabelPrediction,
-    LabelsPrediction,
-    NumberPrediction,
-    Prediction,
-    TagPrediction,
-)
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows
 from bertlab.tokenizers.wordpiece.encoding import text_column
-from bertlab.training.features.storage import load_trained
+from bertlab.training.features.models import load_trained
 from bertlab.training.finetuning.batches import outputs_of
-from bertlab.training.finetuning.task_info import load_task_model, load_written_info
-from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, sigmoid, softmax, task_kind_of
+from bertlab.training.finetuning.task_info import load_info, load_task_model
+from bertlab.training.finetuning.task_kinds import (
+    Decoded,
+    Encoded,
+    TaskInfo,
+    decoded_classes,
+    decoded_labels,
+    sigmoid,
+    softmax,
+    task_kind_of,
+)
 
 _WHOLE = 1 << 30  # a length that no text reaches: no truncation
+
+
+@dataclass(frozen=True)
+class LabelPrediction:
+    """A class, its probability, and those of all classes by name, most likely first.
+
+    Example:
+        >>> LabelPrediction("good", 0.75, {"good": 0.75, "bad": 0.25}).line.split()
+        ['good', '0.7500']
+    """
+
+    label: str
+    probability: float
+    probabilities: dict[str, float]
+
+    @property
+    def line(self) -> str:
+        return f"{self.label}\t{self.probability:.4f}"
+
+
+@dataclass(frozen=True)
+class LabelsPrediction:
+    """The labels whose probability is more than one half (multi-label), and the probabilities of all by name.
+
+    Example:
+        >>> LabelsPrediction(["funny"], {"funny": 0.75, "long": 0.25}).line
+        'funny 0.7500'
+        >>> LabelsPrediction([], {"funny": 0.25, "long": 0.25}).line
+        '(no label)'
+    """
+
+    labels: list[str]
+    probabilities: dict[str, float]
+
+    @property
+    def line(self) -> str:
+        """The labels with their probabilities, most likely first; "(no label)" without any."""
+        return "\t".join(f"{label} {self.probabilities[label]:.4f}" for label in self.labels) or "(no label)"
+
+
+@dataclass(frozen=True)
+class NumberPrediction:
+    """A number (regression).
+
+    Example:
+        >>> NumberPrediction(3.5).line
+        '3.5000'
+    """
+
+    value: float
+
+    @property
+    def line(self) -> str:
+        return f"{self.value:.4f}"
+
+
+@dataclass(frozen=True)
+class ChoicePrediction:
+    """The index of the most likely choice, its text, and the probabilities of all in the order they were given.
+
+    Example:
+        >>> prediction = ChoicePrediction(1, "It barked.", [0.25, 0.75])
+        >>> prediction.probabilities[prediction.choice]
+        0.75
+    """
+
+    choice: int
+    text: str
+    probabilities: list[float]
+
+    @property
+    def line(self) -> str:
+        return f"{self.choice}\t{self.probabilities[self.choice]:.4f}\t{self.text}"
+
+
+@dataclass(frozen=True)
+class TagPrediction:
+    """A tag for each word, and its probability.
+
+    Example:
+        >>> TagPrediction(["Paris", "is", "nice"], ["B-LOC", "O", "O"], [0.75, 0.5, 0.5]).line
+        'Paris/B-LOC is nice'
+    """
+
+    words: list[str]
+    tags: list[str]
+    probabilities: list[float]
+
+    @property
+    def line(self) -> str:
+        """Words with their tags after a slash unless they are "O": Paris/B-LOC is nice ."""
+        return " ".join(word if tag == "O" else f"{word}/{tag}" for word, tag in zip(self.words, self.tags))
+
+
+@dataclass(frozen=True)
+class AnswerPrediction:
+    """The answer and its position: context[start:end]. No answer: the empty text, start and end None.
+
+    Example:
+        >>> context = "The capital is Paris."
+        >>> answer = AnswerPrediction("Paris", start=15, end=20, probability=0.75, id="1")
+        >>> context[answer.start : answer.end]
+        'Paris'
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    probability: float  # among the question's best spans and "no answer"
+    id: str  # the given id, else the number of the input
+
+    @property
+    def line(self) -> str:
+        return f"{self.text or '(no answer)'}\t{self.probability:.4f}"
+
+
+Prediction = LabelPrediction | LabelsPrediction | NumberPrediction | ChoicePrediction | TagPrediction | AnswerPrediction
 
 
 class Predictor:
@@ -80,7 +199,7 @@ class Predictor:
         tokens, trained = folder, load_trained(folder)
         if trained is not None:
             model, tokens = trained
-            info = load_written_info(folder, model, task)
+            info = load_info(folder, model, task, from_config=False)
         else:
             model, info = load_task_model(folder, task)
         if shape is not None:
@@ -102,6 +221,34 @@ class Predictor:
 
     def predict_rows(self, rows: Sequence[Row], advance: Callable[[int], None] = lambda rows: None) -> list[Prediction]:
         """The same for rows of `bertlab.data.tasks.rows`; their labels are ignored."""
+        decoded, labels = self.decoded(rows, advance), self.info.labels
+        sures = decoded.confidences
+        if isinstance(rows[0], QuestionRow):
+            best = [answer.candidates[0] if answer.text else None for answer in decoded.answers]
+            places = [(one.start, one.end) if one else (None, None) for one in best]
+            given = zip(decoded.answers, places, sures, rows)
+            return [AnswerPrediction(answer.text, *place, sure, row.id) for answer, place, sure, row in given]
+        if isinstance(rows[0], TaggingRow):
+            tagged = zip(rows, decoded.predictions, sures)
+            return [TagPrediction(list(row.words), [labels[tag] for tag in tags], sure) for row, tags, sure in tagged]
+        if isinstance(rows[0], MultipleChoiceRow):
+            chosen = zip(decoded.predictions, rows, decoded.probabilities)
+            return [ChoicePrediction(best, row.choices[best], chances.tolist()) for best, row, chances in chosen]
+        if not labels:
+            return [NumberPrediction(number) for number in decoded.predictions]
+        predictions = []
+        for probabilities in decoded.probabilities:
+            order = np.argsort(-probabilities, kind="stable")
+            named = {labels[i]: float(probabilities[i]) for i in order}
+            if self.info.multi_label:
+                likely = [label for label, chance in named.items() if chance > 0.5]
+                predictions.append(LabelsPrediction(likely, named))
+            else:
+                predictions.append(LabelPrediction(*next(iter(named.items())), named))
+        return predictions
+
+    def decoded(self, rows: Sequence[Row], advance: Callable[[int], None] = lambda rows: None) -> Decoded:
+        """Predictions for the rows as indices, which metrics are computed from. advance: as for `predict_rows`."""
         if isinstance(rows[0], QuestionRow):
             return self._answers(rows, advance)
         if isinstance(rows[0], TaggingRow):
@@ -110,20 +257,13 @@ class Predictor:
             return self._choices(rows, advance)
         outputs = self._mean_outputs(encode_rows(rows, self.tokenizer, _WHOLE), self.model.predict_on_batch, advance)
         if not self.info.labels:
-            return [NumberPrediction(float(output[0])) for output in outputs]
-        chances = (sigmoid if self.info.multi_label else softmax)(np.stack(outputs))  # (N, C)
-        return [self._label(probabilities) for probabilities in chances]
+            return Decoded([float(output[0]) for output in outputs], [float("nan")] * len(outputs))
+        probabilities = (sigmoid if self.info.multi_label else softmax)(np.stack(outputs)).astype(np.float64)  # (N, C)
+        return (decoded_labels if self.info.multi_label else decoded_classes)(probabilities)
 
     # === Shapes ===
 
-    def _label(self, probabilities: np.ndarray) -> LabelPrediction | LabelsPrediction:
-        order = np.argsort(-probabilities, kind="stable")
-        named = {self.info.labels[i]: float(probabilities[i]) for i in order}
-        if self.info.multi_label:
-            return LabelsPrediction([label for label, chance in named.items() if chance > 0.5], named)
-        return LabelPrediction(*next(iter(named.items())), named)
-
-    def _choices(self, rows: Sequence[MultipleChoiceRow], advance) -> list[ChoicePrediction]:
+    def _choices(self, rows: Sequence[MultipleChoiceRow], advance) -> Decoded:
         """Each choice is scored on its own, so rows may have different numbers of them."""
         flat = [MultipleChoiceRow(row.context, (choice,)) for row in rows for choice in row.choices]
         whole = dataclasses.replace(encode_rows(flat, self.tokenizer, _WHOLE), choices=None)
@@ -132,15 +272,12 @@ class Predictor:
             return self.model.predict_on_batch({name: values[:, None] for name, values in inputs.items()})
 
         scores = np.concatenate(self._mean_outputs(whole, predict, advance))
-        predictions, first = [], 0
-        for row in rows:
-            probabilities = softmax(scores[first : first + len(row.choices)])
-            best = int(probabilities.argmax())
-            predictions.append(ChoicePrediction(best, row.choices[best], probabilities.tolist()))
-            first += len(row.choices)
-        return predictions
+        ends = np.cumsum([len(row.choices) for row in rows])
+        probabilities = [softmax(own) for own in np.split(scores, ends[:-1])]
+        best = [int(own.argmax()) for own in probabilities]
+        return Decoded(best, [float(own.max()) for own in probabilities], probabilities=probabilities)
 
-    def _tags(self, rows: Sequence[TaggingRow], advance) -> list[TagPrediction]:
+    def _tags(self, rows: Sequence[TaggingRow], advance) -> Decoded:
         rows = [TaggingRow(row.words) for row in rows]
         encoded = Encoded(rows, encode_rows(rows, self.tokenizer, _WHOLE))
         whole = encoded.features
@@ -149,33 +286,20 @@ class Predictor:
         column = text_column(whole.vocabulary)
         merged = tokens_of_windows(outputs, np.diff(whole.first.row_splits), self.info.max_length - 2, column)
         before = [np.zeros((column, tokens.shape[1]), np.float32) for tokens in merged]  # where [CLS] is
-        decoded = self.task_kind.decode(encoded, [np.concatenate(both) for both in zip(before, merged)])
-        return [
-            TagPrediction(list(row.words), [self.info.labels[tag] for tag in tags], sure)
-            for row, tags, sure in zip(rows, decoded.predictions, decoded.confidences)
-        ]
+        return self.task_kind.decode(encoded, [np.concatenate(both) for both in zip(before, merged)])
 
-    def _answers(self, rows: Sequence[QuestionRow], advance) -> list[AnswerPrediction]:
-        names = [row.id for row in rows]  # may have duplicates, but answers need unique ids
-        rows = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
-        encoded = self.task_kind.encode(rows)
-        if encoded.windows.cut_questions:
-            self._name_cut_questions(rows, names)
-        outputs = self._outputs(encoded.features, self.model.predict_on_batch, advance)
-        decoded = self.task_kind.decode(encoded, outputs)
-        predictions = []
-        for name, answer, sure in zip(names, decoded.answers, decoded.confidences, strict=True):
-            best = answer.candidates[0] if answer.text else None
-            start, end = (best.start, best.end) if best else (None, None)
-            predictions.append(AnswerPrediction(answer.text, start, end, sure, name))
-        return predictions
-
-    def _name_cut_questions(self, rows: Sequence[QuestionRow], names: list[str]) -> None:
+    def _answers(self, rows: Sequence[QuestionRow], advance) -> Decoded:
+        numbered = [QuestionRow(str(number), row.question, row.context) for number, row in enumerate(rows)]
+        encoded = self.task_kind.encode(numbered)  # given ids may have duplicates
         longest = self.task_kind.question_length
-        for name, row in zip(names, rows):
+        for row in rows if encoded.windows.cut_questions else ():
             count = len(self.tokenizer.encode(row.question))
             if count > longest:
-                self.say(f"question {name} has {count} tokens and was cut to its first {longest}, as in fine-tuning")
+                self.say(f"question {row.id} has {count} tokens and was cut to its first {longest}, as in fine-tuning")
+        outputs = self._outputs(encoded.features, self.model.predict_on_batch, advance)
+        decoded = self.task_kind.decode(encoded, outputs)
+        texts = {row.id: answer.text for row, answer in zip(rows, decoded.answers, strict=True)}
+        return Decoded(texts, decoded.confidences, answers=decoded.answers)
 
     # === Running the model ===
 

@@ -2,6 +2,6 @@
 
     bertlab train-baseline package --kind lstm --out runs/lstm
 
-`bags` and `recurrent` are kinds, `texts` has the vectors of texts and of pairs, `models` puts a kind and its output
-layer together, `words` lists the words of some rows, `storage` writes and reads a trained baseline.
+`bags` and `texts` are layers; `models` puts a kind and its output layer together, and reads a trained one; `training`
+is a whole run.
 """

@@ -5,21 +5,23 @@
 A baseline has no pre-training: its vocabulary is the words of the training rows, and every weight starts fresh.
 """
 
-import dataclasses
 import hashlib
-import json
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import keras
 import numpy as np
 
 from bertlab import checkpoints
-from bertlab.common.errors import CheckpointError, ConfigError, DataError, asked
-from bertlab.common.files import write_text
-from bertlab.data.tasks.rows import TaskData
+from bertlab.common.errors import ConfigError, DataError, asked
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, Row, TaggingRow, TaskData
 from bertlab.tokenizers.kinds import WORDPIECE
-from bertlab.training.baselines.models import Baseline, make_baseline
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
+from bertlab.tokenizers.wordpiece.encoding import Ragged
+from bertlab.training.baselines.models import Baseline, load_weights, make_baseline, save_baseline
 from bertlab.training.baselines.settings import (
     ALL_KINDS,
     BAGS,
@@ -29,16 +31,13 @@ from bertlab.training.baselines.settings import (
     BaselineConfig,
     BaselineSettings,
 )
-from bertlab.training.baselines.storage import load_weights, save_baseline
 from bertlab.training.baselines.word_vectors import WordVectors, read_word_vectors
-from bertlab.training.baselines.words import inverse_document_frequencies, texts_of, word_tokenizer
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.features.settings import FeatureSettings
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
-from bertlab.training.finetuning.task_info import TASK
-from bertlab.training.finetuning.task_kinds import Encoded
+from bertlab.training.finetuning.task_info import write_info
 from bertlab.training.finetuning.trainer import Trainer
 
 
@@ -157,18 +156,18 @@ class HeadExperiment(Experiment):
 
     def _sizes(self, settings: BaselineSettings | FeatureSettings) -> dict:
         """The fields that the configurations of both kinds of model have."""
-        shape, vocabulary = self.task_kind.info.shape, self.tokenizer.vocabulary
+        shape, vocabulary = self.group.only.info.shape, self.tokenizer.vocabulary
         around = (vocabulary.pad_id, vocabulary.cls_id, vocabulary.sep_id)  # [UNK] may be one of them, as in GPT-2
         special = (number for number in vocabulary.special_ids if number != vocabulary.unk_id or number in around)
         return {
-            "special_ids": tuple(special), "outputs": self.task_kind.model_options.get("num_labels", 1),
+            "special_ids": tuple(special), "outputs": self.group.model_options.get("num_labels", 1),
             "pair": shape in ("pair", "multiple-choice"), "tags": shape == "tagging", "units": settings.units,
             "recurrent_layers": settings.recurrent_layers, "head_dropout": settings.head_dropout,
         }  # fmt: skip
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         save_baseline(trainer.model, folder)
-        write_text(folder / TASK, json.dumps(dataclasses.asdict(self.task_kind.info), indent=1) + "\n", CheckpointError)
+        write_info(folder, self.group.only.info)
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         load_weights(trainer.model, folder)
@@ -197,9 +196,9 @@ class BaselineExperiment(HeadExperiment):
                 f"expected a baseline with a vector for each word, got {kind}, which counts words; choose another "
                 f"baseline, or leave out {asked('--word-vectors', 'word_vectors')}"
             )
-        self.kind, self.sizes, self.tokens_of = kind, settings, tokenizer
+        self.kind, self.sizes, self.tokens_of, self.task = kind, settings, tokenizer, task
         self.word_vectors, self.freeze_words = word_vectors, freeze_words
-        super().__init__(f"baseline {kind}", task, out, recipe, grid, say, metrics)
+        super().__init__(f"baseline {kind}", {task.name: task}, out, recipe, grid, say, metrics)
         self.start = STARTS[1]
 
     def _reading(self, model) -> tuple:
@@ -217,21 +216,15 @@ class BaselineExperiment(HeadExperiment):
         return tokenizer, BaselineConfig.max_tokens
 
     def _load(self, model) -> tuple[dict, BaselineConfig]:
-        self.given = None if self.word_vectors is None else self._given_vectors(self.word_vectors)
-        if self.given is not None:
+        self.given, own, file = None, self.tokenizer.vocabulary, self.word_vectors
+        if file is not None:
+            words = [token for number, token in enumerate(own.pieces) if number not in own.special_ids]
+            self.given = read_word_vectors(file, only=words)
+            if not self.given.words:
+                raise DataError(f"{file}: has no vector for any of the {len(words):,} words of {self.task.name}")
+            self._note(f"word vectors: {len(self.given.words):,} of {len(words):,} words are in {file}")
             self.sizes = self.sizes.replace(word_size=self.given.vectors.shape[1])
-        pieces = len(self.tokenizer.vocabulary)
-        return {}, BaselineConfig(self.kind, pieces, word_size=self.sizes.word_size, **self._sizes(self.sizes))
-
-    def _given_vectors(self, file: str | Path) -> WordVectors:
-        """The vectors in a file of the words of the vocabulary."""
-        own = self.tokenizer.vocabulary
-        words = [token for number, token in enumerate(own.pieces) if number not in own.special_ids]
-        given = read_word_vectors(file, only=words)
-        if not given.words:
-            raise DataError(f"{file}: has no vector for any of the {len(words):,} words of {self.task.name}")
-        self._note(f"word vectors: {len(given.words):,} of {len(words):,} words are in {file}")
-        return given
+        return {}, BaselineConfig(self.kind, len(own), word_size=self.sizes.word_size, **self._sizes(self.sizes))
 
     def identity(self) -> dict:
         own = {"sizes": self.sizes.to_dict(), "vocabulary": self.tokenizer.vocabulary.sha256}
@@ -240,17 +233,16 @@ class BaselineExperiment(HeadExperiment):
             own |= {"word_vectors": digest, "freeze_words": self.freeze_words}
         return super().identity() | own
 
-    def _encode(self, split: str) -> Encoded:
-        encoded = super()._encode(split)
-        if split == "train" and self.kind == "tfidf":
-            texts = [part for part in (encoded.features.first, encoded.features.second) if part is not None]
-            self.idf = inverse_document_frequencies(texts, self.config.vocab_size)
-        return encoded
+    @cached_property
+    def _idf(self) -> np.ndarray:
+        (train,) = self.splits["train"].values()
+        texts = [part for part in (train.features.first, train.features.second) if part is not None]
+        return inverse_document_frequencies(texts, self.config.vocab_size)
 
     def _new_model(self, policy: str) -> Baseline:
         model = make_baseline(self.config, dtype=policy)
         if self.kind == "tfidf":
-            model.bag.idf.assign(self.idf)
+            model.bag.idf.assign(self._idf)
         if self.given is not None:
             table = keras.ops.convert_to_numpy(model.words.embeddings)
             model.words.embeddings.assign(with_vectors(table, self.tokenizer.vocabulary, self.given))
@@ -267,3 +259,64 @@ def with_vectors(table: np.ndarray, vocabulary, given: WordVectors) -> np.ndarra
     table, row_of = table * (given.vectors.std() / table.std()), dict(map(reversed, enumerate(vocabulary.pieces)))
     table[[row_of[word] for word in given.words]] = given.vectors
     return table
+
+
+# === Words ===
+
+
+def word_tokenizer(
+    texts: Iterable[str], min_count: int = 2, most_words: int = 30_000, lowercase: bool = True
+) -> WordPieceTokenizer:
+    """A tokenizer whose tokens are the frequent words of some texts, the most frequent one first.
+
+    It is one of WordPiece in which no token continues a word: any other word is [UNK].
+
+    Example:
+        >>> tokenizer = word_tokenizer(["The cat sat.", "The dog sat."])
+        >>> tokenizer.tokenize("The cow sat.")
+        ['the', '[UNK]', 'sat', '.']
+    """
+    basic = BasicTokenizer(lowercase)
+    counts = Counter(word.text for text in texts for word in basic.words(text))
+    words = [word for word, count in counts.most_common(most_words) if count >= min_count]
+    return WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *words]), lowercase=lowercase)
+
+
+def texts_of(rows: Sequence[Row]) -> Iterator[str]:
+    """Every text of labelled rows without questions; the words of a tagged sentence are one text.
+
+    Example:
+        >>> from bertlab.data.tasks.rows import PairRow
+        >>> list(texts_of([PairRow("one", "two", 0)]))
+        ['one', 'two']
+    """
+    for row in rows:
+        if isinstance(row, TaggingRow):
+            yield " ".join(row.words)
+        elif isinstance(row, PairRow):
+            yield from (row.text_a, row.text_b)
+        elif isinstance(row, MultipleChoiceRow):
+            yield from (row.context, *row.choices)
+        else:
+            yield row.text
+
+
+def inverse_document_frequencies(texts: Sequence[Ragged], vocab_size: int) -> np.ndarray:
+    """ln((1 + N) / (1 + n)) + 1 for a token that n of the N texts contain. → (V,) float32.
+
+    texts: the ids of some texts, in one or several `Ragged`. The two ones in the fraction are those of a text with
+    every token, as in scikit-learn's `TfidfTransformer`.
+
+    Example:
+        >>> texts = Ragged(np.array([0, 1, 1], "int32"), np.array([0, 2, 3]))  # [0, 1] and [1]
+        >>> inverse_document_frequencies([texts], 2).astype(float).round(3).tolist()
+        [1.405, 1.0]
+    """
+    containing, number = np.zeros(vocab_size, np.int64), 0
+    for part in texts:
+        number_here = len(part.row_splits) - 1
+        of_text = np.repeat(np.arange(number_here), np.diff(part.row_splits))
+        once = np.unique(np.stack([of_text, part.values]), axis=1)[1]  # each token once in each text
+        containing += np.bincount(once, minlength=vocab_size)
+        number += number_here
+    return (np.log((1 + number) / (1 + containing)) + 1).astype("float32")

@@ -6,12 +6,17 @@ a temperature, should choose its own one: the other B − 1 are negatives (Hende
 Language Response Suggestion for Smart Reply"). A text paired with itself is read twice with different dropout (Gao et
 al. 2021, "SimCSE").
 
+The loss of a batch needs the vectors of all its texts, so a batch that is computed in parts, one after the other or on
+several devices, is read twice: first without gradients, for all vectors; then part by part, each with the gradient of
+the whole batch's loss for its own vectors (Gao et al. 2021, "Scaling Deep Contrastive Learning Batch Size under Memory
+Limited Setup"). Dropout draws the same in both readings. The parts' gradients add up to the batch's.
+
     OUT/settings.json, OUT/states/      what the folder belongs to; the last states, to resume from
     OUT/logs/                           metrics.csv and tensorboard/
     OUT/curve.png                       the loss and, with graded pairs, Spearman's correlation
     OUT/                                at the end: the encoder with its tokenizer, and results.json
 
-Letters: B pairs of a batch, T tokens, H hidden size.
+Letters: B pairs of a batch, N rows of a part, T tokens, H hidden size.
 """
 
 import dataclasses
@@ -22,6 +27,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
+from keras import ops
 
 from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
@@ -31,24 +37,95 @@ from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import write_json
 from bertlab.common.job import Job
 from bertlab.common.progress import bar
+from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.metrics import spearman
-from bertlab.data.tasks.rows import PairRow
+from bertlab.data.tasks.rows import PairRow, SentenceRow
 from bertlab.plots import tuning_curves
-from bertlab.tokenizers.wordpiece.encoding import with_specials
-from bertlab.training.contrastive.model import ROWS, ContrastiveTuner
 from bertlab.training.contrastive.settings import ContrastiveSettings
+from bertlab.training.devices.accumulation import InParts, split
 from bertlab.training.devices.distribution import data_parallel, num_replicas
 from bertlab.training.devices.failures import backend_errors
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.optimizer import finetuning_optimizer
 from bertlab.training.finetuning.results import json_values
+from bertlab.training.finetuning.trainer import inputs_of
 from bertlab.training.recipes.schedule import learning_rate_at
 from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
 from bertlab.training.runs.curves import RunFiles, save_figure
 from bertlab.training.runs.loop import Progress, TrainingLoop
+from bertlab.training.runs.metrics import FirstBadStep
 
 RESULTS, SETTINGS, STATES, LOGS, CURVE = "results.json", "settings.json", "states", "logs", "curve.png"
+ROWS, VECTORS = "rows", "vectors"  # of a batch
+
+
+def contrastive_loss(first, second, temperature: float):
+    """The mean cross-entropy of choosing each row's own partner by cosine / temperature. (B, H), (B, H) → scalar.
+
+    Example:
+        >>> vectors = ops.eye(2)
+        >>> round(float(contrastive_loss(vectors, vectors, 1.0)), 4)  # log(1 + e⁻¹)
+        0.3133
+    """
+    first, second = (ops.normalize(ops.cast(each, "float32"), axis=-1, epsilon=1e-12) for each in (first, second))
+    scores = ops.matmul(first, ops.transpose(second)) / temperature  # (B, B)
+    return -ops.mean(ops.diagonal(ops.log_softmax(scores, axis=-1)))
+
+
+class ContrastiveTuner(InParts, keras.Model):
+    """An encoder whose loss is `contrastive_loss`.
+
+    A batch has 2 B rows, first texts, then their partners, and their numbers, `rows` (2 B,).
+
+    Args:
+        backbone: the encoder.   temperature: of the loss.
+        accumulation: parts that a batch is computed in, one after the other; together they give the same update.
+    """
+
+    def __init__(self, backbone, temperature: float, accumulation: int = 1):
+        super().__init__(dtype=backbone.dtype_policy)
+        self.backbone, self.temperature, self.accumulation = backbone, temperature, accumulation
+        self.bad_step = FirstBadStep(accumulation, name="bad_step")
+        self.built = True  # every weight is made in the backbone's constructor
+
+    @property
+    def config(self):
+        """The backbone's configuration."""
+        return self.backbone.config
+
+    def call(self, batch, training=False):
+        hidden = self.backbone(inputs_of(batch, self.backbone), training=training)["sequence_output"]  # (N, T, H)
+        weights = ops.cast(batch["attention_mask"], hidden.dtype)
+        return ops.einsum("bth,bt->bh", hidden, weights) / ops.sum(weights, axis=1, keepdims=True)
+
+    def with_totals(self, batch: dict) -> dict:
+        """The batch and, for `compute_loss` on parts of it, the vectors of its rows: (2 B, H), 0 for other devices'."""
+        seeds = [variable for variable in self.non_trainable_variables if "seed" in variable.name]
+        before = [ops.copy(seed) for seed in seeds]
+        parts = split(batch, self.accumulation)
+        vectors = [
+            ops.cast(self({name: values[k] for name, values in parts.items()}, training=True), "float32")
+            for k in range(self.accumulation)
+        ]
+        for seed, value in zip(seeds, before):
+            seed.assign(value)
+        rows = ops.reshape(parts[ROWS], (-1, 1))
+        everything = ops.concatenate(vectors, axis=0)
+        zeros = ops.zeros((ops.shape(rows)[0] * num_replicas(), ops.shape(everything)[1]), "float32")
+        return {**batch, VECTORS: ops.stop_gradient(ops.scatter_update(zeros, rows, everything))}
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        """The loss of a batch; of a part, with the gradient for its rows, its part of the loss."""
+        if VECTORS not in x:
+            loss = contrastive_loss(*ops.split(y_pred, 2), self.temperature)
+        else:
+            vectors = ops.scatter_update(x[VECTORS], x[ROWS][:, None], ops.cast(y_pred, "float32"))
+            loss = contrastive_loss(*ops.split(vectors, 2), self.temperature)
+            others = 1 - 1 / (self.accumulation * num_replicas())
+            loss = loss - ops.stop_gradient(loss) * others  # the parts' losses, too, add up to the batch's
+        self.bad_step.update_state(loss)
+        return loss
 
 
 @dataclass(frozen=True)
@@ -133,10 +210,13 @@ class _Run:
         if self.backbone.pooler is not None:
             self.backbone.pooler.trainable = False  # the vectors do not come from it
         self.limit = min(settings.max_length, self.backbone.config.max_tokens)
-        texts = [text for row in pairs for text in (row.text_a, row.text_b)]
-        encoded = self.tokenizer.encode_batch(texts).to_list()
-        self.rows = [with_specials(self.tokenizer.vocabulary, ids[: self.limit - 2]) for ids in encoded]
-        self.together = _pairs_together(settings, len(pairs))
+        texts = [SentenceRow(text) for row in pairs for text in (row.text_a, row.text_b)]
+        self.features, self.pairs = encode_rows(texts, self.tokenizer, self.limit), len(pairs)
+        parts = settings.accumulation * settings.devices
+        together = min(settings.batch_size, len(pairs))  # pairs of a batch
+        self.together = together - together % parts
+        if self.together < 2:
+            raise ConfigError(f"expected at least {max(parts, 2)} pairs for {parts} parts of a batch, got {len(pairs)}")
         self.per_epoch = len(pairs) // self.together
 
     def train(self) -> _Progress:
@@ -185,18 +265,12 @@ class _Run:
         `rows` (2 B,) numbers them.
         """
         epoch, number = divmod(step, self.per_epoch)
-        order = np.random.default_rng((self.settings.seed, epoch)).permutation(len(self.rows) // 2)
+        order = np.random.default_rng((self.settings.seed, epoch)).permutation(self.pairs)
         chosen = order[number * self.together : (number + 1) * self.together]
-        rows = [self.rows[2 * pair + side] for side in (0, 1) for pair in chosen]
-        length = padded_length(max(map(len, rows)), self.limit)
-        vocabulary = self.tokenizer.vocabulary
-        ids = np.full((len(rows), length), self.backbone.config.pad_token_id, "int32")
-        mask, segments = np.zeros_like(ids), np.zeros_like(ids)
-        for index, row in enumerate(rows):
-            ids[index, : len(row)], mask[index, : len(row)] = row, 1
-            segments[index, len(row) - 1] = 2 if vocabulary.cls_last else 0
-        return {"input_ids": ids, "attention_mask": mask, "token_type_ids": segments,
-                ROWS: np.arange(len(rows), dtype="int32")}  # fmt: skip
+        indices = np.concatenate([2 * chosen, 2 * chosen + 1])
+        length = padded_length(int(self.features.lengths[indices].max()), self.limit)
+        inputs, _ = self.features.batch(indices, length)
+        return inputs | {ROWS: np.arange(len(indices), dtype="int32")}
 
     def _judge(self) -> float | None:
         """Spearman's correlation of the cosines with the grades; None without graded pairs."""
@@ -213,16 +287,6 @@ class _Run:
         write_json(self.out / RESULTS, json_values(dataclasses.asdict(result)))
         remove_states(self.out / STATES)
         return result
-
-
-def _pairs_together(settings: ContrastiveSettings, pairs: int) -> int:
-    """The pairs of a batch: as many as there are, if those are fewer. Raises ConfigError if they cannot be divided."""
-    parts = settings.accumulation * settings.devices
-    together = min(settings.batch_size, pairs)
-    together -= together % parts
-    if together < 2:
-        raise ConfigError(f"expected at least {max(parts, 2)} pairs for {parts} parts of a batch, got {pairs}")
-    return together
 
 
 def _check(pairs, graded, config) -> None:

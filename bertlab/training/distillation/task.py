@@ -34,7 +34,7 @@ from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import load_info
-from bertlab.training.finetuning.task_kinds import Encoded, TaskInfo, task_kind_of
+from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
 from bertlab.training.finetuning.trainer import FineTuner
 from bertlab.training.runs.start import TrainedWeights
 from bertlab.training.runs.vocabularies import treatment
@@ -96,10 +96,10 @@ class TaskDistillation(Experiment):
         if not isinstance(self.student, Size):
             _check_tokenizers(self.student, self.teacher_folder)
         start = self.teacher_folder if isinstance(self.student, Size) else self.student
-        super().__init__(start, task, out, recipe, {}, say)
-        if kind_of(self.teacher) != self.task_kind.model_kind:
+        super().__init__(start, {task.name: task}, out, recipe, {}, say)
+        if kind_of(self.teacher) != self.group.model_kind:
             raise CheckpointError(
-                f"{self.teacher_folder}: expected a teacher with a head for {self.task_kind.model_kind}, got one for "
+                f"{self.teacher_folder}: expected a teacher with a head for {self.group.model_kind}, got one for "
                 f"{kind_of(self.teacher)}; choose a model that is fine-tuned on {task.name}"
             )
         if self.layers:
@@ -115,7 +115,7 @@ class TaskDistillation(Experiment):
             self.start = STARTS[1]
             return {}, config
         self._note("the student starts from layers of the teacher")
-        student = model_class(self.task_kind.model_kind)(config, **self.task_kind.model_options)
+        student = model_class(self.group.model_kind)(config, **self.group.model_options)
         start_from(student, self.teacher)
         return {path: ops.convert_to_numpy(variable) for path, variable in variables_of(student).items()}, config
 
@@ -143,17 +143,18 @@ class TaskDistillation(Experiment):
         teacher = checkpoints.load(self.teacher_folder, padded_vocabulary=True, dtype=policy)
         return LayerTuner(teacher, self.distillation, *arguments)
 
-    def _all_runs(self, trainers, train: Encoded, dev: Encoded, callbacks):
-        if not self.layers:
-            info, identity = self.task_kind.info, self.identity()
-            limit = min(info.max_length, self.teacher.config.max_tokens)
-            # All that decides the teacher's outputs: its weights, the rows, and how they are cut.
-            made_from = f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
-            with bar("Reading of the teacher", len(train.features)) as running:
-                kept = self.out / KEPT, made_from
-                taught = taught_rows(self.teacher, train.features, limit, *kept, running.advance)
-            train = dataclasses.replace(train, features=taught)
-        return super()._all_runs(trainers, train, dev, callbacks)
+    def _prepare(self) -> None:
+        if self.layers:
+            return
+        info, identity = self.group.only.info, self.identity()
+        ((name, rows),) = self.splits["train"].items()
+        limit = min(info.max_length, self.teacher.config.max_tokens)
+        # All that decides the teacher's outputs: its weights, the rows, and how they are cut.
+        made_from = f"{identity['teacher']} {identity['rows']} {info.max_length} {info.stride} {limit}"
+        with bar("Reading of the teacher", len(rows.features)) as running:
+            kept = self.out / KEPT, made_from
+            taught = taught_rows(self.teacher, rows.features, limit, *kept, running.advance)
+        self.splits["train"] = {name: dataclasses.replace(rows, features=taught)}
 
 
 def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:

@@ -68,8 +68,9 @@ class VectorFolder:
     """
 
     def __init__(self, path: str | Path, source: dict, splits: dict[str, Features], width: int, limit: int):
-        self.path, self.width, self.limit = Path(path), width, limit
-        self.splits = splits
+        self.path, self.width, self.limit, self.splits = Path(path), width, limit, splits
+        # The texts alone, one sequence for each choice.
+        self.sequences = {name: Features(own.vocabulary, own.first, own.second) for name, own in splits.items()}
         rows = {}
         for name, features in splits.items():
             digest = hashlib.sha256()
@@ -85,11 +86,15 @@ class VectorFolder:
         Also for too small a disk.
         """
         self._check_source()
-        missing = {name: features for name, features in self.splits.items() if not self._file(name).exists()}
+        missing = [name for name in self.splits if not self._file(name).exists()]
         if missing and (self.path / _LOCK).exists():
             with self._alone():
                 pass
-        needed = sum(self._bytes_needed(name, features) for name, features in missing.items())
+        needed = 0  # bytes, besides those that an earlier start has written
+        for name in missing:
+            whole, growing = int(self.sequences[name].lengths.sum()) * self.width * 4, _growing(self._file(name))
+            written = getattr(growing.stat(), "st_blocks", 0) * 512 if growing.exists() else 0  # Windows has none
+            needed += max(0, whole - written)
         exists = next(parent for parent in (self.path.absolute(), *self.path.absolute().parents) if parent.exists())
         free = shutil.disk_usage(exists).free
         if needed > free:
@@ -109,9 +114,9 @@ class VectorFolder:
             self._check_source()  # another start may have filled it since `check`
             if not complete:
                 self._work.begin()
-            total = sum(len(_lengths(features)) for features in self.splits.values())
+            total = sum(len(own) for own in self.sequences.values())
             with bar("Reading the frozen model", total) as running:
-                return {name: self._filled(name, features, read, running) for name, features in self.splits.items()}
+                return {name: self._filled(name, read, running) for name in self.splits}
 
     def _alone(self):
         """Makes the folder and takes its lock, until the end of a `with` or of the process."""
@@ -131,19 +136,19 @@ class VectorFolder:
         if self._work.found() is not None or any(self.path.glob("*.npy")):
             self._work.check()
 
-    def _filled(self, name: str, features: Features, read, running) -> FeaturesWithVectors:
-        file, lengths = self._file(name), _lengths(features)
+    def _filled(self, name: str, read, running) -> FeaturesWithVectors:
+        file, lengths = self._file(name), self.sequences[name].lengths
         splits = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         if file.exists():
             running.advance(len(lengths))
         else:
-            self._compute(file, _sequences(features), splits, read, running)
+            self._compute(file, self.sequences[name], splits, read, running)
         array = np.load(file, mmap_mode="r")
         if array.shape != (splits[-1], self.width):
             raise ConfigError(
                 f"{file}: expected vectors of shape {(int(splits[-1]), self.width)}, got {array.shape}; delete it"
             )
-        return FeaturesWithVectors(features, array, splits)
+        return FeaturesWithVectors(self.splits[name], array, splits)
 
     def _compute(self, file: Path, sequences: Features, splits: np.ndarray, read, running) -> None:
         """Similar lengths together, from where an earlier start was stopped."""
@@ -168,12 +173,6 @@ class VectorFolder:
         os.replace(growing, file)
         note.unlink(missing_ok=True)
 
-    def _bytes_needed(self, name: str, features: Features) -> int:
-        """The bytes that are needed on the disk, besides those that an earlier start has written."""
-        whole, growing = int(_lengths(features).sum()) * self.width * 4, _growing(self._file(name))
-        written = getattr(growing.stat(), "st_blocks", 0) * 512 if growing.exists() else 0  # Windows has no st_blocks
-        return max(0, whole - written)
-
     def _file(self, name: str) -> Path:
         return self.path / f"{name}.npy"
 
@@ -181,13 +180,3 @@ class VectorFolder:
 def _growing(file: Path) -> Path:
     """The name of a file as long as it is not complete."""
     return file.with_suffix(".partial.npy")
-
-
-def _sequences(features: Features) -> Features:
-    """The texts alone, one sequence for each choice."""
-    return Features(features.vocabulary, features.first, features.second)
-
-
-def _lengths(features: Features) -> np.ndarray:
-    """Tokens of each sequence, with its special tokens: (S,)."""
-    return _sequences(features).lengths

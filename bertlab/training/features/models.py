@@ -1,15 +1,22 @@
 """The vectors of a frozen model, the head that reads them, and both together, which read raw rows.
 
+In a folder, features.json and features.safetensors are the head, and encoder/ is the frozen model with its tokenizer, a
+checkpoint that every command reads.
+
 Letters: B batch, T tokens, H hidden size, W numbers of a token's vector, K layers, C outputs.
 """
+
+from pathlib import Path
 
 import keras
 from keras import ops
 
+from bertlab import checkpoints
 from bertlab.analysis.vectors import LayerChoice
-from bertlab.checkpoints.opening import FEATURES
+from bertlab.checkpoints.opening import BASELINE, FEATURES, FROZEN
+from bertlab.common.errors import CheckpointError
 from bertlab.layers.scalar_mix import ScalarMix
-from bertlab.training.baselines.models import Baseline, TokenVectors
+from bertlab.training.baselines.models import Baseline, TokenVectors, load_baseline, load_weights, read_config
 from bertlab.training.baselines.texts import words_only
 from bertlab.training.features.settings import MIX, FeatureConfig
 
@@ -112,3 +119,22 @@ class FeatureModel(Baseline):
 
     def logits(self, inputs, training):
         return self.head(inputs | {VECTORS: self.reader(inputs)}, training=training)
+
+
+def load_trained(folder: str | Path) -> tuple[Baseline, Path] | None:
+    """A baseline, or a frozen model with its head, and the folder of its tokenizer; None for a folder without either.
+
+    Raises CheckpointError for files that cannot be used.
+    """
+    folder = Path(folder)
+    if (folder / BASELINE).exists():
+        return load_baseline(folder), folder
+    if not (folder / FEATURES).exists():
+        return None
+    head = FeatureHead(read_config(folder, FeatureHead))
+    load_weights(head, folder)
+    frozen = checkpoints.load(folder / FROZEN, "encoder", padded_vocabulary=True)
+    wanted, found = head.config.hidden_size, frozen.config.hidden_size
+    if wanted != found:
+        raise CheckpointError(f"{folder / FROZEN}: expected vectors of {wanted} numbers, got {found}; restore it")
+    return FeatureModel(frozen, head), folder / FROZEN

@@ -23,7 +23,6 @@ from bertlab.training.features.models import FeatureHead, VectorReader
 from bertlab.training.features.settings import RECIPES, FeatureConfig, FeatureSettings, layers_of
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.training.finetuning.task_kinds import Encoded
 from bertlab.training.finetuning.trainer import Trainer
 
 VECTORS_FOLDER = "vectors"
@@ -85,8 +84,9 @@ class FeatureExperiment(HeadExperiment):
     def __init__(self, settings: FeatureSettings, vectors, model, task, out, recipe, grid, say, metrics=None):
         self.check_trainable(task, recipe, "features", "features are those of a model that is not trained")
         self.feature_settings, self.kept = settings, Path(vectors or out / VECTORS_FOLDER)
-        self.encoded: dict[str, Encoded] = {}
-        super().__init__(model, task, out, recipe, grid, say, metrics)
+        super().__init__(model, {task.name: task}, out, recipe, grid, say, metrics)
+        check_replaceable(out / FROZEN, self.model_name, f"../{FEATURES}")  # which is written before it
+        self.trained_name = f"{self.model_name}, features {settings.layers}, {settings.head}"
 
     def _load(self, model) -> tuple[dict, FeatureConfig]:
         self.frozen = checkpoints.load(model, "encoder", padded_vocabulary=True)
@@ -96,38 +96,27 @@ class FeatureExperiment(HeadExperiment):
         own = (config.hidden_size, layers, combine, settings.head)
         return {}, FeatureConfig(*own, max_tokens=config.max_tokens, **self._sizes(settings))
 
-    @property
-    def trained_name(self) -> str:
-        return f"{self.model_name}, features {self.feature_settings.layers}, {self.feature_settings.head}"
-
     def identity(self) -> dict:
         return super().identity() | self.digests | {"features": self.feature_settings.to_dict()}
 
-    def _check_replaceable(self) -> None:
-        super()._check_replaceable()
-        check_replaceable(self.out / FROZEN, self.model_name, f"../{FEATURES}")  # which is written before it
-
     # === The vectors ===
-
-    def _encode(self, split: str) -> Encoded:
-        self.encoded[split] = super()._encode(split)
-        return self.encoded[split]
 
     def _begin(self, work) -> None:
         config = self.config
         source = self.digests | {"layers": config.layers, "combine": config.choice.combine}
-        splits = {name: encoded.features for name, encoded in self.encoded.items()}
-        self.vectors = VectorFolder(self.kept, source, splits, config.width, self.task_kind.info.max_length)
+        features = {split: own.features for split, rows in self.splits.items() for own in rows.values()}
+        self.vectors = VectorFolder(self.kept, source, features, config.width, self.group.max_length)
         self.vectors.check()
         super()._begin(work)
 
-    def _prepared(self, *splits: Encoded | None) -> tuple[Encoded | None, ...]:
+    def _prepare(self) -> None:
         reader = VectorReader(self.frozen, self.config.choice)
         reader.compile()
         with backend_errors():
             filled = self.vectors.filled(reader.predict_on_batch)
-        with_vectors = [dataclasses.replace(self.encoded[name], features=filled[name]) for name in self.encoded]
-        return (*with_vectors, *splits[len(with_vectors) :])  # without test rows the last is None
+        for split, features in filled.items():
+            ((name, own),) = self.splits[split].items()
+            self.splits[split] = {name: dataclasses.replace(own, features=features)}
 
     # === The model ===
 

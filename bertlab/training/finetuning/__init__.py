@@ -9,25 +9,16 @@
 The names below are imported when first used: settings can be read without loading a backend.
 """
 
-import importlib
+from bertlab.common.lazy import imported_when_used
 
-_HOMES = {
-    name: f"bertlab.training.{module}"
-    for module, names in {
-        "finetuning.settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
-        "finetuning.experiment": ("finetune",),
-        "finetuning.multi_task": ("finetune_tasks",),
-        "baselines.training": ("baseline_recipe", "train_baseline"),
-        "features.training": ("feature_recipe", "train_features"),
-        "finetuning.results": ("FineTuningResult", "RunResult"),
-        "finetuning.task_kinds": ("task_kind_of",),
-    }.items()
-    for name in names
-}
-__all__ = list(_HOMES)
-
-
-def __getattr__(name):
-    if name in _HOMES:
-        return getattr(importlib.import_module(_HOMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__all__, __getattr__ = imported_when_used(
+    __name__,
+    {
+        "bertlab.training.finetuning.settings": ("PUBLISHED_GRID", "STARTS", "Recipe"),
+        "bertlab.training.finetuning.experiment": ("finetune", "finetune_tasks"),
+        "bertlab.training.baselines.training": ("baseline_recipe", "train_baseline"),
+        "bertlab.training.features.training": ("feature_recipe", "train_features"),
+        "bertlab.training.finetuning.results": ("FineTuningResult", "RunResult"),
+        "bertlab.training.finetuning.task_kinds": ("task_kind_of",),
+    },
+)

@@ -4,6 +4,11 @@ Every batch has as many rows as the others and one of a few lengths. The last, i
 is filled up with copies of a row: they carry no target, so that no loss sees them, and their outputs are thrown away.
 No row is lost in training, evaluation or prediction.
 
+Of several tasks, each batch has rows of one, in a drawn order. An epoch has as many batches as all tasks together have.
+A task with n batches gets a number that is proportional to n^a: with a = 1 every row is read once, as where the tasks'
+batches are put together and shuffled (Liu et al. 2019, "Multi-Task Deep Neural Networks", algorithm 1); with a = 0.5
+small tasks are read more often (Stickland and Murray 2019, "BERT and PALs", section 4); with a = 0 all tasks equally.
+
 Letters: N rows, B rows of a batch, T tokens.
 """
 
@@ -15,6 +20,7 @@ import numpy as np
 from bertlab.data.tasks.alignment import IGNORED
 from bertlab.data.tasks.features import Batch, Features
 
+TASK = "task:"  # + the task's name: the key of an array in a batch of several tasks: the task of its rows
 LENGTHS = (16, 32, 64, 128, 192, 256, 384, 512)  # T of a batch is the first that its longest row fits
 
 
@@ -35,11 +41,53 @@ def full_batch(features: Features, indices: np.ndarray, batch_size: int, limit: 
     return inputs, targets
 
 
-def batches_by_length(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
-    """Epoch after epoch, every row once, rows of similar length together; the same seed gives the same batches."""
-    for epoch in count(1):
-        indices = features.batch_indices(batch_size, shuffle_seed=seed * 1000 + epoch, bucket=True)
-        yield (full_batch(features, batch, batch_size, limit) for batch in indices)
+def shares(features: dict[str, Features], batch_size: int, exponent: float) -> dict[str, int]:
+    """The number of batches of each task in an epoch, at least one each. features: of each task, something with N rows.
+
+    Example:
+        >>> shares({"large": range(90), "small": range(10)}, batch_size=1, exponent=0.5)
+        {'large': 75, 'small': 25}
+    """
+    batches = {name: -(-len(own) // batch_size) for name, own in features.items()}
+    total, powers = sum(batches.values()), {name: n**exponent for name, n in batches.items()}
+    exact = {name: total * power / sum(powers.values()) for name, power in powers.items()}
+    found = {name: max(1, int(value)) for name, value in exact.items()}
+    for name in sorted(exact, key=lambda name: int(exact[name]) - exact[name])[: max(0, total - sum(found.values()))]:
+        found[name] += 1  # the largest remainders
+    return found
+
+
+def batches_by_length(
+    features: dict[str, Features], batch_size: int, limit: int, seed: int, exponent: float = 1.0
+) -> Iterator[Iterator[Batch]]:
+    """Epoch after epoch, rows of similar length together; the same seed gives the same batches.
+
+    features: by task. A task whose rows are used up begins again in another order. Of several, a batch names its task.
+    """
+    per_epoch = shares(features, batch_size, exponent)
+    names = np.repeat(list(per_epoch), list(per_epoch.values())).tolist()
+
+    def one_epoch(epoch: int) -> Iterator[Batch]:
+        rows = {name: _indices(features[name], batch_size, seed, epoch * read) for name, read in per_epoch.items()}
+        for number in np.random.default_rng([seed, epoch]).permutation(len(names)):
+            name = names[number]
+            inputs, targets = full_batch(features[name], next(rows[name]), batch_size, limit)
+            yield (inputs | task_key(name, batch_size) if len(features) > 1 else inputs), targets
+
+    return map(one_epoch, count())
+
+
+def _indices(features: Features, batch_size: int, seed: int, first: int) -> Iterator[np.ndarray]:
+    """The rows of each batch of a task from batch `first` on, counted from 0 over all passes over its rows."""
+    passes, first = divmod(first, -(-len(features) // batch_size))
+    for number in count(passes + 1):
+        yield from features.batch_indices(batch_size, shuffle_seed=seed * 1000 + number, bucket=True)[first:]
+        first = 0
+
+
+def task_key(name: str, rows: int) -> dict[str, np.ndarray]:
+    """The array that names the task of a batch, beside its inputs."""
+    return {TASK + name: np.zeros(rows, np.int32)}
 
 
 def batches_as_fit(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
@@ -58,20 +106,10 @@ def batches_as_fit(features: Features, batch_size: int, limit: int, seed: int) -
         yield (full_batch(features, order[start : start + batch_size], batch_size, limit) for start in starts)
 
 
-EPOCHS = {"length": batches_by_length, "fit": batches_as_fit}  # by a recipe's row_order
-
-
-def ignore(rows: int) -> None:
-    """The function to call after each batch if nobody wants to know the number of rows."""
-
-
 def outputs_of(
-    predict: Callable,
-    features: Features,
-    batch_size: int,
-    limit: int,
-    advance: Callable[[int], None] = ignore,
-) -> list:
+    predict: Callable, features: Features, batch_size: int, limit: int,
+    advance: Callable[[int], None] = lambda rows: None,
+) -> list:  # fmt: skip
     """The model's output for each row, in the order of the rows, as float32.
 
     predict: inputs of a batch → an array (B, …), or a dict of such arrays; a list of N arrays or dicts is returned. An

@@ -1,5 +1,7 @@
 """`finetune`: a task, a pre-trained model and a folder in; the best model of all runs and everything about it out.
 
+`finetune_tasks` does the same with several tasks, and a head for each on one encoder.
+
     OUT/settings.json         what the folder belongs to; other settings are refused
     OUT/runs/NAME.json        a finished run, which is not done again when the command is repeated
     OUT/runs/NAME.states/     the last states of the run that is going on, to resume from
@@ -7,6 +9,7 @@
     OUT/                      at the end: the best model with its tokenizer and task.json, results.json, then
                               predictions/, errors.tsv, confusion.png, curves.png
     OUT/test/                 the judgement on the test rows, if they have labels
+    OUT/tasks/NAME/           predictions/, errors.tsv, confusion.png, curves.png and test/ of each of several tasks
 
 Everything that can be refused is refused before the folder is touched. The weights of a run are on disk before its JSON
 file is, and those of a run that is no longer the best are deleted after that: whenever the process is killed, the
@@ -27,7 +30,7 @@ from bertlab import checkpoints
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.checkpoints.native import weights_digest
 from bertlab.checkpoints.saving import check_replaceable, format_of
-from bertlab.common.errors import CheckpointError, DataError, TrainingError
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.common.files import read_json, write_json
 from bertlab.common.job import Job
 from bertlab.common.progress import bar
@@ -39,20 +42,26 @@ from bertlab.training.devices.memory import check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
-from bertlab.training.finetuning.checks import check_choices, class_weights, digest_rows
-from bertlab.training.finetuning.judgement import has_answers, is_labelled, judged_test
-from bertlab.training.finetuning.mistakes import nothing_found
-from bertlab.training.finetuning.outputs import write_outputs
 from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run, run_name
 from bertlab.training.finetuning.settings import STARTS, Recipe
+from bertlab.training.finetuning.task_group import TaskGroup
 from bertlab.training.finetuning.task_info import save_finetuned
-from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
-from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
+from bertlab.training.finetuning.task_kinds import Decoded, Encoded
+from bertlab.training.finetuning.trainer import (
+    FineTuner,
+    MultiTaskTuner,
+    Run,
+    Trainer,
+    rows_in,
+    rows_read,
+    steps_in,
+    trained_parameters,
+)
 from bertlab.training.runs.callbacks import ProgressLines
 from bertlab.training.runs.curves import RunFiles
 from bertlab.training.runs.state import value_of
 
-RESULTS, SETTINGS, TEST = "results.json", "settings.json", "test"
+RESULTS, SETTINGS = "results.json", "settings.json"
 STATES, LOGS = ".states", "logs"
 
 
@@ -98,47 +107,88 @@ def finetune(
     """
     recipe = recipe or Recipe()
     with data_parallel(recipe.devices):
-        experiment = Experiment(model, task, Path(out), recipe, grid or {}, say, metrics)
+        experiment = Experiment(model, {task.name: task}, Path(out), recipe, grid or {}, say, metrics)
+        return experiment.run(callbacks, on_begin, memory_check)
+
+
+def finetune_tasks(
+    model: str | Path,
+    tasks: Sequence[TaskData],
+    out: str | Path,
+    recipe: Recipe | None = None,
+    grid: dict[str, tuple] | None = None,
+    say: Callable[[str], None] = lambda text: None,
+    *,
+    layers: dict[str, int] | None = None,
+    callbacks: Sequence = (),
+    on_begin: Callable[[], object] = lambda: None,
+    memory_check: bool = True,
+) -> FineTuningResult:
+    """Fine-tunes one encoder on several tasks and writes the best of all runs, and its results, into a folder.
+
+    Each batch has rows of one task, and its loss is that of this task; the weights that only other tasks use get a
+    gradient of 0. A model is chosen by the mean of the tasks' first metrics on the development rows.
+
+    Args:
+        tasks: from `load_task`, each with a name of its own.
+        layers: task → the number of layers below its head; all where a task is left out.
+        The others are those of `finetune`; `recipe.task_sampling` says how often each task is read. Metrics in the
+        result are called TASK/METRIC, and the first is the mean of the tasks' first ones.
+
+    Raises DataError for fewer than two tasks or two of one name, ConfigError for a task or layer that is not there;
+    besides these what `finetune` raises.
+
+    Example:
+        from bertlab.data.tasks.load import load_task
+        from bertlab.predict import Predictor
+
+        result = finetune_tasks("bertlab-mini", [load_task("package"), load_task("code-words")], "runs/both")
+        print(result.summary())
+        predictor = Predictor.load("runs/both", task="code-words")
+    """
+    recipe, layers = recipe or Recipe(), layers or {}
+    names = [task.name.replace("/", "-") for task in tasks]
+    if len(names) < 2:
+        raise DataError(f"expected at least two tasks, got {len(names)}; `finetune` trains on one")
+    if len(set(names)) < len(names):
+        raise DataError(f"expected tasks with different names, got {', '.join(names)}")
+    if unknown := sorted(set(layers) - set(names)):
+        raise ConfigError(f"layers: expected names among {', '.join(names)}; got {unknown[0]!r}")
+    if recipe.row_order != "length":
+        raise ConfigError(f"row_order: expected 'length' with several tasks, got {recipe.row_order!r}")
+    with data_parallel(recipe.devices):
+        own = dict(zip(names, tasks))
+        experiment = Experiment(model, own, Path(out), recipe, grid or {}, say, layers=layers)
         return experiment.run(callbacks, on_begin, memory_check)
 
 
 class Experiment:
-    """The arguments of `finetune`, and what follows from them."""
+    """The arguments of `finetune` or `finetune_tasks`, and what follows from them. tasks, layers: by the task's name.
 
-    trainer_class = Trainer
+    Rows and predictions are dicts by task, of a single task too (see `TaskGroup`).
+    """
 
-    def __init__(self, model, task: TaskData, out: Path, recipe: Recipe, grid: dict, say, metrics=None):
-        self._check(task)
-        self.task, self.out, self.recipe, self.grid, self.say = task, out, recipe, grid, say
+    def __init__(
+        self, model, tasks: dict[str, TaskData], out: Path, recipe: Recipe, grid, say, metrics=None, layers=None
+    ):
+        for task in tasks.values():
+            check_rows(task)
+        self.out, self.recipe, self.grid, self.say = out, recipe, grid, say
         self.precision = resolve_precision(recipe.precision)
         self.settings = recipe.grid(grid)
         self.start = STARTS[0]  # of the runs whose best model is kept
         self.notes: list[str] = []
-        self.model_name = str(model)
+        self.model_name = self.trained_name = str(model)  # the second: in results.json
         self.tokenizer, longest = self._reading(model)
-        max_length = recipe.max_length
-        if max_length > longest:
-            max_length = longest
+        max_length = min(recipe.max_length, longest)
+        if max_length < recipe.max_length:
             self._note(f"max_length is {max_length}, the model's own longest row, instead of {recipe.max_length}")
-        self.task_kind = self._task_kind(max_length, metrics)
-        self.task_kind.check_best(task.validation)
+        self.group = TaskGroup(tasks, self.tokenizer, recipe, max_length, layers, metrics)
         self.encoder_weights, self.config = self._load(model)
-
-    def _check(self, task: TaskData) -> None:
-        check_rows(task)
-
-    def _task_kind(self, max_length: int, metrics: dict | None):
-        info = TaskInfo.of(self.task, max_length, min(self.recipe.stride, max_length))
-        return task_kind_of(info, self.tokenizer, metrics, self.recipe.best)
 
     def _reading(self, model) -> tuple:
         """The tokenizer, and the length of the longest row that the model reads."""
         return checkpoints.load_tokenizer(model), checkpoints.read_config(model).max_tokens
-
-    @property
-    def trained_name(self) -> str:
-        """The name of the trained model in results.json."""
-        return self.model_name
 
     def _note(self, text: str) -> None:
         self.notes.append(text)
@@ -146,8 +196,8 @@ class Experiment:
 
     def _load(self, model) -> tuple[dict[str, np.ndarray], object]:
         """The encoder's weights by path, and the configuration. A pooler may be missing: MLM-only models have none."""
-        kind, options = self.task_kind.model_kind, self.task_kind.model_options
-        loaded = checkpoints.load(model, kind, fresh_head=True, strict=False, padded_vocabulary=True, **options)
+        options = {"fresh_head": True, "strict": False, "padded_vocabulary": True} | self.group.model_options
+        loaded = checkpoints.load(model, self.group.model_kind, **options)
         missing = loaded.load_report.missing
         if [path for path in missing if not path.startswith("backbone/pooler/")]:
             raise CheckpointError(
@@ -166,44 +216,43 @@ class Experiment:
     # === Runs ===
 
     def run(self, callbacks: Sequence, on_begin: Callable[[], object], memory_check: bool) -> FineTuningResult:
-        self._check_replaceable()
+        check_replaceable(self.out, self.model_name, SETTINGS)
         defaults = dataclasses.asdict(Recipe()) | {"backend": "tensorflow"}  # of folders that are older than a setting
         job = Job(self.out, SETTINGS, self.identity(), defaults=defaults)
-        if self._has_runs():
+        finished, runs = self.out / RESULTS, self.out / "runs"
+        ended = (RunResult.load(file).diverged is None for file in runs.glob("*.json"))
+        if finished.exists() or any(runs.glob(f"*{STATES}/state-*")) or any(ended):  # what came out of another start
             job.check()
-        finished = self.out / RESULTS
         if finished.exists():
             result = FineTuningResult.from_dict(read_json(finished))
             if not self._weights(result.best).exists():
                 return result
-        train, dev = self._encode("train"), self._encode("validation")
-        test = self._encode("test") if self.task.test else None
-        self._check_choices({"train": train, "validation": dev, "test": test})
+        self.splits = self.group.encode(self._note)
         if memory_check:
-            self.check_memory(train)
+            self._check_memory(self.splits["train"])
         trainers = self._trainers()
         self._begin(job)
         on_begin()
-        train, dev, test = self._prepared(train, dev, test)
-        runs = self._all_runs(trainers, train, dev, callbacks)
-        result = self._finish(trainers[self.start], runs, dev, test)
-        self._drop_weights(result.best)
+        self._prepare()
+        result = self._finish(trainers[self.start], self._all_runs(trainers, callbacks))
+        kept = self._weights(result.best)  # by now in the folder itself
+        dropped = kept.with_name(kept.name + ".dropped")  # by their name they are gone at once or not at all
+        os.replace(kept, dropped)
+        shutil.rmtree(dropped, ignore_errors=True)
         return result
 
-    def _check_replaceable(self) -> None:
-        check_replaceable(self.out, self.model_name, SETTINGS)
-
-    def check_memory(self, train: Encoded) -> None:
+    def _check_memory(self, train: dict[str, Encoded]) -> None:
         """Raises ConfigError, with advice, when an update of the largest batch does not fit into the free memory."""
         recipe = self.recipe
         rows = max(setting.batch_size for setting in self.settings) // recipe.devices
-        tokens = padded_length(int(train.features.lengths.max()), self.task_kind.max_length)
-        sequences = train.features.choices or 1  # in a row
-        free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
-        check_memory(
-            self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences,
-            frozen=recipe.lora_rank is not None and not recipe.from_scratch,
-        )  # fmt: skip
+        frozen = recipe.lora_rank is not None and not recipe.from_scratch
+        for features in (own.features for own in train.values()):
+            tokens = padded_length(int(features.lengths.max()), self.group.max_length)
+            sequences = features.choices or 1  # in a row
+            free = self._free_memory(rows // recipe.accumulation * sequences, tokens)
+            check_memory(
+                self.config, rows, tokens, None, self.precision, recipe.accumulation, free, sequences, frozen=frozen
+            )
 
     def _free_memory(self, rows: int, tokens: int) -> int | None:
         """The bytes that an update may take; None if that is not known. rows, tokens: read together."""
@@ -213,19 +262,10 @@ class Experiment:
         """All that decides the results of the runs."""
         recipe = {name: value for name, value in dataclasses.asdict(self.recipe).items() if name != "interval"}
         return {
-            "model": self.model_name, "weights": weights_digest(self.encoder_weights), "task": self.task.name,
-            "rows": self._rows_digest(), "grid": self.grid, **recipe, "precision": self.precision,
-            "backend": keras.backend.backend(),
-        }  # fmt: skip
-
-    def _rows_digest(self) -> str:
-        return digest_rows(self.task)
-
-    def _has_runs(self) -> bool:
-        """Whether anything came out of an earlier start."""
-        runs = (RunResult.load(file) for file in (self.out / "runs").glob("*.json"))
-        states = any((self.out / "runs").glob(f"*{STATES}/state-*"))
-        return (self.out / RESULTS).exists() or states or any(run.diverged is None for run in runs)
+            "model": self.model_name, "weights": weights_digest(self.encoder_weights),
+            "task": "+".join(self.group.tasks), "rows": self.group.digests(), "grid": self.grid, **recipe,
+            "precision": self.precision, "backend": keras.backend.backend(),
+        } | ({"layers": self.group.layers} if self.group.has_several else {})  # fmt: skip
 
     def _begin(self, job: Job) -> None:
         """Marks the folder as this experiment's; runs of another one, which all diverged, are deleted."""
@@ -233,37 +273,20 @@ class Experiment:
             shutil.rmtree(self.out / "runs", ignore_errors=True)
         job.begin()
 
-    def _encode(self, split: str) -> Encoded:
-        return self._encode_of(self.task, self.task_kind, split)
-
-    def _encode_of(self, task: TaskData, task_kind: TaskKind, split: str, prefix: str = "") -> Encoded:
-        rows = getattr(task, split)
-        encoded = task_kind.encode(rows)
-        for note in encoded.notes:
-            self._note(f"{prefix}{split}: {note}")
-        if split == "test" and has_answers(rows) and (missing := sum(not is_labelled(row) for row in rows)):
-            raise DataError(
-                f"{task.name}: {missing:,} of {len(rows):,} test rows have no label; give all of them a label, or none"
-            )
-        if split != "test" and encoded.features.targets is None and getattr(encoded.features, "tags", None) is None:
-            raise DataError(f"{task.name}: some {split} rows have no label; nothing can be learnt or judged there")
-        return encoded
-
-    def _check_choices(self, splits: dict[str, Encoded | None]) -> None:
-        check_choices(splits)
-
-    def _prepared(self, *splits: Encoded | None) -> tuple[Encoded | None, ...]:
-        """The training, development and test rows (None: there are no test rows) as the model reads them."""
-        return splits
+    def _prepare(self) -> None:
+        """Makes the rows in `splits` as the model reads them; here they are."""
 
     def _trainers(self) -> dict[str, Trainer]:
         """One for each start; the same one unless the recipe holds layers back, which only trained ones are worth."""
-        weights = self._class_weights()
+        weights, kinds = self.group.class_weights(self._note), self.group.kinds
+        if not self.group.has_several:
+            (weights,), (kinds,) = weights.values(), kinds.values()
+
+        def tuner(model) -> FineTuner:
+            return self._tuner(model, kinds, weights, self.recipe.accumulation)
 
         def trainer(recipe: Recipe) -> Trainer:
-            return self.trainer_class(
-                self._new_model, self.task_kind, recipe, weights, self.precision, self._tuner, self.encoder_weights
-            )
+            return Trainer(self._new_model, self.group, recipe, tuner, self.precision, self.encoder_weights)
 
         pretrained, scratch = STARTS
         trainers = {pretrained: trainer(self.recipe)}
@@ -274,23 +297,21 @@ class Experiment:
             return trainers | {scratch: trainer(self.recipe.of_scratch)}
         return trainers | {scratch: trainers[pretrained]}
 
-    def _class_weights(self):
-        return class_weights(self.task, self.recipe)
-
     def _tuner(self, *arguments) -> FineTuner:
-        return FineTuner(*arguments)
+        """arguments: those of `FineTuner`."""
+        return (MultiTaskTuner if self.group.has_several else FineTuner)(*arguments)
 
     def _new_model(self, policy: str):
-        its_class = checkpoints.kinds.model_class(self.task_kind.model_kind)
-        model = its_class(self.config, dtype=policy, **self.task_kind.model_options)
+        its_class = checkpoints.kinds.model_class(self.group.model_kind)
+        model = its_class(self.config, dtype=policy, **self.group.model_options)
         model.backbone.read_vocabulary(self.tokenizer.vocabulary)  # in a start from scratch nothing else enters it
         return model
 
-    def _all_runs(self, trainers: dict[str, Trainer], train: Encoded, dev: Encoded, callbacks) -> list[RunResult]:
+    def _all_runs(self, trainers: dict[str, Trainer], callbacks) -> list[RunResult]:
         starts = STARTS if self.recipe.from_scratch and self.start == STARTS[0] else (self.start,)
         plan = [(recipe, start, seed) for recipe in self.settings for seed in recipe.seeds for start in starts]
-        runs: list[RunResult] = []
-        steps = [trainers[start].steps(train, recipe) * recipe.epochs for recipe, start, _ in plan]
+        train, dev, runs = self.splits["train"], self.splits["validation"], []
+        steps = [steps_in(train, recipe) * recipe.epochs for recipe, _, _ in plan]
         with bar("Fine-tuning", sum(steps)) as running:
             lines = ProgressLines(sum(steps), self.say, 0, running)
             for (recipe, start, seed), planned in zip(plan, steps):
@@ -299,11 +320,11 @@ class Experiment:
                 if file.exists():
                     runs.append(RunResult.load(file))
                 else:
-                    watching = Watching(
-                        f"{start}, seed {seed}", lines, file.with_suffix(STATES),
-                        RunFiles(self.out / LOGS / name, curve=False), callbacks, self.say,
+                    run = Run(
+                        trainers[start], train, dev, recipe, seed, f"{start}, seed {seed}", lines,
+                        file.with_suffix(STATES), RunFiles(self.out / LOGS / name, curve=False), callbacks, self.say,
                     )  # fmt: skip
-                    runs.append(self._one_run(trainers[start], train, dev, recipe, start, seed, watching))
+                    runs.append(self._one_run(run, start))
                     self._keep(trainers[start], runs, file)
                 lines.skip(begin + planned - lines.done)  # kept from before, or stopped early
                 if runs[-1].diverged is not None:
@@ -312,30 +333,21 @@ class Experiment:
             raise TrainingError(f"all {len(self.settings)} settings diverged, the first so: {runs[0].diverged}")
         return runs
 
-    def _one_run(self, trainer, train, dev, recipe: Recipe, start: str, seed: int, watching) -> RunResult:
-        own = (start, recipe.batch_size, recipe.learning_rate, recipe.epochs, seed)
-        trainer.begin(seed, self.encoder_weights if start == STARTS[0] else None)
+    def _one_run(self, run: Run, start: str) -> RunResult:
+        recipe, own = run.recipe, (start, run.recipe.batch_size, run.recipe.learning_rate, run.recipe.epochs, run.seed)
+        run.trainer.begin(run.seed, self.encoder_weights if start == STARTS[0] else None)
         try:
-            outcome = trainer.run(train, dev, recipe, seed, watching)
+            epochs, kept, seconds = run.all_epochs()
         except TrainingError as error:
-            shutil.rmtree(watching.folder, ignore_errors=True)
+            shutil.rmtree(run.folder, ignore_errors=True)
             if len(self.settings) == 1:
                 raise
             return RunResult(*own, [], 0, {}, 0.0, 0.0, diverged=str(error))
-        rows = len(outcome.epochs) * trainer.rows(train)
-        return RunResult(
-            *own, outcome.epochs, outcome.kept_epoch, outcome.figures, outcome.seconds, rows / outcome.seconds
-        )
+        rows = len(epochs) * rows_read(run.train, recipe)
+        return RunResult(*own, epochs, kept, epochs[kept - 1]["figures"], seconds, rows / seconds)
 
     def _weights(self, run: RunResult) -> Path:
         return self.out / "runs" / run_name(*run.setting, run.seed)
-
-    def _drop_weights(self, run: RunResult) -> None:
-        """Deletes weights that are in the folder itself by now; by their name they are gone at once or not at all."""
-        folder = self._weights(run)
-        dropped = folder.with_name(folder.name + ".dropped")
-        os.replace(folder, dropped)
-        shutil.rmtree(dropped, ignore_errors=True)
 
     def _keep(self, trainer: Trainer, runs: list[RunResult], file: Path) -> None:
         """Saves a run that has just ended: its weights if it may become the best, its metrics, in this order.
@@ -358,8 +370,9 @@ class Experiment:
 
     def _save(self, trainer: Trainer, folder: Path) -> None:
         """Writes the model as it is now, its tokenizer and its task."""
-        model = trainer.plain_model()
-        save_finetuned(model, folder, self.tokenizer, self.task_kind.info, format_of(model))
+        model, group = trainer.plain_model(), self.group
+        info, format = (group.infos, "bertlab") if group.has_several else (group.only.info, format_of(model))
+        save_finetuned(model, folder, self.tokenizer, info, format)  # transformers has no model of several tasks
 
     def _restore(self, trainer: Trainer, folder: Path) -> None:
         """Gives the model the weights that `_save` wrote."""
@@ -367,44 +380,30 @@ class Experiment:
 
     # === The end ===
 
-    def _finish(self, trainer: Trainer, runs: list[RunResult], dev: Encoded, test: Encoded | None) -> FineTuningResult:
+    def _finish(self, trainer: Trainer, runs: list[RunResult]) -> FineTuningResult:
         """The best model, the results, and then what it predicts, written out."""
+        dev, test = self.splits["validation"], self.splits["test"]
         self._restore(trainer, self._weights(best_run(runs)))
-        self._tune_thresholds(trainer, dev)
+        self.group.tune(dev, trainer.outputs)
         decoded = _predictions(trainer, dev, "Predicting development rows")
-        figures = trainer.score(dev, decoded)
-        for text in self._remarks(decoded):
+        figures = self.group.score(dev, decoded)
+        for text in self.group.remarks(decoded):
             self._note(text)
         self._save(trainer, self.out)
-        own = {"model": self.trained_name, "parameters": trained_parameters(trainer.model)}
-        result = FineTuningResult(self.task.name, next(iter(figures)), tuple(runs), figures, tuple(self.notes), **own)
+        result = FineTuningResult(
+            "+".join(self.group.tasks), next(iter(figures)), tuple(runs), figures, tuple(self.notes),
+            model=self.trained_name, parameters=trained_parameters(trainer.model),
+        )  # fmt: skip
         write_json(self.out / RESULTS, result.to_dict())
-        predicted = None
-        if test is not None:
-            predicted = _predictions(trainer, test, "Predicting test rows")
-        judged = self._judge_test(predicted)
+        predicted = _predictions(trainer, test, "Predicting test rows") if test else {}
+        judged = self.group.judge_test(self.out, predicted)
         if judged is not None:
             result = dataclasses.replace(result, test=judged)
             write_json(self.out / RESULTS, result.to_dict())
-        self._write_outputs(decoded, predicted, result)
+        self.group.write(self.out, decoded, predicted, result)
         return result
 
-    def _tune_thresholds(self, trainer: Trainer, dev: Encoded) -> None:
-        tune_threshold(self.task_kind, dev, lambda: trainer.outputs(dev))
 
-    def _remarks(self, decoded: Decoded) -> list[str]:
-        """Sentences about the predictions for the development rows."""
-        remark = nothing_found(self.task_kind.info, decoded)
-        return [remark] if remark else []
-
-    def _judge_test(self, predicted: Decoded | None) -> dict[str, float] | None:
-        """The metrics on labelled test rows; the whole judgement goes to a folder of its own. None without labels."""
-        return judged_test(self.out / TEST, self.task_kind.info, self.task, predicted)
-
-    def _write_outputs(self, decoded: Decoded, predicted: Decoded | None, result: FineTuningResult) -> None:
-        write_outputs(self.out, self.task_kind.info, self.task, decoded, predicted, result)
-
-
-def _predictions(trainer: Trainer, encoded: Encoded, title: str) -> Decoded:
-    with bar(title, trainer.size(encoded)) as running:
+def _predictions(trainer: Trainer, encoded: dict[str, Encoded], title: str) -> dict[str, Decoded]:
+    with bar(title, rows_in(encoded)) as running:
         return trainer.predict(encoded, running.advance)

@@ -8,8 +8,9 @@ confusion.png, calibration.png
 import csv
 import dataclasses
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -26,9 +27,9 @@ from bertlab.data.tasks.class_report import (
 )
 from bertlab.data.tasks.metrics import label_matrix, score
 from bertlab.data.tasks.metrics_entities import entity_counts, is_entity_tag
-from bertlab.data.tasks.rows import QuestionRow, Row, TaggingRow, TaskData
+from bertlab.data.tasks.metrics_squad import exact_match
+from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, TaggingRow
 from bertlab.plots import BLUE, GREY, confusion_matrix, new_figure, reliability_diagram
-from bertlab.training.finetuning.mistakes import is_regression, judged_predictions, nothing_found
 from bertlab.training.finetuning.results import json_values
 from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
 from bertlab.training.runs.curves import save_figure
@@ -109,55 +110,40 @@ class Judgement:
 def judge(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> Judgement:
     """The judgement on predictions for labelled rows. Raises DataError where rows have no right answer."""
     require_answers(info.name, rows)
-    figures = score(info.metrics, rows, info.labels, decoded.predictions, **decoded.options)
+    own, figures = partial(Judgement, info.name, info.shape, len(rows)), info.score(rows, decoded)
     if info.multi_label:
-        return _judge_labels(info, rows, decoded, figures)
+        return own(figures, *_label_scores(info, rows, decoded))
     if is_regression(info):
         more = score(("mean_absolute_error", "root_mean_squared_error"), rows, (), decoded.predictions)
-        return Judgement(info.name, info.shape, len(rows), figures | more)
+        return own(figures | more)
     found = judged_predictions(info, rows, decoded)  # of tagging one for each word
     right = [one["correct"] for one in found]
     calibrated = calibration([one["confidence"] for one in found], right)
     if info.shape == "question":
-        names, counts = ("no answer", "answer"), None
-        if info.null_threshold is not None:
-            counts = confusion_counts(*_gold_and_predicted(info, rows, decoded), 2)
-        return _judged(info, rows, figures, names, counts, calibrated)
-    if "accuracy" not in figures:
-        figures["accuracy"] = float(np.mean(right))
-    names = info.labels or tuple(map(str, range(max(len(row.choices) for row in rows))))
-    counts = confusion_counts(*_gold_and_predicted(info, rows, decoded), len(names))
-    classes = None
+        if info.null_threshold is None:
+            return own(figures, calibration=calibrated)
+        names, gold = ("no answer", "answer"), [bool(row.answers) for row in rows]
+        guess = [decoded.predictions[row.id] != "" for row in rows]
+    else:
+        figures.setdefault("accuracy", float(np.mean(right)))
+        names = info.labels or tuple(map(str, range(max(len(row.choices) for row in rows))))
+        is_tagging = info.shape == "tagging"
+        gold = np.concatenate([row.tags for row in rows]) if is_tagging else [row.label for row in rows]
+        guess = np.concatenate(decoded.predictions) if is_tagging else decoded.predictions
+    counts = confusion_counts(gold, guess, len(names))
     if info.shape == "tagging" and all(map(is_entity_tag, info.labels)):
         classes = _entity_types(info, rows, decoded)
-    judged = _judged(info, rows, figures, names, counts, calibrated, classes)
-    return dataclasses.replace(judged, remark=nothing_found(info, decoded))
-
-
-def _judged(info, rows, figures, names, counts, calibrated, classes=None) -> Judgement:
-    if counts is None:
-        return Judgement(info.name, info.shape, len(rows), figures, calibration=calibrated)
-    if classes is None:
+    else:
         classes = class_scores(names, np.diag(counts), counts.sum(axis=1), counts.sum(axis=0))
-    return Judgement(info.name, info.shape, len(rows), figures, tuple(classes), tuple(names), counts, calibrated)
+    return own(figures, tuple(classes), names, counts, calibrated, nothing_found(info, decoded))
 
 
-def _judge_labels(info, rows, decoded: Decoded, figures) -> Judgement:
-    """Each label on its own; calibrated over all pairs of a row and a label."""
+def _label_scores(info, rows, decoded: Decoded) -> tuple:
+    """The scores of each label on its own, and the calibration over all pairs of a row and a label."""
     truth, guess = (label_matrix(each, len(info.labels)) for each in ([row.label for row in rows], decoded.predictions))
     scores = class_scores(info.labels, (truth & guess).sum(axis=0), truth.sum(axis=0), guess.sum(axis=0))
     confidences = np.maximum(decoded.probabilities, 1 - decoded.probabilities)  # (N, C)
-    calibrated = calibration(confidences.ravel(), (truth == guess).ravel())
-    return Judgement(info.name, info.shape, len(rows), figures, tuple(scores), calibration=calibrated)
-
-
-def _gold_and_predicted(info: TaskInfo, rows, decoded: Decoded) -> tuple[list[int], list[int]]:
-    """The classes of a confusion matrix: of rows, of words in tagging; of questions, whether there is an answer."""
-    if info.shape == "question":
-        return [bool(row.answers) for row in rows], [decoded.predictions[row.id] != "" for row in rows]
-    if info.shape == "tagging":
-        return np.concatenate([row.tags for row in rows]), np.concatenate(decoded.predictions)
-    return [row.label for row in rows], decoded.predictions
+    return tuple(scores), (), None, calibration(confidences.ravel(), (truth == guess).ravel())
 
 
 def _entity_types(info, rows, decoded: Decoded) -> list[ClassScores]:
@@ -200,7 +186,11 @@ def write_judgement(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: 
         raise DataError(f"{folder}: cannot create it ({error.strerror}); choose another folder") from None
     write_json(folder / EVALUATION, judgement.to_dict())
     write_text(folder / REPORT, judgement.report() + "\n")
-    write_text(folder / PREDICTIONS, _csv_of(judged_predictions(info, rows, decoded)))
+    table, text = judged_predictions(info, rows, decoded), io.StringIO()
+    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(table)
+    write_text(folder / PREDICTIONS, text.getvalue())
     draw_confusion(folder, info, rows, decoded, judgement)
     if judgement.calibration:
         bins = judgement.calibration.bins
@@ -220,18 +210,82 @@ def draw_confusion(folder: Path, info: TaskInfo, rows: Sequence[Row], decoded: D
         save_figure(folder / CONFUSION, figure)
 
 
-def judged_test(folder: Path, info: TaskInfo, task: TaskData, predicted: Decoded | None) -> dict[str, float] | None:
-    """The metrics on a task's test rows, with the whole judgement in a folder; None where they have no labels."""
-    if not has_answers(task.test):
+# === Predictions beside the right answers ===
+
+
+def judged_predictions(info: TaskInfo, rows: Sequence[Row], decoded: Decoded) -> list[dict]:
+    """Every prediction (of tagging: for every word) in the order of the rows, a dict of columns with `correct` in it.
+
+    Numbers have their `distance` from the right one instead. Every row must have its right answer.
+    """
+    if info.shape == "question":
+        return list(_questions(rows, decoded))
+    if info.shape == "tagging":
+        return list(_words(info.labels, rows, decoded))
+    if info.shape == "multiple-choice":
+        return list(_choices(rows, decoded))
+    return list(_numbers(rows, decoded) if is_regression(info) else _classes(info.labels, rows, decoded))
+
+
+def nothing_found(info: TaskInfo, decoded: Decoded) -> str | None:
+    """A sentence about a tagger that gave every word the tag O: it learned nothing, however high its accuracy is."""
+    if info.shape != "tagging" or "O" not in info.labels:
         return None
-    judgement = judge(info, task.test, predicted)
-    write_judgement(folder, info, task.test, predicted, judgement)
-    return judgement.metrics
+    outside, rows = info.labels.index("O"), decoded.predictions
+    if not any(rows) or any(tag != outside for tags in rows for tag in tags):
+        return None
+    return f"every word of all {len(rows):,} rows got the tag O: the model found nothing in them"
 
 
-def _csv_of(table: Sequence[dict]) -> str:
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(table[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(table)
-    return text.getvalue()
+def is_regression(info: TaskInfo) -> bool:
+    """Whether a number is predicted for each row."""
+    return info.shape in ("sentence", "pair") and not info.labels
+
+
+def _texts(row: Row) -> dict[str, str]:
+    return {"text_a": row.text_a, "text_b": row.text_b} if isinstance(row, PairRow) else {"text": row.text}
+
+
+def _classes(labels, rows, decoded: Decoded) -> Iterator[dict]:
+    for index, (row, guess, sure) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
+        right, predicted = _named(labels, row.label), _named(labels, guess)
+        own = {"confidence": sure, "correct": guess == row.label, "right": right, "predicted": predicted, "row": index}
+        yield own | _texts(row)
+
+
+def _named(labels, label: int | tuple[int, ...]) -> str:
+    """The name of a class, or of several labels."""
+    return ", ".join(labels[one] for one in label) if isinstance(label, tuple) else labels[label]
+
+
+def _numbers(rows, decoded: Decoded) -> Iterator[dict]:
+    for index, (row, guess) in enumerate(zip(rows, decoded.predictions)):
+        distance = abs(float(row.label) - guess)
+        yield {"distance": distance, "right": float(row.label), "predicted": guess, "row": index} | _texts(row)
+
+
+def _choices(rows, decoded: Decoded) -> Iterator[dict]:
+    for index, (row, guess, sure) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
+        yield {
+            "confidence": sure, "correct": guess == row.label, "right": row.choices[row.label],
+            "predicted": row.choices[guess], "row": index, "context": row.context,
+        }  # fmt: skip
+
+
+def _words(labels, rows, decoded: Decoded) -> Iterator[dict]:
+    for index, (row, guesses, sures) in enumerate(zip(rows, decoded.predictions, decoded.confidences)):
+        for word, (tag, guess, sure) in enumerate(zip(row.tags, guesses, sures)):
+            yield {
+                "confidence": sure, "correct": tag == guess, "right": labels[tag], "predicted": labels[guess],
+                "row": index, "word": row.words[word], "sentence": " ".join(row.words),
+            }  # fmt: skip
+
+
+def _questions(rows, decoded: Decoded) -> Iterator[dict]:
+    for row, sure in zip(rows, decoded.confidences):
+        guess = decoded.predictions[row.id]
+        yield {
+            "confidence": sure, "correct": any(exact_match(answer, guess) for answer in row.answers or ("",)),
+            "right": " | ".join(dict.fromkeys(row.answers)) or "(no answer)", "predicted": guess or "(no answer)",
+            "id": row.id, "question": row.question, "context": row.context,
+        }  # fmt: skip

@@ -40,11 +40,7 @@ def save_finetuned(
     info: of a `MultiTaskModel`, by task.
     """
     checkpoints.save(model, folder, tokenizer, format=format, dtype=dtype)
-    if isinstance(info, dict):
-        values = {TASKS: {name: dataclasses.asdict(own) for name, own in info.items()}}
-    else:
-        values = dataclasses.asdict(info)
-    write_text(folder / TASK, json.dumps(values, indent=1) + "\n", CheckpointError)
+    write_info(folder, info)
     if format == "huggingface" and info.labels and info.shape != "multiple-choice":
         values = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
         values["id2label"] = {str(number): label for number, label in enumerate(info.labels)}
@@ -54,40 +50,55 @@ def save_finetuned(
         write_text(folder / CONFIG, json.dumps(values, indent=2, ensure_ascii=False) + "\n", CheckpointError)
 
 
-def load_info(folder: str | Path, model) -> TaskInfo:
+def write_info(folder: Path, info: TaskInfo | dict[str, TaskInfo]) -> None:
+    """Writes task.json alone. info: of several tasks by name."""
+    several = isinstance(info, dict)
+    values = {TASKS: {name: dataclasses.asdict(own) for name, own in info.items()}} if several else vars(info)
+    write_text(folder / TASK, json.dumps(values, indent=1) + "\n", CheckpointError)
+
+
+def load_info(folder: str | Path, model, task: str | None = None, from_config: bool = True) -> TaskInfo:
     """The task of a fine-tuned model, from task.json or, for a model of transformers, from its config.json.
 
-    Whether a classifier reads one text or two, its config.json does not say: the shape is then `EITHER`.
-    Raises CheckpointError for a model without a fine-tuned head, or a task.json that cannot be used.
+    task: the one that is expected, if any. from_config: False for a baseline or a head on features, which have no
+    config.json. Whether a classifier reads one text or two, its config.json does not say: the shape is then `EITHER`.
+    Raises CheckpointError for another task, a model without a fine-tuned head, or a task.json that cannot be used.
     """
     folder = Path(folder)
-    if (folder / TASK).exists():
-        info = _info_of(folder / TASK, _read_json(folder / TASK))
-        _check_outputs(folder / TASK, info, model)
-        return info
+    if (folder / TASK).exists() or not from_config:
+        info = _read(folder / TASK)
+        if isinstance(info, dict):
+            names = ", ".join(info)
+            raise CheckpointError(f"{folder}: holds a model of several tasks ({names}); expected a model of one task")
+        outputs, labels = (
+            getattr(model, "num_labels", None),
+            len(info.labels) or 1,
+        )  # a regression has one and no labels
+        if outputs not in (None, labels):
+            raise CheckpointError(
+                f"{folder / TASK}: names {labels} labels, and the model has {outputs} outputs: copy the {TASK} of this "
+                "model into the folder"
+            )
+    else:
+        info = _info_of_config(folder, model)
+    if task not in (None, info.name):
+        raise CheckpointError(f"{folder}: was fine-tuned on {info.name} alone, not on {task}; leave the task out")
+    return info
+
+
+def _info_of_config(folder: Path, model) -> TaskInfo:
     kind = kind_of(model)
     if kind not in _SHAPES:
         raise CheckpointError(f"{folder}: is not fine-tuned; `bertlab finetune TASK --model {folder}` does that")
     values = json.loads((folder / CONFIG).read_text(encoding="utf-8")) if (folder / CONFIG).exists() else {}
     shape, max_length = _SHAPES[kind], model.config.max_tokens
+    multi_label, labels = shape == EITHER and values.get("problem_type") == MULTI_LABEL, ()
     if kind == "next_sentence":
-        labels, metrics = NEXT_SENTENCE, default_metrics("pair", NEXT_SENTENCE)
-        return TaskInfo(folder.name, "pair", labels, metrics, max_length, stride=min(128, max_length))
-    multi_label = shape == EITHER and values.get("problem_type") == MULTI_LABEL
-    labels = _labels_of_config(values, model.num_labels, multi_label) if kind.endswith("classification") else ()
+        labels = NEXT_SENTENCE
+    elif kind.endswith("classification"):
+        labels = _labels_of_config(values, model.num_labels, multi_label)
     metrics = default_metrics("sentence" if shape == EITHER else shape, labels, multi_label)
-    stride = min(128, max_length)
-    return TaskInfo(folder.name, shape, labels, metrics, max_length, stride, multi_label=multi_label)
-
-
-def _check_outputs(path: Path, info: TaskInfo, model) -> None:
-    """Raises CheckpointError if a task.json is that of another model: its labels are not as many as the outputs."""
-    outputs, labels = getattr(model, "num_labels", None), len(info.labels) or 1  # a regression has one and no labels
-    if outputs is not None and outputs != labels:
-        raise CheckpointError(
-            f"{path}: names {labels} labels, and the model has {outputs} outputs: copy the {TASK} of this model into "
-            "the folder"
-        )
+    return TaskInfo(folder.name, shape, labels, metrics, max_length, min(128, max_length), multi_label=multi_label)
 
 
 def described_in(folder: str | Path, model) -> TaskInfo | dict[str, TaskInfo] | None:
@@ -95,23 +106,6 @@ def described_in(folder: str | Path, model) -> TaskInfo | dict[str, TaskInfo] | 
     if isinstance(model, MultiTaskModel):
         return {task: _info_of_several(Path(folder), task) for task in model.tasks}
     return load_info(folder, model) if kind_of(model) in _SHAPES else None
-
-
-def load_written_info(folder: str | Path, model, task: str | None) -> TaskInfo:
-    """The task of a baseline or of a head on features, which only task.json tells. Raises CheckpointError.
-
-    task: the one that is expected, if any.
-    """
-    _read_json(Path(folder) / TASK)
-    return load_only_info(folder, model, task)
-
-
-def load_only_info(folder: str | Path, model, task: str | None) -> TaskInfo:
-    """As `load_info`; raises CheckpointError also where `task` is given and is another one."""
-    info = load_info(folder, model)
-    if task not in (None, info.name):
-        raise CheckpointError(f"{folder}: was fine-tuned on {info.name} alone, not on {task}; leave the task out")
-    return info
 
 
 def load_task_model(path_or_name: str | Path, task: str | None = None, **options) -> tuple:
@@ -122,7 +116,7 @@ def load_task_model(path_or_name: str | Path, task: str | None = None, **options
     model = checkpoints.load(path_or_name, padded_vocabulary=True, **options)
     folder = find(path_or_name)
     if not isinstance(model, MultiTaskModel):
-        return model, load_only_info(folder, model, task)
+        return model, load_info(folder, model, task)
     if task not in model.tasks:
         names, given = ", ".join(model.tasks), "none" if task is None else repr(task)
         chosen = asked("--task NAME", "task=NAME")
@@ -135,14 +129,19 @@ def load_task_model(path_or_name: str | Path, task: str | None = None, **options
 def tasks_in(folder: str | Path) -> list[str]:
     """The names of the tasks of a folder with several; [] for one with a single task."""
     path = Path(folder) / TASK
-    return list(_read_json(path).get(TASKS, ())) if path.exists() else []
+    infos = _read(path) if path.exists() else None
+    return list(infos) if isinstance(infos, dict) else []
 
 
 def _info_of_several(folder: Path, task: str) -> TaskInfo:
-    return _info_of(folder / TASK, _read_json(folder / TASK).get(TASKS, {}).get(task, {}))
+    infos = _read(folder / TASK)
+    if not isinstance(infos, dict) or task not in infos:
+        raise CheckpointError(f"{folder / TASK}: does not describe the task {task}; copy it again")
+    return infos[task]
 
 
-def _read_json(path: Path) -> dict:
+def _read(path: Path) -> TaskInfo | dict[str, TaskInfo]:
+    """The inverse of `write_info`."""
     if not path.exists():
         raise CheckpointError(
             f"{path}: this file is missing, and without it nothing tells what the model's outputs mean; copy it from "
@@ -150,25 +149,13 @@ def _read_json(path: Path) -> dict:
         )
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise _not_a_task(path, error) from None
-    if not isinstance(values, dict):
-        raise _not_a_task(path, values)
-    return values
-
-
-def _info_of(path: Path, values: dict) -> TaskInfo:
-    if TASKS in values:
-        names = ", ".join(values[TASKS])
-        raise CheckpointError(f"{path.parent}: holds a model of several tasks ({names}); expected a model of one task")
-    try:
-        return TaskInfo(**values | {name: tuple(values[name]) for name in ("labels", "metrics")})
-    except (TypeError, KeyError) as error:
-        raise _not_a_task(path, error) from None
-
-
-def _not_a_task(path: Path, found) -> CheckpointError:
-    return CheckpointError(f"{path}: does not describe a task ({found!r}); copy it again")
+        by_task = {
+            name: TaskInfo(**own | {field: tuple(own[field]) for field in ("labels", "metrics")})
+            for name, own in values.get(TASKS, {"": values}).items()
+        }
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise CheckpointError(f"{path}: does not describe a task ({error!r}); copy it again") from None
+    return by_task if TASKS in values else by_task[""]
 
 
 def _labels_of_config(values: dict, outputs: int, multi_label: bool) -> tuple[str, ...]:

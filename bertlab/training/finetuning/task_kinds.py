@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from keras import ops
 
-from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.features import Features, encode_rows
-from bertlab.data.tasks.metrics import default_metrics, figure_names, score
+from bertlab.data.tasks.metrics import default_metrics, score
 from bertlab.data.tasks.rows import QuestionRow, Row, TaskData
 from bertlab.data.tasks.windows import (
     Answer,
@@ -73,6 +73,10 @@ class TaskInfo:
         chosen = self.shape == EITHER and shape in ("sentence", "pair")
         return dataclasses.replace(self, shape=shape) if chosen else self
 
+    def score(self, rows: Sequence[Row], decoded: "Decoded") -> dict[str, float]:
+        """The metrics of predictions for labelled rows."""
+        return score(self.metrics, rows, self.labels, decoded.predictions, **decoded.options)
+
 
 @dataclass(frozen=True)
 class Encoded:
@@ -104,22 +108,12 @@ class TaskKind:
 
     Args:
         info: a `TaskInfo`.   tokenizer: the model's `WordPieceTokenizer`.
-        metrics: more metrics, name → function of the rows and the predictions (as `metrics.score` takes them).
-        best: the metric to choose models by, one of the task's or of `metrics`; None: the task's first.
     """
 
     model_kind = "sequence_classification"  # a key of `bertlab.checkpoints.kinds.KINDS`
 
-    def __init__(self, info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None, best: str | None = None):
-        self.info = info
-        self.tokenizer = tokenizer
-        self.metrics = metrics or {}
-        self.best = best
-
-    @property
-    def max_length(self) -> int:
-        """The largest number of tokens in a row."""
-        return self.info.max_length
+    def __init__(self, info: TaskInfo, tokenizer):
+        self.info, self.tokenizer = info, tokenizer
 
     @property
     def model_options(self) -> dict:
@@ -148,21 +142,8 @@ class TaskKind:
         """Predictions from the outputs of every row (or window), as `batches.outputs_of` lists them."""
         return decoded_classes(softmax(np.stack(outputs)))
 
-    def score(self, rows: Sequence[Row], decoded: Decoded) -> dict[str, float]:
-        """The task's figures; the first is the one to choose models by."""
-        figures = score(self.info.metrics, rows, self.info.labels, decoded.predictions, **decoded.options)
-        figures |= {name: float(metric(rows, decoded.predictions)) for name, metric in self.metrics.items()}
-        return figures if self.best is None else {self.best: figures.pop(self.best)} | figures
-
-    def figure_names(self, rows: Sequence[Row]) -> list[str]:
-        """The names of the metrics on these rows."""
-        return [*figure_names(self.info.metrics, rows, self.info.labels), *self.metrics]
-
-    def check_best(self, rows: Sequence[Row]) -> None:
-        """Raises ConfigError where `best` is not a metric of these rows."""
-        known = self.figure_names(rows)
-        if self.best is not None and self.best not in known:
-            raise ConfigError(f"best: expected one of {', '.join(known)}; got {self.best!r}")
+    def tune(self, dev: Encoded, outputs: Callable[[], list]) -> None:
+        """Chooses what only development rows tell; here nothing. outputs: gives the model's output for each of them."""
 
 
 class MultiLabel(TaskKind):
@@ -212,11 +193,7 @@ class Regression(TaskKind):
 class MultipleChoice(TaskKind):
     """Which of several continuations follows a context (SWAG)."""
 
-    model_kind = "multiple_choice"
-
-    @property
-    def model_options(self) -> dict:
-        return {}
+    model_kind, model_options = "multiple_choice", {}
 
 
 class Tagging(TaskKind):
@@ -249,11 +226,7 @@ class Tagging(TaskKind):
 class Questions(TaskKind):
     """The span of a context that answers a question, or that there is none (SQuAD 1.1 and 2.0)."""
 
-    model_kind = "question_answering"
-
-    @property
-    def model_options(self) -> dict:
-        return {}
+    model_kind, model_options = "question_answering", {}
 
     @property
     def question_length(self) -> int:
@@ -282,6 +255,15 @@ class Questions(TaskKind):
         options = {} if self.info.null_threshold is None else {"no_answer_scores": no_answer_scores(answers)}
         return Decoded(answer_texts(answers), list(map(confidence, answers)), options, tuple(answers))
 
+    def tune(self, dev: Encoded, outputs: Callable[[], list]) -> None:
+        """Says "no answer", if it may at all, as often as gives the highest F1: by the margin over the best span."""
+        if self.info.null_threshold is not None:
+            always = Questions(dataclasses.replace(self.info, null_threshold=None), self.tokenizer)
+            decoded = always.decode(dev, outputs())
+            scores = no_answer_scores(decoded.answers)
+            figures = score(("squad",), dev.rows, (), decoded.predictions, no_answer_scores=scores)
+            self.info = dataclasses.replace(self.info, null_threshold=figures["best_f1_threshold"])
+
 
 def decoded_classes(probabilities: np.ndarray) -> Decoded:
     """The most likely class of each row. probabilities: (N, C), each row adding up to 1."""
@@ -297,23 +279,7 @@ def decoded_labels(probabilities: np.ndarray) -> Decoded:
     return Decoded(predicted, confidences, probabilities=probabilities)
 
 
-def tune_threshold(task_kind: TaskKind, dev: Encoded, outputs: Callable[[], list]) -> None:
-    """Lets a problem with unanswerable questions say "no answer" as often as is best on the development rows.
-
-    The threshold is the margin over the best span with the highest F1. outputs: gives the model's output for each of
-    these rows (or windows).
-    """
-    if isinstance(task_kind, Questions) and task_kind.info.null_threshold is not None:
-        always = Questions(dataclasses.replace(task_kind.info, null_threshold=None), task_kind.tokenizer)
-        decoded = always.decode(dev, outputs())
-        scores = no_answer_scores(decoded.answers)
-        figures = score(("squad",), dev.rows, (), decoded.predictions, no_answer_scores=scores)
-        task_kind.info = dataclasses.replace(task_kind.info, null_threshold=figures["best_f1_threshold"])
-
-
-def task_kind_of(
-    info: TaskInfo, tokenizer, metrics: dict[str, Callable] | None = None, best: str | None = None
-) -> TaskKind:
+def task_kind_of(info: TaskInfo, tokenizer) -> TaskKind:
     """The problem of a task's shape. Raises DataError for a shape that does not exist.
 
     Example:
@@ -324,12 +290,12 @@ def task_kind_of(
     """
     if info.shape in ("sentence", "pair", EITHER):
         if info.multi_label:
-            return MultiLabel(info, tokenizer, metrics, best)
-        return (TaskKind if info.labels else Regression)(info, tokenizer, metrics, best)
+            return MultiLabel(info, tokenizer)
+        return (TaskKind if info.labels else Regression)(info, tokenizer)
     shapes = {"multiple-choice": MultipleChoice, "tagging": Tagging, "question": Questions}
     if info.shape not in shapes:
         raise DataError(f"{info.name}: there is no shape {info.shape!r}; choose sentence, pair, {', '.join(shapes)}")
-    return shapes[info.shape](info, tokenizer, metrics, best)
+    return shapes[info.shape](info, tokenizer)
 
 
 def class_loss(targets, logits, class_weights=None, total=None):

@@ -4,6 +4,6 @@ Sources: Mikolov et al. 2013a, "Efficient Estimation of Word Representations in 
 Mikolov et al. 2013b, "Distributed Representations of Words and Phrases and their Compositionality" (negative sampling,
 subsampling of frequent words).
 
-`settings`; `text` turns documents into stored ids; `examples` draws windows and negatives; `model` has both losses and
-the optimizer; `learning` is a whole run.
+`examples` stores documents as ids and draws windows and negatives; `model` has both losses and the optimizer;
+`learning` is a whole run.
 """

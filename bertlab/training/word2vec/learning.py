@@ -15,7 +15,6 @@ from itertools import chain
 from pathlib import Path
 
 import keras
-import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.files import read_json, remove_files, write_json
@@ -27,10 +26,9 @@ from bertlab.training.baselines.word_vectors import FILE, WordVectors, write_wor
 from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
 from bertlab.training.runs.curves import RunFiles, save_figure
 from bertlab.training.runs.loop import Progress, TrainingLoop
-from bertlab.training.word2vec.examples import Examples
+from bertlab.training.word2vec.examples import LEFT_OUT, Examples, StoredText, open_text, remove_text, store_text
 from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
 from bertlab.training.word2vec.settings import Word2VecSettings
-from bertlab.training.word2vec.text import LEFT_OUT, StoredText, open_text, remove_text, store_text
 
 RESULTS, SETTINGS, TEXT, STATES, LOGS, CURVE = "results.json", "settings.json", "text", "states", "logs", "curve.png"
 _ROW_EVERY = 100  # updates, of metrics.csv and the curve
@@ -187,12 +185,17 @@ class _Run:
             progress.epoch_loss = progress.epoch_pairs = 0.0
             self.say(f"epoch {len(progress.losses):<2} loss {progress.losses[-1]:.4f}")
             self.loop.record(_row(progress))
-            self._draw(progress.rows)
+            if progress.rows:
+                guess = (1 + self.settings.negatives) * math.log(2)  # of vectors that are 0
+                label = f"{self.settings.kind}: loss of a word (nats)"
+                save_figure(self.out / CURVE, training_curves(progress.rows, "loss", label, ("vectors of 0", guess)))
 
     def _update(self, batch: dict, progress: _Progress, done: float) -> float:
         """One update, with a learning rate that falls to 0. Returns the loss for one prediction."""
         rate, name = self.settings.learning_rate * (1 - done), f"update {progress.step + 1}"
-        loss, pairs = self.loop.step(batch, rate, name), _pairs(batch, self.settings.kind)
+        loss, weights = self.loop.step(batch, rate, name), batch["context_weights"]
+        # The number of predictions of a true word: see `Word2Vec.pairs`.
+        pairs = float(weights.sum() if self.settings.kind == "skip-gram" else weights.max(axis=1).sum())
         progress.loss, progress.pairs = progress.loss + loss, progress.pairs + pairs
         progress.epoch_loss, progress.epoch_pairs = progress.epoch_loss + loss, progress.epoch_pairs + pairs
         return progress.loss / max(progress.pairs, 1.0)
@@ -209,13 +212,6 @@ class _Run:
         remove_states(self.out / STATES)
         return result
 
-    def _draw(self, rows: list[dict]) -> None:
-        if not rows:
-            return
-        guess = (1 + self.settings.negatives) * math.log(2)  # of vectors that are 0
-        figure = training_curves(rows, "loss", f"{self.settings.kind}: loss of a word (nats)", ("vectors of 0", guess))
-        save_figure(self.out / CURVE, figure)
-
 
 def _row(progress: _Progress) -> dict | None:
     """The mean loss since the last row, if there was any prediction."""
@@ -224,9 +220,3 @@ def _row(progress: _Progress) -> dict | None:
     row = {"loss": progress.loss / progress.pairs}
     progress.loss = progress.pairs = 0.0
     return row
-
-
-def _pairs(batch: dict[str, np.ndarray], kind: str) -> float:
-    """The number of predictions of a true word: see `Word2Vec.pairs`."""
-    weights = batch["context_weights"]
-    return float(weights.sum() if kind == "skip-gram" else weights.max(axis=1).sum())

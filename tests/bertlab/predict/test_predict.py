@@ -1,6 +1,8 @@
 """Predictions for raw text: every shape, long inputs in windows, from Python and from the shell."""
 
+import dataclasses
 import json
+import shutil
 import subprocess
 import sys
 
@@ -21,9 +23,8 @@ from bertlab.data.tasks.formats_published import NLI
 from bertlab.data.tasks.load import load_task
 from bertlab.models import BertEncoder
 from bertlab.predict import Predictor, evaluate, load_labelled
-from bertlab.predict.files import rows_of_file
-from bertlab.predict.inputs import row_of
-from bertlab.predict.submission import submit
+from bertlab.predict.evaluation import submit
+from bertlab.predict.inputs import row_of, rows_of_file
 from bertlab.predict.windows import mean_of_windows, text_windows, tokens_of_windows, window_starts
 from bertlab.tokenizers.wordpiece import Vocabulary
 from bertlab.tokenizers.wordpiece.encoding import Ragged
@@ -134,7 +135,7 @@ def test_an_answer_has_the_id_of_its_question_also_one_that_is_given_twice():
     assert [answer.id for answer in answers] == ["x", "2", "x"]
 
 
-def test_a_question_that_is_too_long_is_cut_as_in_fine_tuning_and_named(monkeypatch, tmp_path):
+def test_a_question_that_is_too_long_is_cut_as_in_fine_tuning_and_named(predicted):
     said = []
     predictor = predictor_of("question", say=said.append)
     longest = predictor.task_kind.question_length
@@ -143,9 +144,7 @@ def test_a_question_that_is_too_long_is_cut_as_in_fine_tuning_and_named(monkeypa
     short, long, by_hand = predictor([(text, "paris is in france .") for text in ("where is it", asked, cut)])
     assert (long.text, long.probability) == pytest.approx((by_hand.text, by_hand.probability))
     assert said == [f"question 2 has 20 tokens and was cut to its first {longest}, as in fine-tuning"]
-    monkeypatch.setattr(Predictor, "load", lambda *_, **options: predictor_of("question", say=options["say"]))
-    (tmp_path / "lines.txt").write_text(f"where\tin paris\n{asked}\tin paris\nwhere\tin paris\n")
-    done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "lines.txt")], catch_exceptions=False)
+    done = predicted("question", f"where\tin paris\n{asked}\tin paris\nwhere\tin paris\n".encode())
     assert len(done.stdout.splitlines()) == 3 and "question 2 has 20 tokens and was cut" in done.stderr
 
 
@@ -185,8 +184,6 @@ def folder(tmp_path_factory):
 
 
 def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_path):
-    import shutil
-
     texts = ["good film", "bad", LONG]
     expected = predictor_of("sentence")(texts)
     shutil.copytree(folder, tmp_path / "bare")
@@ -197,8 +194,6 @@ def test_a_saved_model_predicts_the_same_also_without_its_task_file(folder, tmp_
 
 
 def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
-    from finetuned_models import CONFIG
-
     checkpoints.save(BertEncoder(CONFIG), tmp_path / "encoder", TOKENIZER)
     with pytest.raises(CheckpointError, match="is not fine-tuned; `bertlab finetune"):
         Predictor.load(tmp_path / "encoder")
@@ -206,8 +201,6 @@ def test_a_model_that_is_not_fine_tuned_is_refused(tmp_path):
 
 @pytest.mark.parametrize("content", ["{", '{"name": "x"}', '{"labels": 3, "metrics": []}'])
 def test_a_damaged_task_file_is_named(folder, tmp_path, content):
-    import shutil
-
     shutil.copytree(folder, tmp_path / "damaged")
     (tmp_path / "damaged" / "task.json").write_text(content)
     with pytest.raises(CheckpointError, match="task.json: does not describe a task"):
@@ -226,11 +219,22 @@ def test_lines_in_predictions_out(folder):
     assert [json.loads(line)["label"] for line in as_json.splitlines()] == [line.split("\t")[0] for line in lines]
 
 
-def predicted(shape, content: bytes, monkeypatch, tmp_path):
-    """The result of `bertlab predict` for a file of these bytes."""
-    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of(shape))
-    (tmp_path / "lines.txt").write_bytes(content)
-    return CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "lines.txt")])
+@pytest.fixture
+def predicted(monkeypatch, tmp_path):
+    """Runs `bertlab predict` with a predictor, or a tiny one of a shape, on a file of this content."""
+
+    def run(predictor, content: bytes, name="lines.txt"):
+        own = predictor_of(predictor) if isinstance(predictor, str) else predictor
+
+        def load(*arguments, **options):
+            own.say = options["say"]
+            return own
+
+        monkeypatch.setattr(Predictor, "load", load)
+        (tmp_path / name).write_bytes(content)
+        return CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / name)])
+
+    return run
 
 
 @pytest.mark.parametrize(
@@ -245,19 +249,19 @@ def predicted(shape, content: bytes, monkeypatch, tmp_path):
         ("pair", b"caf\xe9\tgood", "byte 4 is not UTF-8"),
     ],
 )
-def test_lines_before_one_that_cannot_be_read_are_answered_first(shape, wrong, message, monkeypatch, tmp_path):
+def test_lines_before_one_that_cannot_be_read_are_answered_first(shape, wrong, message, predicted):
     good = b"where is it\tparis is in france .\n"
-    done = predicted(shape, good * 2 + wrong + b"\n" + good, monkeypatch, tmp_path)
+    done = predicted(shape, good * 2 + wrong + b"\n" + good)
     assert len(done.stdout.splitlines()) == 2
     assert isinstance(done.exception, DataError) and f"lines.txt line 3: {message}" in str(done.exception)
 
 
-def test_a_byte_order_mark_and_carriage_returns_are_not_text(monkeypatch, tmp_path):
-    plain = predicted("sentence", b"good film\nbad\n", monkeypatch, tmp_path)
-    marked = predicted("sentence", b"\xef\xbb\xbfgood film\r\nbad", monkeypatch, tmp_path)
+def test_a_byte_order_mark_and_carriage_returns_are_not_text(predicted):
+    plain = predicted("sentence", b"good film\nbad\n")
+    marked = predicted("sentence", b"\xef\xbb\xbfgood film\r\nbad")
     assert marked.stdout == plain.stdout != ""
     question = b'{"question": "where", "context": "in paris"}'
-    assert predicted("question", b"\xef\xbb\xbf" + question, monkeypatch, tmp_path).exit_code == 0
+    assert predicted("question", b"\xef\xbb\xbf" + question).exit_code == 0
 
 
 # --- one text or two ---
@@ -266,8 +270,6 @@ def test_a_byte_order_mark_and_carriage_returns_are_not_text(monkeypatch, tmp_pa
 @pytest.fixture(scope="module")
 def pair_folders(tmp_path_factory):
     """The same classifier of pairs as BertLab saves it, and as transformers does, whose files do not tell the shape."""
-    import shutil
-
     folder = tmp_path_factory.mktemp("pairs")
     save_finetuned(model_of("pair"), folder / "named", TOKENIZER, info_of("pair"), "huggingface")
     shutil.copytree(folder / "named", folder / "bare")
@@ -309,8 +311,6 @@ def test_in_python_the_inputs_tell_one_text_from_two(pair_folders):
 
 
 def test_labelled_pairs_are_evaluated_and_converted_without_a_guess(pair_folders, tmp_path):
-    import json
-
     (tmp_path / "rows.csv").write_text("text_a,text_b,label\ngood film,it was bad,no\nwhere is it,in paris,yes\n")
     judged = []
     for name in ("bare", "named"):
@@ -350,10 +350,9 @@ def test_a_table_is_read_by_its_columns_and_not_by_its_lines(folder, pair_folder
     assert "expected a table" in str(other.exception)
 
 
-def test_rows_of_a_table_before_a_wrong_one_are_answered_first(monkeypatch, tmp_path):
-    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of("sentence"))
-    (tmp_path / "rows.csv").write_text("text,label\ngood film,positive\nbad\nbad film,negative\n")
-    done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "rows.csv")])
+def test_rows_of_a_table_before_a_wrong_one_are_answered_first(predicted):
+    rows = b"text,label\ngood film,positive\nbad\nbad film,negative\n"
+    done = predicted("sentence", rows, "rows.csv")
     assert len(done.stdout.splitlines()) == 1
     assert "rows.csv line 3: 1 columns" in str(done.exception) and "skip" not in str(done.exception)
 
@@ -378,30 +377,23 @@ CONLLU = """# text = it was in Paris
 """
 
 
-def test_a_tagger_reads_the_words_of_conll_files(monkeypatch, tmp_path):
+def test_a_tagger_reads_the_words_of_conll_files(predicted):
     tagger = predictor_of("tagging")
-    monkeypatch.setattr(Predictor, "load", lambda *_, **__: tagger)
-    (tmp_path / "a.conllu").write_text(CONLLU)
-    (tmp_path / "a.conll").write_text("it PRON\nis AUX\nin ADP\n\nparis PROPN\n")
-    (tmp_path / "a.txt").write_text("it is in\nparis\n")
-    outputs = {
-        name: CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / f"a.{name}")], catch_exceptions=False).stdout
-        for name in ("conllu", "conll", "txt")
-    }
-    assert len(outputs["txt"].splitlines()) == 2 and len(set(outputs.values())) == 1
-    monkeypatch.setattr(Predictor, "load", lambda *_, **__: predictor_of("sentence"))
-    refused = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "a.conllu")])
+    files = {
+        "a.conllu": CONLLU, "a.conll": "it PRON\nis AUX\nin ADP\n\nparis PROPN\n", "a.txt": "it is in\nparis\n"
+    }  # fmt: skip
+    outputs = {name: predicted(tagger, content.encode(), name).stdout for name, content in files.items()}
+    assert len(outputs["a.txt"].splitlines()) == 2 and len(set(outputs.values())) == 1
+    refused = predicted("sentence", CONLLU.encode(), "a.conllu")
     assert "has a word on each line, for a tagger; the model reads the shape sentence" in str(refused.exception)
 
 
-def test_a_tagger_that_finds_nothing_says_so(monkeypatch, tmp_path):
+def test_a_tagger_that_finds_nothing_says_so(predicted):
     tagger = predictor_of("tagging")
-    monkeypatch.setattr(Predictor, "load", lambda *_, **__: tagger)
-    (tmp_path / "a.txt").write_text("paris is good\nit was bad\n")
     for bias, said in ((100.0, True), (-100.0, False)):
         tagger.model.weights[-1].assign([bias, 0.0, 0.0])
-        done = CliRunner().invoke(predict, [str(tmp_path), str(tmp_path / "a.txt")], catch_exceptions=False)
-        assert ("every word of all 2 rows got the tag O" in done.stderr) is said
+        done = predicted(tagger, b"paris is good\nit was bad\n")
+        assert done.exit_code == 0 and ("every word of all 2 rows got the tag O" in done.stderr) is said
 
 
 # --- for GLUE's server ---
@@ -410,8 +402,6 @@ def test_a_tagger_that_finds_nothing_says_so(monkeypatch, tmp_path):
 @pytest.fixture(scope="module")
 def nli_folder(tmp_path_factory):
     """A model that was fine-tuned on MNLI, and the official diagnostics: 1104 pairs."""
-    import dataclasses
-
     info = dataclasses.replace(info_of("pair"), name="mnli", labels=NLI)
     task_kind = task_kind_of(info, TOKENIZER)
     folder = tmp_path_factory.mktemp("nli")
@@ -437,7 +427,7 @@ def test_a_model_of_mnli_hands_in_another_test_set_of_the_same_kind(nli_folder, 
 
 @pytest.mark.parametrize(("task", "words"), [
     ("squad", "expected a task of GLUE"), ("nonsense", "expected a task of GLUE"),
-    ("rte", "rte asks for one of entailment, not_entailment for each pair, but .* mnli"),
+    ("rte", r"rte has pair rows \(entailment, not_entailment\), but .* mnli"),
     ("mnli-mm", "test_mismatched"),
 ])  # fmt: skip
 def test_a_task_that_the_model_cannot_hand_in_is_refused(nli_folder, tmp_path, task, words):

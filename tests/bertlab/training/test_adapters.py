@@ -1,13 +1,20 @@
 """Low-rank adapters: they begin without effect, they alone are trained, and the saved model has them in its kernels."""
 
+import keras
 import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, finetuned, save_checkpoint, task_of
+from killing import Killed, killer_after
 
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.common.errors import ConfigError
 from bertlab.families import family, model_types
+from bertlab.models import SequenceClassifier
+from bertlab.models.outline import parameter_count
+from bertlab.predict import Predictor
+from bertlab.training.devices.memory import memory_needs
+from bertlab.training.finetuning.adapters import adapters_of, add_adapters, merged, put_merged, train_adapters_alone
 from bertlab.training.finetuning.settings import Recipe
 
 LORA = RECIPE.replace(lora_rank=4, lora_alpha=8.0, epochs=2)
@@ -20,10 +27,6 @@ def checkpoint(tmp_path_factory):
 
 
 def classifier(config=CONFIG):
-    import keras
-
-    from bertlab.models import SequenceClassifier
-
     keras.utils.set_random_seed(3)
     return SequenceClassifier(config, 2)
 
@@ -40,8 +43,6 @@ def small_config(name):
 
 @pytest.mark.parametrize("name", [name for name in model_types() if not family(name).both_directions])
 def test_adapters_have_no_effect_at_first_and_merged_they_compute_the_same(name):
-    from bertlab.training.finetuning.adapters import adapters_of, add_adapters, merged, put_merged
-
     config = small_config(name)
     model = classifier(config)
     before = np.array(model(INPUTS))
@@ -61,8 +62,6 @@ def test_adapters_have_no_effect_at_first_and_merged_they_compute_the_same(name)
 
 
 def test_a_merged_kernel_is_the_kernel_and_alpha_by_rank_of_the_product():
-    from bertlab.training.finetuning.adapters import add_adapters, merged
-
     model = classifier()
     add_adapters(model, 2, alpha=6.0)
     layer = model.backbone.encoder.layers_[0].attention.value
@@ -77,8 +76,6 @@ def test_a_merged_kernel_is_the_kernel_and_alpha_by_rank_of_the_product():
 
 @pytest.mark.slow
 def test_only_queries_values_and_the_head_change_and_the_folder_is_an_ordinary_model(checkpoint, tmp_path):
-    from bertlab.predict import Predictor
-
     result = finetuned(checkpoint, task_of("sentence"), tmp_path, LORA.replace(epochs=6))
     assert result.dev["accuracy"] > 0.9
     before = values(checkpoints.load(checkpoint, "pretraining"))
@@ -106,8 +103,6 @@ def test_the_number_of_trained_weights_is_reported(checkpoint, tmp_path):
 
 
 def test_a_new_pooler_is_trained_with_the_head():
-    from bertlab.training.finetuning.adapters import add_adapters, train_adapters_alone
-
     model = classifier()
     add_adapters(model, 2)
     train_adapters_alone(model, [path for path in values(model) if "pooler" not in path])
@@ -120,51 +115,27 @@ def test_a_new_pooler_is_trained_with_the_head():
 
 @pytest.mark.slow
 def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, tmp_path):
-    import keras
-
-    class Killed(BaseException):
-        pass
-
-    class DieAt(keras.callbacks.Callback):
-        def __init__(self, step):
-            super().__init__()
-            self.steps, self.last = 0, step
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == self.last:
-                raise Killed
-
     recipe, task, said = LORA.replace(interval=4), task_of("sentence"), []
     finetuned(checkpoint, task, tmp_path / "whole", recipe)
     with pytest.raises(Killed):
-        finetuned(checkpoint, task, tmp_path / "parts", recipe, callbacks=[DieAt(6)])
+        finetuned(checkpoint, task, tmp_path / "parts", recipe, callbacks=[killer_after(6)])
     finetuned(checkpoint, task, tmp_path / "parts", recipe, say=said.append)
     assert "resumes from step 4 of 12" in said
     whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
     assert whole == parts
 
 
-def test_from_scratch_every_weight_is_trained():
-    scratch = LORA.of_scratch
-    assert scratch.lora_rank is None and scratch.lora_alpha is None
-
-
 def test_what_makes_no_sense_is_refused():
-    from bertlab.training.finetuning.adapters import add_adapters
-
     with pytest.raises(ConfigError, match="got 8 without lora_rank"):
         Recipe(lora_alpha=8.0)
     with pytest.raises(ConfigError, match="exclude each other"):
         Recipe(lora_rank=4, frozen_layers=1)
+    assert (LORA.of_scratch.lora_rank, LORA.of_scratch.lora_alpha) == (None, None)  # every weight is trained
     with pytest.raises(ConfigError, match="expected at most 16, the rank of backbone/.*query; got 17"):
         add_adapters(classifier(), 17)
 
 
 def test_frozen_weights_need_no_memory_for_their_gradients_and_moments():
-    from bertlab.models.outline import parameter_count
-    from bertlab.training.devices.memory import memory_needs
-
     all_of_it, adapters = (memory_needs(CONFIG, 8, 16, None, "float32", frozen=frozen) for frozen in (False, True))
     assert all_of_it.weights - adapters.weights == 12 * parameter_count(CONFIG)
     assert all_of_it.activations == adapters.activations

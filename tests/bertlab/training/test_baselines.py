@@ -17,11 +17,9 @@ from bertlab.data.tasks.rows import PairRow, TaggingRow, TaskData
 from bertlab.predict import Predictor, evaluate
 from bertlab.tokenizers.wordpiece.encoding import Ragged
 from bertlab.training.baselines.bags import BagOfWords
-from bertlab.training.baselines.models import make_baseline
-from bertlab.training.baselines.recurrent import RecurrentStack
+from bertlab.training.baselines.models import RecurrentStack, load_baseline, make_baseline, save_baseline
 from bertlab.training.baselines.settings import KINDS, RECURRENT, BaselineConfig, BaselineSettings, settings_read
-from bertlab.training.baselines.storage import load_baseline, save_baseline
-from bertlab.training.baselines.words import inverse_document_frequencies
+from bertlab.training.baselines.training import inverse_document_frequencies
 from bertlab.training.finetuning import train_baseline
 from bertlab.training.finetuning.settings import Recipe
 

@@ -1,18 +1,29 @@
 """Contrastive tuning of sentence vectors: its loss by hand, what it learns, and resuming."""
 
 import json
+import shutil
+import subprocess
+import sys
 
+import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from finetuning_case import save_checkpoint
+from finetuning_case import finetuned, save_checkpoint, task_of
+from keras import ops
+from killing import Killed
+from safetensors.numpy import load_file
 
 from bertlab import checkpoints
+from bertlab.analysis.vectors import encode_texts
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.rows import PairRow
 from bertlab.data.tasks.unlabelled import read_pairs
+from bertlab.training.contrastive import tuning
 from bertlab.training.contrastive.settings import ContrastiveSettings
+from bertlab.training.contrastive.tuning import VECTORS, ContrastiveTuner, _Run, contrastive_loss, tune_vectors
+from bertlab.training.devices.accumulation import split
 
 SHORT = ContrastiveSettings(learning_rate=5e-3, batch_size=8, epochs=3, max_length=16, interval=2)
 
@@ -40,8 +51,6 @@ def checkpoint(tmp_path_factory):
 
 
 def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
-    from bertlab.training.contrastive.model import contrastive_loss
-
     rng = np.random.default_rng(0)
     first, second = rng.normal(size=(2, 5, 7))
     expected = 0.0
@@ -54,10 +63,6 @@ def test_the_loss_is_the_cross_entropy_of_choosing_ones_own_partner():
 
 
 def test_a_batch_of_the_tuner_has_the_loss_of_the_vectors_that_encode_gives(checkpoint, tmp_path):
-    from bertlab.analysis.vectors import encode_texts
-    from bertlab.training.contrastive.model import ContrastiveTuner, contrastive_loss
-    from bertlab.training.contrastive.tuning import _Run
-
     pairs = pairs_by_word(6)
     run = _Run(checkpoint, pairs, tmp_path, SHORT, (), print)
     batch = run._batch(0)
@@ -72,8 +77,6 @@ def test_a_batch_of_the_tuner_has_the_loss_of_the_vectors_that_encode_gives(chec
 
 @pytest.mark.slow
 def test_pairs_that_belong_together_move_together_and_the_folder_is_a_model_for_encode(checkpoint, tmp_path):
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     pairs, graded = pairs_by_word(96), graded_by_word(60)
     result = tune_vectors(checkpoint, pairs, tmp_path / "out", SHORT.replace(epochs=6), graded)
     assert result.epochs[-1]["loss"] < result.epochs[0]["loss"]
@@ -93,11 +96,6 @@ def test_pairs_that_belong_together_move_together_and_the_folder_is_a_model_for_
 
 @pytest.mark.slow
 def test_a_killed_run_resumes_with_the_same_bytes(checkpoint, tmp_path, monkeypatch):
-    from bertlab.training.contrastive import tuning
-
-    class Killed(BaseException):
-        pass
-
     pairs, said = pairs_by_word(24), []
     tuning.tune_vectors(checkpoint, pairs, tmp_path / "whole", SHORT)
     step = tuning._Run._step
@@ -119,9 +117,6 @@ def test_a_killed_run_resumes_with_the_same_bytes(checkpoint, tmp_path, monkeypa
 
 
 def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path):
-    from bertlab.training.contrastive.model import ContrastiveTuner
-    from bertlab.training.contrastive.tuning import _Run, tune_vectors
-
     (tmp_path / "lines.txt").write_text("good film\n\nit was bad\nparis is a city\nthe film was not good .\n")
     pairs = read_pairs(tmp_path / "lines.txt")
     assert len(pairs) == 4 and all(row.text_a == row.text_b for row in pairs)
@@ -134,12 +129,6 @@ def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path
 
 
 def test_a_folder_with_another_model_or_other_results_is_refused(checkpoint, tmp_path):
-    import shutil
-
-    from finetuning_case import finetuned, task_of
-
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     other = shutil.copytree(checkpoint, tmp_path / "other")
     kept = (other / "model.safetensors").read_bytes()
     for start in (
@@ -157,8 +146,6 @@ def test_a_folder_with_another_model_or_other_results_is_refused(checkpoint, tmp
 
 
 def test_files_of_the_user_stay(checkpoint, tmp_path):
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     own = tmp_path / "states/state-of-the-art.txt"
     own.parent.mkdir()
     own.write_text("mine", encoding="utf-8")
@@ -212,8 +199,6 @@ def test_empty_texts_are_reported_or_skipped_and_a_text_file_has_no_columns(chec
 
 
 def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_path):
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     (tmp_path / "one.txt").write_text("a film\n")
     with pytest.raises(DataError, match="at least two texts or pairs, got 1"):
         read_pairs(tmp_path / "one.txt")
@@ -230,13 +215,6 @@ def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_pa
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_a_batch_in_parts_has_the_loss_and_the_update_of_the_whole_one(tmp_path, dropout):
     """With dropout, whose masks depend on the parts: against the gradient of all parts together with these masks."""
-    import keras
-    from keras import ops
-
-    from bertlab.training.contrastive.model import VECTORS, ContrastiveTuner, contrastive_loss
-    from bertlab.training.contrastive.tuning import _Run
-    from bertlab.training.devices.accumulation import split
-
     checkpoint = save_checkpoint(tmp_path / "model", hidden_dropout=dropout)
     run = _Run(checkpoint, pairs_by_word(8), tmp_path / "out", SHORT.replace(accumulation=4), (), print)
     batch = run._batch(0)
@@ -270,10 +248,6 @@ def test_a_batch_in_parts_has_the_loss_and_the_update_of_the_whole_one(tmp_path,
 
 @pytest.mark.slow
 def test_bfloat16_learns_and_its_weights_are_float32_and_a_curve_is_drawn(checkpoint, tmp_path):
-    from safetensors.numpy import load_file
-
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     pairs, graded = pairs_by_word(96), graded_by_word(60)
     settings = SHORT.replace(epochs=6, precision="bfloat16", accumulation=2)
     result = tune_vectors(checkpoint, pairs, tmp_path / "out", settings, graded)
@@ -284,8 +258,6 @@ def test_bfloat16_learns_and_its_weights_are_float32_and_a_curve_is_drawn(checkp
 
 
 def test_batches_of_several_lengths_are_tuned_in_parts(checkpoint, tmp_path):
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     long = [PairRow(f"{row.text_a} {row.text_a} {row.text_b}", row.text_b) for row in pairs_by_word(16)]
     settings = SHORT.replace(epochs=2, max_length=32, accumulation=2, batch_size=2)  # short pairs, long pairs, both
     result = tune_vectors(checkpoint, [*pairs_by_word(16), *long], tmp_path / "out", settings)
@@ -293,8 +265,6 @@ def test_batches_of_several_lengths_are_tuned_in_parts(checkpoint, tmp_path):
 
 
 def test_parts_that_cannot_be_divided_are_refused(checkpoint, tmp_path):
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     with pytest.raises(ConfigError, match="batch_size 8 cannot be divided into 3 equal parts"):
         SHORT.replace(accumulation=3)
     with pytest.raises(ConfigError, match="expected at least 8 pairs for 8 parts of a batch, got 6"):
@@ -313,13 +283,6 @@ print(result.epochs[0]["loss"])
 
 @pytest.mark.exhaustive
 def test_two_devices_give_the_update_of_one(tmp_path):
-    import subprocess
-    import sys
-
-    from safetensors.numpy import load_file
-
-    from bertlab.training.contrastive.tuning import tune_vectors
-
     checkpoint = save_checkpoint(tmp_path / "model")
     one = tune_vectors(checkpoint, pairs_by_word(32), tmp_path / "one", SHORT.replace(epochs=1, accumulation=2))
     code = ON_TWO.format(

@@ -15,7 +15,9 @@ from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError
+from bertlab.predict import Predictor, evaluate
 from bertlab.training.baselines.settings import BaselineSettings
+from bertlab.training.finetuning import finetune, train_baseline
 
 CONFIG = families.family("elmo").config(
     vocab_size=20, hidden_size=16, num_layers=2, intermediate_size=12, max_position_embeddings=32,
@@ -37,8 +39,6 @@ def checkpoint(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tagged(checkpoint, tmp_path_factory):
-    from bertlab.training.finetuning import train_baseline
-
     folder, task = tmp_path_factory.mktemp("tagged") / "out", task_of("tagging")
     return folder, task, train_baseline("elmo", task, folder, HEADS, SIZES, model=checkpoint)
 
@@ -55,8 +55,6 @@ def test_the_baseline_is_a_bilstm_on_the_mix_of_all_layers_of_the_frozen_model(t
 
 @pytest.mark.slow
 def test_its_folder_predicts_what_was_evaluated(tagged):
-    from bertlab.predict import Predictor, evaluate
-
     folder, task, result = tagged
     predictor = Predictor.load(folder)
     assert evaluate(predictor, task.validation).metrics == pytest.approx(result.dev)
@@ -67,8 +65,6 @@ def test_its_folder_predicts_what_was_evaluated(tagged):
 @pytest.mark.slow
 @pytest.mark.parametrize("shape", ["sentence", "multiple-choice"])
 def test_all_of_it_is_fine_tuned_too(shape, checkpoint, tmp_path):
-    from bertlab.training.finetuning import finetune
-
     result = finetune(checkpoint, task_of(shape), tmp_path, RECIPE.replace(learning_rate=1e-2, epochs=16))
     assert result.dev["accuracy"] > 0.8
     tuned, begun = (checkpoints.load(path, "encoder") for path in (tmp_path, checkpoint))
@@ -80,8 +76,6 @@ def test_all_of_it_is_fine_tuned_too(shape, checkpoint, tmp_path):
 
 @pytest.mark.slow
 def test_from_scratch_the_characters_are_still_those_of_the_vocabulary(checkpoint, tmp_path):
-    from bertlab.training.finetuning import finetune
-
     finetune(checkpoint, task_of("sentence"), tmp_path, RECIPE.replace(epochs=1, from_scratch=True))
     kept, begun = (checkpoints.load(path, "encoder").embeddings.character_ids for path in (tmp_path, checkpoint))
     np.testing.assert_array_equal(kept, begun)
@@ -91,20 +85,10 @@ def test_from_scratch_the_characters_are_still_those_of_the_vocabulary(checkpoin
 
 
 def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path):
-    from bertlab.training.finetuning import train_baseline
-
     other, nothing = save_checkpoint(tmp_path / "bert"), tmp_path / "nothing"
     for model, error, message in (
-        (
-            None,
-            ConfigError,
-            "expected a checkpoint of the family elmo .*, got none; pre-train one with .bertlab",
-        ),
-        (
-            other,
-            ConfigError,
-            "got .*bert, which is of the family bert; pre-train one with .*elmo-small",
-        ),
+        (None, ConfigError, "expected a checkpoint of the family elmo .*, got none; pre-train one with .bertlab"),
+        (other, ConfigError, "got .*bert, which is of the family bert; pre-train one with .*elmo-small"),
         (nothing, CheckpointError, "nothing: there is no such folder or checkpoint"),
     ):
         with pytest.raises(error, match=message):
@@ -113,24 +97,16 @@ def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "message"),
     [
-        ({"tokenizer": "bertlab-mini"}, "baseline elmo reads the tokens of its model; leave out tokenizer"),
-        ({"word_vectors": "words.txt"}, "baseline elmo reads the tokens of its model; leave out word_vectors"),
+        ("elmo", {"tokenizer": "bertlab-mini"}, "elmo reads the tokens of its model; leave out tokenizer"),
+        ("elmo", {"word_vectors": "words.txt"}, "elmo reads the tokens of its model; leave out word_vectors"),
+        ("lstm", {}, "baseline lstm is trained without a pre-trained model: leave out the model"),
     ],
 )
-def test_options_of_baselines_that_read_words_are_refused(options, message, checkpoint, tmp_path):
-    from bertlab.training.finetuning import train_baseline
-
+def test_options_that_a_baseline_does_not_read_are_refused(kind, options, message, checkpoint, tmp_path):
     with pytest.raises(ConfigError, match=message):
-        train_baseline("elmo", task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint, **options)
-
-
-def test_a_baseline_of_words_takes_no_model(checkpoint, tmp_path):
-    from bertlab.training.finetuning import train_baseline
-
-    with pytest.raises(ConfigError, match="baseline lstm is trained without a pre-trained model: leave out the model"):
-        train_baseline("lstm", task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint)
+        train_baseline(kind, task_of("tagging"), tmp_path / "out", HEADS, model=checkpoint, **options)
 
 
 @pytest.mark.slow

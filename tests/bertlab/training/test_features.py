@@ -25,7 +25,7 @@ from bertlab.predict import Predictor, evaluate
 from bertlab.tokenizers.bpe import BytePairTokenizer
 from bertlab.tokenizers.bpe.learner import learn
 from bertlab.tokenizers.wordpiece.encoding import Ragged
-from bertlab.training.baselines.storage import save_baseline
+from bertlab.training.baselines.models import save_baseline
 from bertlab.training.features import kept_vectors
 from bertlab.training.features.kept_vectors import VectorFolder
 from bertlab.training.features.models import FeatureHead, VectorReader
@@ -48,21 +48,11 @@ def trained(model, task, out, recipe=HEADS, settings=SIZES, **options):
 # === Layers ===
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("embeddings", ((0,), "sum")),
-        ("last", ((6,), "sum")),
-        ("second-to-last", ((5,), "sum")),
-        ("-3", ((4,), "sum")),
-        ("1,2,5", ((1, 2, 5), "sum")),
-        ("-4,-3,-2,-1-concat", ((3, 4, 5, 6), "concat")),
-        ("last4", ((3, 4, 5, 6), "sum")),
-        ("last4-mean", ((3, 4, 5, 6), "mean")),
-        ("all-mix", ((1, 2, 3, 4, 5, 6), "mix")),
-        ("0,6-mix", ((0, 6), "mix")),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [
+    ("embeddings", ((0,), "sum")), ("last", ((6,), "sum")), ("second-to-last", ((5,), "sum")), ("-3", ((4,), "sum")),
+    ("1,2,5", ((1, 2, 5), "sum")), ("-4,-3,-2,-1-concat", ((3, 4, 5, 6), "concat")), ("last4", ((3, 4, 5, 6), "sum")),
+    ("last4-mean", ((3, 4, 5, 6), "mean")), ("all-mix", ((1, 2, 3, 4, 5, 6), "mix")), ("0,6-mix", ((0, 6), "mix")),
+])  # fmt: skip
 def test_layers_are_named_as_in_the_papers_table(text, expected):
     assert layers_of(text, num_layers=6) == expected
 

@@ -4,16 +4,34 @@ import dataclasses
 import json
 import math
 import shutil
+import subprocess
+import sys
 
 import click
+import keras
 import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, of_two_lengths, save_checkpoint, sentences, task_of
+from killing import Killed
 
+from bertlab import checkpoints
+from bertlab.cli.finetune import finetune as command
 from bertlab.common.errors import ConfigError, DataError
+from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import SentenceRow, TaskData
+from bertlab.models import BertForSequenceClassification
+from bertlab.predict import Predictor, evaluate
+from bertlab.training.finetuning import experiment, finetune_tasks
+from bertlab.training.finetuning.batches import batches_by_length, outputs_of, padded_length
+from bertlab.training.finetuning.optimizer import finetuning_optimizer, freeze, steps_below_head
+from bertlab.training.finetuning.results import FineTuningResult, RunResult
 from bertlab.training.finetuning.settings import PUBLISHED_GRID, STARTS, Recipe
+from bertlab.training.finetuning.task_group import TaskGroup, class_weights, mistakes
+from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo, class_loss
+from bertlab.training.finetuning.trainer import FineTuner, Run, Trainer
+from bertlab.training.recipes.optimizer import adamw
+from bertlab.training.recipes.schedule import WarmupLinearDecay
 
 
 @pytest.fixture(scope="module")
@@ -51,16 +69,11 @@ def test_a_recipe_that_makes_no_sense_is_refused(wrong):
 
 
 def test_settings_are_read_without_a_backend():
-    import subprocess
-    import sys
-
     code = "import sys, bertlab.training.finetuning.settings; print('keras' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
 
 
 def test_the_advantage_is_measured_in_pooled_standard_deviations():
-    from bertlab.training.finetuning import FineTuningResult, RunResult
-
     def runs(start, *values):
         return [RunResult(start, 8, 1e-3, 1, seed, [], 1, {"f1": one}, 1.0, 1.0) for seed, one in enumerate(values)]
 
@@ -78,11 +91,8 @@ def test_the_advantage_is_measured_in_pooled_standard_deviations():
 
 
 def test_every_row_is_in_one_full_batch_and_what_fills_the_last_one_has_no_target():
-    from bertlab.data.tasks.features import encode_rows
-    from bertlab.training.finetuning.batches import batches_by_length
-
     features = encode_rows(task_of("sentence").train[:13], TOKENIZER, 16)
-    batches = list(next(batches_by_length(features, 8, 16, seed=3)))
+    batches = list(next(batches_by_length({"tone": features}, 8, 16, seed=3)))
     assert {inputs["input_ids"].shape for inputs, _ in batches} == {(8, 16)}
     targets = np.concatenate([targets for _, targets in batches])
     assert (targets == -100).sum() == 3
@@ -90,9 +100,6 @@ def test_every_row_is_in_one_full_batch_and_what_fills_the_last_one_has_no_targe
 
 
 def test_outputs_come_back_in_the_order_of_the_rows():
-    from bertlab.data.tasks.features import encode_rows
-    from bertlab.training.finetuning.batches import outputs_of
-
     rows = [SentenceRow("good " * count) for count in (9, 1, 14, 3, 2)]
     features = encode_rows(rows, TOKENIZER, 32)
     lengths = outputs_of(lambda inputs: inputs["attention_mask"].sum(axis=1), features, 2, 32)
@@ -102,18 +109,15 @@ def test_outputs_come_back_in_the_order_of_the_rows():
 @pytest.fixture
 def trainer(checkpoint):
     """A trainer of a classifier on two classes, with the recipe of `row_order="fit"`."""
-    from bertlab.models import BertForSequenceClassification
-    from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
-    from bertlab.training.finetuning.trainer import Trainer
-
-    task_kind = task_kind_of(TaskInfo.of(task_of("sentence"), 16, 16), TOKENIZER)
     recipe = RECIPE.replace(row_order="fit")
-    return Trainer(lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), task_kind, recipe)
+    group = TaskGroup({"tone": task_of("sentence")}, TOKENIZER, recipe, 16)
+    return Trainer(
+        lambda policy: BertForSequenceClassification(CONFIG, 2, dtype=policy), group, recipe,
+        lambda model: FineTuner(model, group.only),
+    )  # fmt: skip
 
 
 def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
-    import keras
-
     keras.utils.set_random_seed(0)
     pretrained = {variable.path: np.array(variable) for variable in trainer.make_model("float32").backbone.weights}
     for weights, same in ((pretrained, True), (None, False)):
@@ -124,16 +128,10 @@ def test_the_pre_trained_start_takes_the_encoder_and_scratch_does_not(trainer):
 
 @pytest.mark.slow
 def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
-    import keras
-
-    from bertlab.models import BertForSequenceClassification
-    from bertlab.training.recipes.optimizer import adamw
-    from bertlab.training.recipes.schedule import WarmupLinearDecay
-
     recipe, task = trainer.recipe.replace(epochs=3), task_of("sentence")
-    train, dev = trainer.task_kind.encode(task.train[:40]), trainer.task_kind.encode(task.validation)
+    train, dev = (trainer.group.only.encode(rows) for rows in (task.train[:40], task.validation))
     trainer.begin(7, None)
-    trainer.run(train, dev, recipe, 7)
+    Run(trainer, {"tone": train}, {"tone": dev}, recipe, 7).all_epochs()
 
     keras.utils.set_random_seed(7)
     plain = BertForSequenceClassification(CONFIG, 2)
@@ -145,12 +143,11 @@ def test_rows_in_the_order_of_fit_are_trained_as_keras_does(trainer):
 
 
 def test_every_epoch_has_every_row_and_those_by_length_an_order_of_their_own(trainer):
-    from bertlab.training.finetuning.batches import EPOCHS
-
-    features = trainer.task_kind.encode(task_of("sentence").train[:24]).features
-    for name, epochs in EPOCHS.items():
+    train = trainer.group.only.encode(task_of("sentence").train[:24])
+    features = train.features
+    for name in ("length", "fit"):
         seen = []
-        for _, batches in zip(range(2), epochs(features, 8, 16, seed=1)):
+        for _, batches in zip(range(2), trainer.epochs({"tone": train}, RECIPE.replace(row_order=name), seed=1)):
             rows = np.concatenate([inputs["input_ids"] for inputs, _ in batches])
             assert sorted(map(tuple, rows)) == sorted(map(tuple, features.arrays(16)[0]["input_ids"])), name
             seen.append(rows)
@@ -159,8 +156,6 @@ def test_every_epoch_has_every_row_and_those_by_length_an_order_of_their_own(tra
 
 @pytest.mark.parametrize("longest, limit, expected", [(3, 512, 16), (17, 512, 32), (33, 40, 40), (600, 1024, 1024)])
 def test_batches_have_few_different_lengths(longest, limit, expected):
-    from bertlab.training.finetuning.batches import padded_length
-
     assert padded_length(longest, limit) == expected
 
 
@@ -168,8 +163,6 @@ def test_batches_have_few_different_lengths(longest, limit, expected):
 
 
 def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weighted_mean():
-    from bertlab.training.finetuning.task_kinds import class_loss
-
     logits = np.array([[[2.0, 0.0], [0.0, 1.0], [5.0, 5.0]]], "float32")
     targets = np.array([[0, 0, -100]])
     first, second = math.log(1 + math.exp(-2)), math.log(1 + math.exp(1))
@@ -179,8 +172,6 @@ def test_targets_of_minus_100_take_no_part_in_the_loss_and_weights_make_a_weight
 
 
 def test_balanced_class_weights_give_every_class_the_same_total():
-    from bertlab.training.finetuning.checks import class_weights
-
     rows = [SentenceRow("a", 0)] * 9 + [SentenceRow("a", 1)] * 3
     task = TaskData("t", "sentence", ("x", "y"), rows, rows)
     weights = class_weights(task, Recipe(class_weights="balanced"))
@@ -196,10 +187,6 @@ def test_balanced_class_weights_give_every_class_the_same_total():
 
 
 def new_classifier(num_layers=2):
-    import keras
-
-    from bertlab.models import BertForSequenceClassification
-
     keras.utils.set_random_seed(2)
     return BertForSequenceClassification(CONFIG.replace(num_layers=num_layers), 2)
 
@@ -214,9 +201,6 @@ def updated(model, optimizer, steps=3):
 
 
 def test_without_layer_decay_it_is_the_optimizer_of_pre_training():
-    from bertlab.training.finetuning.optimizer import finetuning_optimizer
-    from bertlab.training.recipes.optimizer import adamw
-
     first, second = new_classifier(), new_classifier()
     optimizer = finetuning_optimizer(first, weight_decay=0.1, layer_decay=1.0)
     optimizer.build(first.trainable_variables)
@@ -227,8 +211,6 @@ def test_without_layer_decay_it_is_the_optimizer_of_pre_training():
 
 
 def test_the_rate_falls_from_the_head_down_to_the_embeddings():
-    from bertlab.training.finetuning.optimizer import finetuning_optimizer, steps_below_head
-
     model = new_classifier()
     optimizer = finetuning_optimizer(model, weight_decay=0.0, layer_decay=0.5)
     factors = dict(zip([v.path for v in model.trainable_variables], optimizer.factors))
@@ -240,8 +222,6 @@ def test_the_rate_falls_from_the_head_down_to_the_embeddings():
 
 
 def test_frozen_layers_stay_as_they_are_and_too_many_are_refused():
-    from bertlab.training.finetuning.optimizer import freeze
-
     model = new_classifier()
     freeze(model, 1)
     paths = {v.path for v in model.trainable_variables}
@@ -259,8 +239,6 @@ def test_frozen_layers_stay_as_they_are_and_too_many_are_refused():
               *(pytest.param(s, marks=pytest.mark.exhaustive) for s in ("number", "multiple-choice", "question"))],
 )  # fmt: skip
 def test_every_shape_learns_its_task_and_leaves_a_model_and_its_mistakes(checkpoint, tmp_path, shape):
-    from bertlab.predict import Predictor
-
     task = task_of(shape)
     result = finetuned(checkpoint, task, tmp_path / "out")
     assert result.dev[result.metric] > 0.9, result.runs[0].epochs
@@ -294,13 +272,8 @@ def test_batches_of_several_lengths_are_learned_from_in_every_shape(checkpoint, 
 
 @pytest.mark.slow
 def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_happened(checkpoint, tmp_path):
-    from bertlab.training.finetuning import experiment
-
     task, recipe = task_of("sentence"), dataclasses.replace(RECIPE, epochs=1, seeds=(1, 2), from_scratch=True)
     whole = finetuned(checkpoint, task, tmp_path / "whole", recipe)
-
-    class Killed(BaseException):
-        pass
 
     def keep_then_die(self, trainer, runs, file, keep=experiment.Experiment._keep):
         keep(self, trainer, runs, file)
@@ -328,9 +301,6 @@ def test_a_killed_experiment_keeps_its_finished_runs_and_ends_as_if_nothing_had_
 
 @pytest.mark.exhaustive
 def test_a_grid_from_the_shell_keeps_the_best_seed_of_the_setting_with_the_best_mean(checkpoint, tmp_path, capsys):
-    from bertlab.cli.finetune import finetune as command
-    from bertlab.predict import Predictor
-
     rng = np.random.default_rng(7)
     rows = [(row.text, ("negative", "positive")[row.label]) for row in sentences(rng, 60)]
     lines = ["review,tone", *(f"{text},{label}" for text, label in rows)]
@@ -367,8 +337,6 @@ def test_a_grid_from_the_shell_keeps_the_best_seed_of_the_setting_with_the_best_
 
 
 def test_an_axis_that_is_given_twice_has_the_values_of_both():
-    from bertlab.cli.finetune import finetune as command
-
     given = "--try learning-rate=1e-3 --try epochs=2,1 --try learning-rate=5e-4,1e-3"
     context = command.make_context("finetune", ["x.csv", "--out", "o", *given.split()])
     assert context.params["axes"] == {"learning_rate": (1e-3, 5e-4), "epochs": (2, 1)}
@@ -376,8 +344,6 @@ def test_an_axis_that_is_given_twice_has_the_values_of_both():
 
 @pytest.mark.parametrize("wrong", ["dropout=0.1", "epochs=2.5", "learning-rate=", "batch-size"])
 def test_an_unknown_axis_is_refused(wrong):
-    from bertlab.cli.finetune import finetune as command
-
     with pytest.raises(click.BadParameter, match="expected"):
         command.main(["x.csv", "--model", "m", "--out", "o", "--try", wrong], standalone_mode=False)
 
@@ -398,8 +364,6 @@ def test_a_task_without_rows_to_judge_on_is_refused_with_advice(checkpoint, tmp_
 
 
 def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():
-    from bertlab.training.finetuning.results import FineTuningResult, RunResult
-
     def run(batch_size, seed, value, start=STARTS[0]):
         return RunResult(start, batch_size, 1e-3, 1, seed, [], 1, {"accuracy": value}, 1.0, 1.0)
 
@@ -416,9 +380,6 @@ def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():
 
 
 def test_the_most_confident_mistakes_come_first():
-    from bertlab.training.finetuning.mistakes import mistakes
-    from bertlab.training.finetuning.task_kinds import Decoded, TaskInfo
-
     rows = [SentenceRow("a\tb", 0), SentenceRow("c", 1), SentenceRow("d", 0)]
     info = TaskInfo("t", "sentence", ("x", "y"), ("accuracy",))
     found = mistakes(info, rows, Decoded([1, 1, 1], [0.6, 0.9, 0.8]))
@@ -426,8 +387,6 @@ def test_the_most_confident_mistakes_come_first():
 
 
 def test_dropout_of_the_recipe_replaces_that_of_the_checkpoint(checkpoint, tmp_path):
-    from bertlab import checkpoints
-
     dropping = checkpoints.load(checkpoint, "pretraining").config.with_dropout(0.4)
     shutil.copytree(checkpoint, tmp_path / "dropping")
     dropping.save(tmp_path / "dropping" / "config.json")
@@ -451,9 +410,6 @@ def test_dropout_of_the_recipe_replaces_that_of_the_checkpoint(checkpoint, tmp_p
 @pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_a_tagger_that_gives_every_word_the_tag_o_says_so_in_training_and_in_evaluation(several, checkpoint, tmp_path):
-    from bertlab.predict import Predictor, evaluate
-    from bertlab.training.finetuning import finetune_tasks
-
     task, said = task_of("tagging"), []
     nothing = [dataclasses.replace(row, tags=(0,) * len(row.tags)) for row in task.train]
     task = dataclasses.replace(task, train=nothing)

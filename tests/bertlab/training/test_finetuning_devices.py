@@ -5,9 +5,12 @@ import json
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
 from finetuning_case import RECIPE, finetuned, of_two_lengths, save_checkpoint, task_of
+from killing import Killed, killer, killer_after
+from safetensors.numpy import load_file
 
 from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning import experiment, trainer
@@ -29,8 +32,6 @@ def weights_in(folder):
 
 def trained(checkpoint, task, folder, recipe):
     """(losses of the epochs, weights) after a fine-tuning."""
-    from safetensors.numpy import load_file
-
     result = finetuned(checkpoint, task, folder, recipe)
     return [row["loss"] for row in result.best.epochs], load_file(folder / "model.safetensors")
 
@@ -74,8 +75,6 @@ def test_a_batch_that_cannot_be_divided_is_refused():
 
 @pytest.mark.slow
 def test_bfloat16_learns_and_its_weights_are_float32(checkpoint, tmp_path):
-    from safetensors.numpy import load_file
-
     result = finetuned(checkpoint, task_of("sentence"), tmp_path, RECIPE.replace(precision="bfloat16"))
     assert result.dev["accuracy"] > 0.9
     assert {value.dtype for value in load_file(tmp_path / "model.safetensors").values()} == {np.dtype("float32")}
@@ -100,8 +99,6 @@ print(result.best.epochs[0]["loss"], result.dev["accuracy"])
 
 @pytest.mark.exhaustive
 def test_two_devices_give_the_update_of_one(tmp_path):
-    from safetensors.numpy import load_file
-
     checkpoint = save_checkpoint(tmp_path / "pretrained")
     recipe = RECIPE.replace(epochs=1, learning_rate=1e-3, class_weights=(1.0, 3.0))
     (loss,), expected = trained(checkpoint, task_of("sentence"), tmp_path / "one", recipe)
@@ -116,28 +113,12 @@ def test_two_devices_give_the_update_of_one(tmp_path):
 # --- states within an epoch ---
 
 
-class Killed(BaseException):
-    pass
-
-
 @pytest.mark.parametrize("patience", [None, pytest.param(2, marks=pytest.mark.exhaustive)])
 def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_byte(
     checkpoint, tmp_path, monkeypatch, patience
 ):
-    import keras
-
     recipe = SHORT.replace(interval=4, patience=patience, epochs=3)
     whole = finetuned(checkpoint, task_of("sentence"), tmp_path / "whole", recipe)
-
-    class DieAt(keras.callbacks.Callback):
-        def __init__(self, step):
-            super().__init__()
-            self.steps, self.last = 0, step
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == self.last:
-                raise Killed
 
     lines = []
     monkeypatch.setattr(
@@ -145,8 +126,8 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
     )
     out, said = tmp_path / "parts", []
     for step in (3, 11, 6):  # before the first state; in epoch 2; in epoch 3, counted from step 8
-        die = DieAt(step)
         with pytest.raises(Killed):
+            die = killer_after(step)
             finetuned(checkpoint, task_of("sentence"), out, recipe, callbacks=[die], say=said.append)
     assert [line for line in said if "resumes from" in line] == ["resumes from step 8 of 18"]
     again = finetuned(checkpoint, task_of("sentence"), out, recipe, say=said.append)
@@ -162,15 +143,9 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
 
 @pytest.mark.slow
 def test_other_settings_do_not_go_on_from_a_state(checkpoint, tmp_path):
-    import keras
-
-    class Die(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            raise Killed
-
     recipe = SHORT.replace(interval=4)
     with pytest.raises(Killed):
-        finetuned(checkpoint, task_of("sentence"), tmp_path, recipe, callbacks=[Die()])
+        finetuned(checkpoint, task_of("sentence"), tmp_path, recipe, callbacks=[killer("on_epoch_end")])
     with pytest.raises(ConfigError, match="learning_rate was 0.02, is 0.01"):
         finetuned(checkpoint, task_of("sentence"), tmp_path, recipe.replace(learning_rate=0.01))
     assert finetuned(checkpoint, task_of("sentence"), tmp_path, recipe.replace(interval=3)).dev  # changes no result
@@ -180,8 +155,6 @@ def test_other_settings_do_not_go_on_from_a_state(checkpoint, tmp_path):
 
 
 def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_callback(checkpoint, tmp_path):
-    import keras
-
     seen = []
 
     class Own(keras.callbacks.Callback):

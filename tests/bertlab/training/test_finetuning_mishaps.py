@@ -7,9 +7,15 @@ import numpy as np
 import pytest
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
 
+from bertlab import checkpoints
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.common.errors import CheckpointError, ConfigError, DataError, TrainingError
 from bertlab.data.tasks.rows import SentenceRow
+from bertlab.plots import confusion_matrix
+from bertlab.training.finetuning import task_group
+from bertlab.training.finetuning.results import FineTuningResult, RunResult, best_run
 from bertlab.training.finetuning.settings import STARTS
+from bertlab.training.runs.curves import save_figure
 
 SHORT = dataclasses.replace(RECIPE, epochs=1)
 TOO_HIGH = 1e38  # a learning rate with which weights overflow
@@ -87,15 +93,11 @@ def test_a_setting_that_diverges_is_shown_and_passed_over_and_only_nothing_else_
 
 
 def run_of(batch_size, seed, value, **changes):
-    from bertlab.training.finetuning.results import RunResult
-
     figures = {} if "diverged" in changes else {"accuracy": value}
     return RunResult(STARTS[0], batch_size, 2.5e-5, 1, seed, [], 1, figures, 1.0, 1.0, **changes)
 
 
 def test_a_setting_of_which_one_seed_diverged_is_not_chosen():
-    from bertlab.training.finetuning.results import FineTuningResult, best_run
-
     runs = (run_of(16, 1, 0.9), run_of(16, 2, 0, diverged="at step 1"), run_of(32, 1, 0.5), run_of(32, 2, 0.6))
     assert best_run(runs) == runs[3]
     assert best_run(runs[1::-1]) == runs[0]  # where there is nothing else, the seed that did not
@@ -105,8 +107,6 @@ def test_a_setting_of_which_one_seed_diverged_is_not_chosen():
 
 
 def test_an_undefined_figure_is_null_in_the_files_and_no_number_when_read_again(tmp_path):
-    from bertlab.training.finetuning.results import FineTuningResult, RunResult
-
     epochs = [{"epoch": 1, "loss": 0.5, "figures": {"pearson": float("nan")}}]
     run = dataclasses.replace(run_of(16, 1, 0), epochs=epochs, figures={"pearson": float("nan")})
     run.save(tmp_path / "run.json")
@@ -119,8 +119,6 @@ def test_an_undefined_figure_is_null_in_the_files_and_no_number_when_read_again(
 
 
 def test_the_metric_of_a_class_is_printed_and_those_of_many_types_are_left_to_the_file():
-    from bertlab.training.finetuning.results import FineTuningResult
-
     runs = (run_of(16, 1, 0.9),)
     binary = FineTuningResult("t", "accuracy", runs, {"accuracy": 0.9, "f1:spam": 0.8}).summary()
     assert binary.endswith("accuracy 0.9000, f1:spam 0.8000")
@@ -133,15 +131,13 @@ def test_the_metric_of_a_class_is_printed_and_those_of_many_types_are_left_to_th
 
 @pytest.mark.slow
 def test_results_are_there_before_pictures_and_what_is_missing_is_made_by_a_second_start(checkpoint, tmp_path):
-    from bertlab.training.finetuning import experiment
-
     task, out = task_of("sentence"), tmp_path / "out"
 
     def full(*arguments):
         raise OSError("disk full")
 
     with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError):
-        patch.setattr(experiment, "write_outputs", full)
+        patch.setattr(task_group, "write_outputs", full)
         finetuned(checkpoint, task, out, SHORT)
     results = strict_json(out / "results.json")
     assert not (out / "errors.tsv").exists()
@@ -151,9 +147,6 @@ def test_results_are_there_before_pictures_and_what_is_missing_is_made_by_a_seco
 
 @pytest.mark.parametrize("classes", [40, 1000])
 def test_the_picture_of_any_number_of_classes_can_be_written_and_shows_the_most_confused(tmp_path, classes):
-    from bertlab.plots import confusion_matrix
-    from bertlab.training.runs.curves import save_figure
-
     counts = np.diag(np.full(classes, 9))
     counts[classes - 1, 3] = 5
     figure = confusion_matrix(counts, [f"$_{number}$" for number in range(classes)])  # no formulas
@@ -172,9 +165,6 @@ def test_the_picture_of_any_number_of_classes_can_be_written_and_shows_the_most_
 
 @pytest.mark.slow
 def test_frozen_weights_stay_others_move_and_from_scratch_every_layer_learns(checkpoint, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.checkpoints.kinds import variables_of
-
     plain = dataclasses.replace(SHORT, from_scratch=True, class_weights="balanced")
     held = dataclasses.replace(plain, frozen_layers=1, layer_decay=0.5)
     task = task_of("sentence")

@@ -14,7 +14,10 @@ from bertlab.cli import cli
 from bertlab.common.errors import DataError
 from bertlab.data.tasks.class_report import averages, calibration, class_scores, confusion_counts
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.predict.evaluation import decoded_predictions, evaluate, load_labelled
+from bertlab.predict import evaluate, load_labelled
+from bertlab.training.finetuning.judgement import judge
+from bertlab.training.finetuning.task_info import save_finetuned
+from bertlab.training.finetuning.task_kinds import decoded_labels
 
 TEXTS = ["good film .", "the film was bad", "it is in paris", "a film", "not where it was", "bad bad film"]
 ROWS = {
@@ -88,17 +91,10 @@ def test_every_task_type_is_judged_and_its_files_agree_with_its_predictions(tmp_
 
 
 def test_labels_of_a_row_are_judged_one_by_one():
-    from bertlab.predict.predictions import LabelsPrediction
-
     info = dataclasses.replace(info_of("sentence"), labels=("joy", "fear"), multi_label=True, metrics=("multi_label",))
     rows = [SentenceRow("a", (0,)), SentenceRow("b", ()), SentenceRow("c", (0, 1))]
     chances = [(0.9, 0.2), (0.6, 0.1), (0.7, 0.4)]
-    predictions = [
-        LabelsPrediction([], dict(sorted({"joy": joy, "fear": fear}.items()))) for joy, fear in chances
-    ]  # in another order than the labels
-    from bertlab.training.finetuning.judgement import judge
-
-    judgement = judge(info, rows, decoded_predictions(info, rows, predictions))
+    judgement = judge(info, rows, decoded_labels(np.array(chances)))
     joy, fear = judgement.classes
     assert (joy.precision, joy.recall, joy.support) == (2 / 3, 1.0, 2)
     assert (fear.precision, fear.recall, fear.support, fear.predicted) == (0, 0, 1, 0)
@@ -119,8 +115,6 @@ def test_rows_without_labels_are_refused_with_their_number():
 
 @pytest.fixture(scope="module")
 def tuned(tmp_path_factory):
-    from bertlab.training.finetuning.task_info import save_finetuned
-
     folder = tmp_path_factory.mktemp("tuned") / "model"
     save_finetuned(model_of("sentence"), folder, TOKENIZER, info_of("sentence"), "huggingface")
     return folder

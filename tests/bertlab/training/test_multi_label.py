@@ -8,10 +8,15 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import RECIPE, TOKENIZER, finetuned, save_checkpoint
 
+from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.metrics import multi_label_scores
 from bertlab.data.tasks.rows import SentenceRow, TaskData
+from bertlab.predict import Predictor
+from bertlab.training.finetuning.settings import Recipe
+from bertlab.training.finetuning.task_group import class_weights
+from bertlab.training.finetuning.task_kinds import MultiLabel, TaskInfo
 
 LABELS = ("bad", "city", "good")
 
@@ -75,8 +80,6 @@ def test_what_cannot_have_several_labels_is_refused(tmp_path):
 
 
 def test_the_rows_are_shown_with_all_their_labels(tmp_path):
-    from bertlab.cli import cli
-
     path = csv_of(tmp_path / "a.csv", "good|bad", "city", "", "bad")
     shown = CliRunner().invoke(cli, ["task", "show", str(path), "--label-separator", "|"]).output
     assert "3 labels, any number for each row: bad, city, good" in shown
@@ -94,8 +97,6 @@ def test_scores_by_hand():
 
 
 def test_the_loss_is_binary_cross_entropy_and_ignores_filled_up_rows():
-    from bertlab.training.finetuning.task_kinds import MultiLabel, TaskInfo
-
     task_kind = MultiLabel(TaskInfo("several", "sentence", LABELS, ("multi_label",), multi_label=True), TOKENIZER)
     logits = np.array([[2.0, -1.0, 0.5], [80.0, -80.0, 0.0], [1.0, 1.0, 1.0]], "float32")
     targets = np.array([[1, 0, 1], [1, 0, 0], [np.nan] * 3], "float32")
@@ -125,9 +126,6 @@ def test_a_model_learns_which_labels_apply(trained):
 
 @pytest.mark.slow
 def test_its_folder_predicts_several_labels_in_python_and_in_the_shell(trained, tmp_path):
-    from bertlab.cli import cli
-    from bertlab.predict import Predictor
-
     folder, _ = trained
     one, none = Predictor.load(folder)(["the bad good was it", "the was it"])
     assert set(one.labels) == {"bad", "good"} and none.labels == [] and none.line == "(no label)"
@@ -139,8 +137,6 @@ def test_its_folder_predicts_several_labels_in_python_and_in_the_shell(trained, 
 
 @pytest.mark.slow
 def test_without_task_json_the_problem_type_of_config_json_decides(trained):
-    from bertlab.predict import Predictor
-
     folder, _ = trained
     assert json.loads((folder / "config.json").read_text())["problem_type"] == "multi_label_classification"
     (folder / "task.json").rename(folder / "task.json.kept")
@@ -153,9 +149,6 @@ def test_without_task_json_the_problem_type_of_config_json_decides(trained):
 
 
 def test_balanced_weights_need_one_class_per_row():
-    from bertlab.training.finetuning.checks import class_weights
-    from bertlab.training.finetuning.settings import Recipe
-
     with pytest.raises(ConfigError, match="one number per label"):
         class_weights(task(), Recipe(class_weights="balanced"))
     assert class_weights(task(), Recipe(class_weights=(1.0, 2.0, 3.0))).tolist() == [1, 2, 3]

@@ -5,9 +5,21 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from finetuning_case import CONFIG, RECIPE, of_two_lengths, save_checkpoint, task_of
+from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
+from killing import Killed, killer_after
+from safetensors.numpy import load_file
 
+from bertlab import checkpoints
+from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.data.tasks.features import encode_rows
+from bertlab.families import family
+from bertlab.models import MultiTaskModel, SequenceClassifier, TokenClassifier
+from bertlab.predict import Predictor, evaluate
+from bertlab.training.finetuning import finetune_tasks
+from bertlab.training.finetuning.batches import TASK, batches_by_length, shares
+from bertlab.training.finetuning.task_group import TaskGroup
+from bertlab.training.runs import callbacks
 
 FAMILIES = ("bert", "albert", "modernbert", "xlnet")
 INPUTS = {"input_ids": np.array([[2, 7, 4, 3], [2, 9, 3, 0]]), "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 1, 0]])}
@@ -19,8 +31,6 @@ def checkpoint(tmp_path_factory):
 
 
 def trained(checkpoint, out, recipe=RECIPE, shapes=("sentence", "tagging"), layers=None, **options):
-    from bertlab.training.finetuning import finetune_tasks
-
     layers = {"cities": 1} if layers is None else layers
     return finetune_tasks(checkpoint, [task_of(shape) for shape in shapes], out, recipe, layers=layers, **options)
 
@@ -33,8 +43,6 @@ def finished(checkpoint, tmp_path_factory):
 
 
 def test_a_log_file_shows_how_many_rows_of_all_tasks_are_evaluated(checkpoint, tmp_path, monkeypatch):
-    from bertlab.training.runs import callbacks
-
     monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
     said = []
     trained(checkpoint, tmp_path, RECIPE.replace(epochs=1), say=said.append)
@@ -46,16 +54,12 @@ def test_a_log_file_shows_how_many_rows_of_all_tasks_are_evaluated(checkpoint, t
 
 
 def config_of(name):
-    from bertlab.families import family
-
     sizes = dict(vocab_size=20, hidden_size=16, num_layers=3, num_heads=2, intermediate_size=32, initializer_range=0.5)
     return family(name).config(**sizes, hidden_dropout=0.0)
 
 
 @pytest.mark.parametrize("name", FAMILIES)
 def test_a_head_at_a_lower_layer_reads_what_a_model_without_the_layers_above_computes(name):
-    from bertlab.models import MultiTaskModel, SequenceClassifier, TokenClassifier
-
     config, depth = config_of(name), 2
     tasks = {"tone": {"kind": "sequence_classification"}, "tags": {"kind": "token_classification", "depth": depth}}
     model = MultiTaskModel(config, tasks)
@@ -71,8 +75,6 @@ def test_a_head_at_a_lower_layer_reads_what_a_model_without_the_layers_above_com
 
 
 def test_all_shapes_have_one_backbone_and_a_head_each():
-    from bertlab.models import MultiTaskModel
-
     kinds = ("sequence_classification", "token_classification", "multiple_choice", "question_answering")
     model = MultiTaskModel(CONFIG, {f"task {kind}": {"kind": kind} for kind in kinds})
     paths = [variable.path for variable in model.weights]
@@ -92,8 +94,6 @@ def test_all_shapes_have_one_backbone_and_a_head_each():
     ({"tags": {"kind": "token_classification", "depth": 2}}, "a layer from 1 to 1"),
 ])  # fmt: skip
 def test_a_model_that_cannot_be_is_refused(tasks, told):
-    from bertlab.models import MultiTaskModel
-
     with pytest.raises(ConfigError, match=told):
         MultiTaskModel(CONFIG, tasks)
 
@@ -103,26 +103,18 @@ def test_a_model_that_cannot_be_is_refused(tasks, told):
 
 @pytest.mark.parametrize(("exponent", "expected"), [(1, (90, 9, 1)), (0.5, (70, 22, 8)), (0, (34, 33, 33))])
 def test_the_shares_of_tasks(exponent, expected):
-    from bertlab.training.finetuning.sampling import shares
-
-    found = shares({"large": 90, "middle": 9, "small": 1}, exponent)
+    found = shares({"large": range(90), "middle": range(9), "small": range(1)}, 1, exponent)
     assert sum(found.values()) == 100
     assert tuple(found.values()) == pytest.approx(expected, abs=1)
 
 
 def encoded(shape):
-    from finetuning_case import TOKENIZER
-
-    from bertlab.data.tasks.features import encode_rows
-
     task = task_of(shape)
     return encode_rows(task.train, TOKENIZER, 16, task.labels)
 
 
 def rows_read(batches, features):
     """Task → the ids of every row in the batches, without the copies that fill a batch up."""
-    from bertlab.training.finetuning.sampling import TASK
-
     read = {name: [] for name in features}
     for inputs, targets in batches:
         (name,) = (key.removeprefix(TASK) for key in inputs if key.startswith(TASK))
@@ -132,30 +124,26 @@ def rows_read(batches, features):
 
 
 def test_in_proportion_every_row_is_read_once_in_each_epoch_and_the_seed_decides_the_order():
-    from bertlab.training.finetuning.sampling import sampled_epochs
-
     features = {"tone": encoded("sentence"), "cities": encoded("tagging")}
     whole = {
         name: sorted(tuple(ids[ids > 0]) for ids in own.arrays()[0]["input_ids"]) for name, own in features.items()
     }
-    epochs = sampled_epochs(features, 8, 16, seed=1, exponent=1.0)
+    epochs = batches_by_length(features, 8, 16, seed=1, exponent=1.0)
     first, second = (list(next(epochs)) for _ in range(2))
     assert rows_read(first, features) == rows_read(second, features) == whole
     orders = [[[key for key in inputs if ":" in key] for inputs, _ in batches] for batches in (first, second)]
     assert orders[0] != orders[1]
-    again = list(next(sampled_epochs(features, 8, 16, seed=1, exponent=1.0)))
+    again = list(next(batches_by_length(features, 8, 16, seed=1, exponent=1.0)))
     for (inputs, targets), (same, same_targets) in zip(first, again, strict=True):
         assert all(np.array_equal(inputs[name], same[name]) for name in inputs)
         assert np.array_equal(targets, same_targets)
 
 
 def test_a_resumed_run_finds_the_batches_of_a_later_epoch_without_those_before():
-    from bertlab.training.finetuning.sampling import sampled_epochs
-
     features = {"tone": encoded("sentence"), "cities": encoded("tagging")}
     third = []
     for skips in (False, True):
-        epochs = sampled_epochs(features, 8, 16, seed=2, exponent=0.0)
+        epochs = batches_by_length(features, 8, 16, seed=2, exponent=0.0)
         for _ in range(2):
             batches = next(epochs)
             if not skips:
@@ -180,9 +168,6 @@ def test_both_tasks_are_learned_and_the_folder_has_every_head(finished):
 
 @pytest.mark.slow
 def test_each_task_of_the_folder_predicts_as_it_did_when_it_was_judged(finished):
-    from bertlab import checkpoints
-    from bertlab.predict import Predictor, evaluate
-
     out, result = finished
     for shape, name, metric in (("sentence", "tone", "accuracy"), ("tagging", "cities", "f1")):
         judged = evaluate(Predictor.load(out, task=name), task_of(shape).validation)
@@ -194,37 +179,19 @@ def test_each_task_of_the_folder_predicts_as_it_did_when_it_was_judged(finished)
 
 @pytest.mark.parametrize("task", [None, "nonsense"])
 def test_a_task_must_be_chosen_of_those_in_the_folder(finished, task):
-    from bertlab.predict import Predictor
-
     with pytest.raises(CheckpointError, match="several tasks: tone, cities; choose one with"):
         Predictor.load(finished[0], task=task)
 
 
-class Killed(BaseException):
-    pass
-
-
 @pytest.mark.slow
 def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path):
-    import keras
-
     checkpoint = save_checkpoint(tmp_path / "pretrained", num_layers=2, hidden_dropout=0.1)
-
-    class DieAt(keras.callbacks.Callback):
-        def __init__(self, step):
-            super().__init__()
-            self.steps, self.last = 0, step
-
-        def on_train_batch_end(self, batch, logs=None):
-            self.steps += 1
-            if self.steps == self.last:
-                raise Killed
 
     recipe = RECIPE.replace(interval=5, epochs=2, task_sampling=0.5)
     whole = trained(checkpoint, tmp_path / "whole", recipe)
     out, said = tmp_path / "parts", []
     with pytest.raises(Killed):
-        trained(checkpoint, out, recipe, callbacks=[DieAt(17)], say=said.append)
+        trained(checkpoint, out, recipe, callbacks=[killer_after(17)], say=said.append)
     again = trained(checkpoint, out, recipe, say=said.append)
     assert "resumes from step 15 of 24" in said  # in the second epoch
     assert (out / "bertlab.safetensors").read_bytes() == (tmp_path / "whole" / "bertlab.safetensors").read_bytes()
@@ -236,10 +203,6 @@ def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path):
 @pytest.mark.slow
 @pytest.mark.exhaustive
 def test_a_batch_in_parts_and_adapters_give_a_model_that_is_read_again(checkpoint, tmp_path):
-    from safetensors.numpy import load_file
-
-    from bertlab.predict import Predictor
-
     recipe = RECIPE.replace(epochs=1, learning_rate=1e-4, class_weights="balanced")
     whole, parts = (
         trained(checkpoint, tmp_path / str(number), recipe.replace(accumulation=number)) for number in (1, 4)
@@ -254,8 +217,6 @@ def test_a_batch_in_parts_and_adapters_give_a_model_that_is_read_again(checkpoin
 
 @pytest.mark.slow
 def test_batches_of_several_lengths_are_learned_in_parts(checkpoint, tmp_path):
-    from bertlab.training.finetuning import finetune_tasks
-
     tasks = [of_two_lengths(task_of(shape)) for shape in ("sentence", "tagging")]
     recipe = RECIPE.replace(epochs=1, max_length=32, accumulation=2)
     result = finetune_tasks(checkpoint, tasks, tmp_path, recipe)
@@ -274,43 +235,36 @@ def test_all_shapes_are_learned_together(checkpoint, tmp_path):
 # --- refused ---
 
 
-def test_what_cannot_be_trained_together_is_refused_before_the_folder_is_touched(checkpoint, tmp_path):
-    out = tmp_path / "out"
-    with pytest.raises(DataError, match="at least two tasks"):
-        trained(checkpoint, out, shapes=("tagging",))
-    with pytest.raises(DataError, match="different names, got tone, tone"):
-        trained(checkpoint, out, shapes=("sentence", "sentence"), layers={})
-    with pytest.raises(ConfigError, match="names among tone, cities; got 'town'"):
-        trained(checkpoint, out, layers={"town": 1})
-    with pytest.raises(ConfigError, match="cities: expected a layer from 1 to 2"):
-        trained(checkpoint, out, layers={"cities": 3})
-    with pytest.raises(ConfigError, match="expected one of mean, tone/accuracy"):
-        trained(checkpoint, out, RECIPE.replace(best="accuracy"))
-    with pytest.raises(ConfigError, match="whose classes differ"):
-        trained(checkpoint, out, RECIPE.replace(class_weights=(1.0, 2.0)))
-    with pytest.raises(ConfigError, match="stars, which: expected a task with one class for each row or word"):
-        trained(checkpoint, out, RECIPE.replace(class_weights="balanced"), ("number", "multiple-choice"), layers={})
-    assert not out.exists()
+@pytest.mark.parametrize(("changes", "options", "told"), [
+    ({}, {"shapes": ("tagging",)}, "at least two tasks"),
+    ({}, {"shapes": ("sentence", "sentence"), "layers": {}}, "different names, got tone, tone"),
+    ({}, {"layers": {"town": 1}}, "names among tone, cities; got 'town'"),
+    ({}, {"layers": {"cities": 3}}, "cities: expected a layer from 1 to 2"),
+    ({"best": "accuracy"}, {}, "expected one of mean, tone/accuracy"),
+    ({"class_weights": (1.0, 2.0)}, {}, "whose classes differ"),
+    ({"class_weights": "balanced"}, {"shapes": ("number", "multiple-choice"), "layers": {}},
+     "stars, which: expected a task with one class for each row or word"),
+])  # fmt: skip
+def test_what_cannot_be_trained_together_is_refused_before_the_folder_is_touched(
+    changes, options, told, checkpoint, tmp_path
+):
+    with pytest.raises((ConfigError, DataError), match=told):
+        trained(checkpoint, tmp_path / "out", RECIPE.replace(**changes), **options)
+    assert not (tmp_path / "out").exists()
 
 
-def test_tasks_that_balanced_class_weights_are_not_for_are_named(checkpoint, tmp_path):
-    from bertlab.training.finetuning.multi_task import MultiTaskExperiment
-
+def test_tasks_that_balanced_class_weights_are_not_for_are_named():
     tasks, said = [task_of(shape) for shape in ("sentence", "number", "question")], []
     recipe = RECIPE.replace(class_weights="balanced")
-    weights = MultiTaskExperiment({}, checkpoint, tasks, tmp_path, recipe, {}, said.append)._class_weights()
+    weights = TaskGroup({task.name: task for task in tasks}, TOKENIZER, recipe, 16).class_weights(said.append)
     assert weights["tone"].shape == (2,) and weights["stars"] is weights["where"] is None
-    assert [line for line in said if "class_weights" in line] == [
-        "class_weights are not for stars, where: expected one class for each row or word"
-    ]
+    assert said == ["class_weights are not for stars, where: expected one class for each row or word"]
 
 
 # --- the commands ---
 
 
 def bertlab(*arguments):
-    from bertlab.cli import cli
-
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 

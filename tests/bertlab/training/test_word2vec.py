@@ -5,6 +5,7 @@ Letters: P positions, W the largest window, K negatives, V vocabulary, D dimensi
 
 import json
 
+import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -12,6 +13,11 @@ from click.testing import CliRunner
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.documents import Document
+from bertlab.training.baselines.word_vectors import read_word_vectors
+from bertlab.training.word2vec import learning
+from bertlab.training.word2vec.examples import Examples
+from bertlab.training.word2vec.learning import _Run, learn_word_vectors
+from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
 from bertlab.training.word2vec.settings import KINDS, Word2VecSettings
 
 SHORT = Word2VecSettings(word_size=8, window=2, negatives=3, min_count=1, subsampling=0.0, epochs=3, batch_size=64)
@@ -32,13 +38,11 @@ def text_file(tmp_path):
 
 
 def learned(source, out, settings=SHORT, **options):
-    from bertlab.training.word2vec.learning import learn_word_vectors
-
     return learn_word_vectors([source], out, settings, **options)
 
 
 def stored(tmp_path, *paragraphs, settings=SHORT):
-    from bertlab.training.word2vec.text import open_text, store_text
+    from bertlab.training.word2vec.examples import open_text, store_text
 
     store_text([Document("one", tuple((paragraph,) for paragraph in paragraphs))], tmp_path, settings)
     return open_text(tmp_path)
@@ -71,8 +75,6 @@ def loss_by_hand(kind, words, predicted, batch):
 
 
 def filled(kind, rng):
-    from bertlab.training.word2vec.model import Word2Vec
-
     model = Word2Vec(7, 5, kind)
     for weight in model.weights:
         weight.assign(rng.normal(size=weight.shape))
@@ -93,8 +95,6 @@ def test_the_loss_is_that_of_the_papers(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_update_goes_along_the_gradient_of_the_loss_by_hand(kind):
     """One step of SGD, against differences of the loss; words that are not in the batch stay as they are."""
-    import keras
-
     rng = np.random.default_rng(2)
     model, weights = filled(kind, rng)
     batch = {name: np.minimum(values, 5) if "weights" not in name else values for name, values in batch_of(rng).items()}
@@ -114,10 +114,6 @@ def test_an_update_goes_along_the_gradient_of_the_loss_by_hand(kind):
 
 def test_words_that_a_batch_reads_often_are_learned_by_adagrads_equations():
     """Duchi et al. 2011: every number moves by rate · g / √(Σ g² + ε), with g the sum over the batch."""
-    import keras
-
-    from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
-
     model = Word2Vec(5, 4)
     model.compile(TableAdagrad(0.05), jit_compile=False)
     batch = {
@@ -154,8 +150,6 @@ def test_the_words_are_stored_by_frequency_without_the_rare_ones(tmp_path):
 
 
 def test_frequent_words_are_read_less_often_by_their_counts(tmp_path):
-    from bertlab.training.word2vec.examples import Examples
-
     text = stored(tmp_path, *["a " * 60 + "b " * 20 + "c"] * 400)
     share = np.array([60, 20, 1]) / 81
     examples = Examples(text, SHORT.replace(subsampling=0.05))
@@ -169,8 +163,6 @@ def test_frequent_words_are_read_less_often_by_their_counts(tmp_path):
 
 
 def test_negatives_are_drawn_by_their_count_to_the_power_of_three_quarters(tmp_path):
-    from bertlab.training.word2vec.examples import Examples
-
     text = stored(tmp_path, "a " * 81 + "b " * 16 + "c")
     drawn = Examples(text, SHORT).negatives(np.random.default_rng(1), (40_000,))
     np.testing.assert_allclose(np.bincount(drawn) / 40_000, np.array([27, 8, 1]) / 36, atol=0.01)
@@ -179,8 +171,6 @@ def test_negatives_are_drawn_by_their_count_to_the_power_of_three_quarters(tmp_p
 
 
 def test_a_window_is_drawn_for_each_position_and_stays_in_its_paragraph(tmp_path):
-    from bertlab.training.word2vec.examples import Examples
-
     words = [f"w{number}" for number in range(30)]
     text = stored(tmp_path, " ".join(words[:20]), " ".join(words[20:]))
     settings = SHORT.replace(window=3, batch_size=8)
@@ -207,8 +197,6 @@ def test_a_window_is_drawn_for_each_position_and_stays_in_its_paragraph(tmp_path
 
 
 def test_a_negative_that_is_the_word_itself_does_not_count_and_neither_does_filling(tmp_path):
-    from bertlab.training.word2vec.examples import Examples
-
     part = Examples(stored(tmp_path, "a a a b"), SHORT.replace(batch_size=6)).part(0, 0)
     (batch,) = part.from_batch(0)
     same = batch["targets"][:, 1:] == batch["targets"][:, :1]
@@ -218,8 +206,6 @@ def test_a_negative_that_is_the_word_itself_does_not_count_and_neither_does_fill
 
 
 def test_parts_of_a_text_have_all_its_words(tmp_path):
-    from bertlab.training.word2vec.examples import Examples
-
     text = stored(tmp_path, "a b c d e f g")
     examples = Examples(text, SHORT, words_together=3)
     assert examples.parts == 3
@@ -228,8 +214,6 @@ def test_parts_of_a_text_have_all_its_words(tmp_path):
 
 
 def test_the_first_batch_does_not_repeat_the_draws_of_its_part(tmp_path, monkeypatch):
-    from bertlab.training.word2vec.examples import Examples
-
     part = Examples(stored(tmp_path, "a b c d e f g"), SHORT).part(0, 0)
     begun, make = [], np.random.default_rng
     monkeypatch.setattr(np.random, "default_rng", lambda seed: begun.append(seed) or make(seed))
@@ -251,8 +235,6 @@ def test_a_seed_that_is_no_seed_of_keras_is_refused():
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_of_two_topics_come_apart(kind, text_file, tmp_path):
-    from bertlab.training.baselines.word_vectors import read_word_vectors
-
     settings = SHORT.replace(kind=kind, epochs=20, learning_rate=0.1)
     result = learned(text_file, tmp_path / "out", settings)
     assert result.losses[-1] < result.losses[0] < 4 * np.log(2) * 1.01
@@ -269,8 +251,6 @@ def test_words_of_two_topics_come_apart(kind, text_file, tmp_path):
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_ends_with_the_same_bytes(text_file, tmp_path, monkeypatch):
-    from bertlab.training.word2vec.learning import _Run
-
     settings = SHORT.replace(interval=7)
     learned(text_file, tmp_path / "whole", settings)
     update, done = _Run._update, []
@@ -313,8 +293,6 @@ def test_too_little_text_and_changed_text_are_refused(text_file, tmp_path):
 
 
 def test_files_of_the_user_stay(text_file, tmp_path):
-    from bertlab.training.word2vec.learning import _Run
-
     for name in ("text", "states", "logs", "vectors.txt", "curve.png"):
         out = tmp_path / f"with {name}"
         own = out / name if "." in name else out / name / "state-of-the-art.txt"
@@ -356,8 +334,6 @@ def test_a_folder_inside_a_source_is_refused_and_other_files_there_change_nothin
 
 
 def test_the_advice_about_rare_words_can_be_followed(tmp_path, monkeypatch):
-    from bertlab.training.word2vec import learning
-
     (tmp_path / "short.txt").write_text("the cat saw the dog\n", encoding="utf-8")
     out = tmp_path / "out"
     with pytest.raises(DataError, match="got 1 of 4 words; give more text, or a lower min_count"):
