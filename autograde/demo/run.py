@@ -6,12 +6,12 @@ from pathlib import Path
 
 from autograde.demo.sample_class import make_class
 from autograde.grader.book.course import make_course
-from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.gradebook import given_by_people
 from autograde.grader.grading.grade import Report, grade, open_assignment
 from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.pages.feedback import write_feedback
-from autograde.grader.pages.report import write_report
+from autograde.grader.pages.report import report_page
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from bertlab.common.files import write_text
@@ -49,7 +49,7 @@ def grade_sample_class(
     results = sorted(load_results(course, ASSIGNMENT), key=lambda result: result.student)
     report = course / "reports" / f"{ASSIGNMENT}.html"
     report.parent.mkdir(exist_ok=True)
-    write_report(report, results, ASSIGNMENT)
+    write_text(report, report_page(results, ASSIGNMENT))
     given = given_by_people(course, ASSIGNMENT, assignment.templates)
     feedback = {result.student: write_feedback(course, result, **given(result)) for result in results}
     return Graded(run, results, report, feedback)

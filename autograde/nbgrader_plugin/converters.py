@@ -22,9 +22,8 @@ import nbformat
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograde.grader.book.gradebook import Gradebook, configured_penalty
+from autograde.grader.book.gradebook import Gradebook, configured_penalty, given_by_people
 from autograde.grader.book.group_hand_ins import copies, follow
-from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading import grade as grading
 from autograde.grader.grading.autograded import autograded
 from autograde.grader.grading.launcher import SharedLauncher

@@ -57,8 +57,8 @@ def grader_of(user) -> str:
 def _record(folder: Path, entry, grader: str) -> None:
     """Appends what the gradebook has now. entry: a grade or a comment of nbgrader's."""
     from autograde.grader.book.database import Database
-    from autograde.grader.book.manual_points.parts import parts_of_notebook
-    from autograde.grader.book.manual_points.sheets import record_formgrader
+    from autograde.grader.book.manual_points import parts_of_notebook
+    from autograde.grader.book.sheets import record_formgrader
     from autograde.grader.book.variants import released
 
     notebook = entry.notebook

@@ -21,15 +21,19 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograde.common.errors import InputError
-from autograde.grader.book import store
-from autograde.grader.book.all_tables import TABLES
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import remove_grade
+from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.manual_points import COMMENTS, SHARES
 from autograde.grader.book.people import PEOPLE
+from autograde.grader.book.policy import POLICY
+from autograde.grader.book.store import StoreError
 from autograde.grader.book.variants import HANDED_OUT
+from autograde.grader.exports.mailing import MAILED
 from autograde.grader.hand_ins.hand_in import HAND_INS
-from bertlab.common.files import write_text
+from bertlab.common.files import write_json
 
+TABLES = (POLICY, GROUPS, PEOPLE, HAND_INS, HANDED_OUT, SHARES, COMMENTS, MAILED)  # all that a course keeps in a store
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
             "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json",
             ".autograde/mailed/*/{}.json")  # fmt: skip
@@ -61,6 +65,18 @@ def _check_name(name: str, of: str) -> None:
         raise InputError(f"{name!r} cannot be the name of {of}; `autograde export` lists students and assignments")
 
 
+def damaged(course: str | Path) -> list[str]:
+    """A sentence for each file of a course's store that cannot be read."""
+    sentences = []
+    for table in TABLES:
+        for keys in table.keys(course):
+            try:
+                table.load(course, *keys)
+            except StoreError as reason:
+                sentences.append(str(reason))
+    return sentences
+
+
 def unknown(course: str | Path, student: str) -> InputError:
     """The error about a student of whom nothing is stored."""
     return InputError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
@@ -69,13 +85,10 @@ def unknown(course: str | Path, student: str) -> InputError:
 def is_known(course: str | Path, student: str) -> bool:
     """Whether anything is stored about a student: a file, a row of the gradebook or of a manifest, a name."""
     course = Path(course)
-    manifests = [
-        json.loads(path.read_text(encoding="utf-8")) for path in sorted(course.glob("collected/*/manifest*.json"))
-    ]
-    if any(row["student"] == student for manifest in manifests for row in manifest["rows"]):
-        return True
-    handed_out = any(student == who for (name,) in HANDED_OUT.keys(course) for who, _ in HANDED_OUT.load(course, name))
-    if kept_about(course, student) or student in PEOPLE.load(course) or handed_out:
+    manifests = [json.loads(path.read_text(encoding="utf-8")) for path in course.glob("collected/*/manifest*.json")]
+    noted = [*PEOPLE.load(course), *(row["student"] for manifest in manifests for row in manifest["rows"])]
+    noted += [who for (name,) in HANDED_OUT.keys(course) for who, _ in HANDED_OUT.load(course, name)]
+    if student in noted or kept_about(course, student):
         return True
     if not (course / "gradebook.db").is_file():
         return False
@@ -83,41 +96,46 @@ def is_known(course: str | Path, student: str) -> bool:
         return any(one.id == student for one in book.book.students)
 
 
-def forget(course: str | Path, student: str) -> list[Path]:
-    """Deletes all of it, also in gradebook and manifests; returns the paths. Raises InputError if nothing is known."""
-    course = Path(course)
-    paths = kept_about(course, student)
-    in_store = store.forget(course, TABLES, student)
-    in_gradebook = False
-    if (course / "gradebook.db").is_file():
-        with Gradebook(course) as book:
-            in_gradebook = book.forget(student)
-    in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest*.json"))]
-    _release_copies(course, student)
-    if not (paths or in_gradebook or any(in_manifests) or in_store):
-        raise unknown(course, student)
-    for path in paths:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return paths
-
-
-def forget_assignment(course: str | Path, student: str, assignment: str) -> list[Path]:
-    """Deletes the hand-in, results and grade of one assignment; returns the paths. Raises InputError without any."""
+def forget(course: str | Path, student: str, assignment: str | None = None) -> list[Path]:
+    """Deletes all of it, or what is stored about one assignment; returns the paths. Raises InputError without any."""
     course = Path(course)
     paths = kept_about(course, student, assignment)
-    if not paths:
+    if assignment and not paths:
         raise InputError(f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both")
+    found = [bool(paths)]
+    if assignment:
+        remove_grade(course, assignment, student)
+    else:
+        found.append(forget_in_store(course, student))
+        if (course / "gradebook.db").is_file():
+            with Gradebook(course) as book:
+                found.append(book.forget(student))
+    found += [_strike_out(path, student) for path in course.glob(f"collected/{assignment or '*'}/manifest*.json")]
     _release_copies(course, student, assignment)
-    remove_grade(course, assignment, student)
+    if not any(found):
+        raise unknown(course, student)
     for path in paths:
-        if path.exists():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for path in sorted(course.glob(f"collected/{assignment}/manifest*.json")):
-        _strike_out(path, student)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
     return paths
 
 
-def _release_copies(course: Path, student: str, assignment: str = "") -> None:
+def forget_in_store(course: str | Path, student: str) -> bool:
+    """Takes a student out of all tables; whether anything was there. Raises StoreError before anything is changed."""
+    changed = []
+    for table in (table for table in TABLES if table.without):
+        for keys in table.keys(course):
+            value = table.load(course, *keys)
+            if (rest := table.without(value, student)) != value:
+                changed.append((table, keys, rest))
+    for table, keys, rest in changed:
+        table.save(rest, course, *keys)
+    return bool(changed)
+
+
+def _release_copies(course: Path, student: str, assignment: str | None) -> None:
     """Copies of the student's hand-in are their owners' own now."""
     for name, owner in HAND_INS.keys(course, *([assignment] if assignment else [])):
         record = HAND_INS.load(course, name, owner)
@@ -140,5 +158,5 @@ def _strike_out(manifest: Path, student: str) -> bool:
         return False
     content |= {"rows": rows, "notes": notes}
     content.get("variants", {}).pop(student, None)
-    write_text(manifest, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_json(manifest, content)
     return True

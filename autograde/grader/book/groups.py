@@ -58,7 +58,7 @@ GROUPS = Table(
     ".autograde/groups/{}.json", "groups", "write them again with `autograde groups`",
     parse=lambda text: Groups({group: tuple(sorted(those)) for group, those in json.loads(text).items()}),
     empty=Groups, text=lambda groups: json.dumps(groups.members, indent=1, ensure_ascii=False) + "\n",
-    without=lambda groups, student: groups.without(student) if groups.of(student) else groups,
+    without=Groups.without,
 )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.database import Database, only_process
-from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.gradebook import given_by_people
 from autograde.grader.book.people import People
 from autograde.grader.book.store import StoreError, Table
 from autograde.grader.grading.results import load_results

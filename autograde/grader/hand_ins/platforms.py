@@ -158,6 +158,11 @@ class Reader:
         upload = self._read(entry)
         return upload and replace(upload, student=composed(upload.student), name=composed(upload.name))
 
+    def owner(self, entry: str) -> str:
+        """Whose budget an entry is: its student's, or its own where a student may have written the whole name."""
+        upload = self.read(entry)
+        return upload.key if upload and upload.sure and self.platform != "files" else entry
+
     def _read(self, entry: str) -> Upload | None:
         if self.platform in PLATFORMS:
             upload = PLATFORMS[self.platform].read(self.relative(entry), self.zone)

@@ -4,7 +4,6 @@ import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from autograde.common.errors import InputError
 from autograde.grader.grading.results import Result
 from autograde.grader.pages import Drawing, render
 from bertlab import plots
-from bertlab.common.files import write_text
 
 _NAMES_SHOWN = 12
 _NOT_RIGHT = ("wrong", "raised", "refused", "missing")
@@ -59,11 +57,6 @@ def report_page(results: Iterable[Result], title: str, graders: Sequence = (), l
         },
         figures={name: Drawing(plots.figure_svg(figure)) for name, figure in figures.items()},
     )
-
-
-def write_report(path: str | Path, results: Iterable[Result], title: str, **by_hand) -> None:
-    """Writes the page, whole or not at all. by_hand: graders and look, as `report_page` takes them."""
-    write_text(path, report_page(results, title, **by_hand))
 
 
 def _exercises(results) -> list[dict]:

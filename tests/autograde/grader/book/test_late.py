@@ -11,18 +11,16 @@ from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 from autograde.common.delimited import LONGEST_CELL, read_table
 from autograde.common.errors import AutogradeError, InputError
 from autograde.grader.book.course import set_zone
-from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.gradebook import Gradebook, given_by_people
 from autograde.grader.book.groups import groups_of
-from autograde.grader.book.manual_points.for_feedback import given_by_people
-from autograde.grader.book.manual_points.sheets import read_sheet
 from autograde.grader.book.people import People
 from autograde.grader.book.policy import POLICY
-from autograde.grader.exports.lms import fill_worksheet
+from autograde.grader.book.sheets import read_sheet
+from autograde.grader.exports.grades import fill_worksheet
 from autograde.grader.grading.results import Result
 from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.hand_in import HAND_INS
-from autograde.grader.hand_ins.hand_in_times import read_times
-from autograde.grader.hand_ins.roster import roster_of
+from autograde.grader.hand_ins.roster import read_times, roster_of
 
 NB = ["03_attention"]
 TIMES = [

@@ -11,8 +11,7 @@ from grader_course import ANSWERS, TEMPLATE, TEMPLATES, as_bytes, make_gradebook
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.manual_points.graders import SHARES
-from autograde.grader.book.manual_points.parts import parts_of
+from autograde.grader.book.manual_points import SHARES, parts_of
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
@@ -220,7 +219,7 @@ def test_replace_leaves_rows_alone_that_the_grader_did_not_touch(course):
 
 
 def test_what_another_grader_enters_meanwhile_is_kept_too(course, monkeypatch):
-    from autograde.grader.book.manual_points import sheets
+    from autograde.grader.book import sheets
 
     give, arguments = sheets.give, ("--exercise", "why", "--score", "1", "--grader")
 

@@ -84,8 +84,3 @@ def test_moodle_maps_by_username_and_email():
     header, jane, _ = table(export(ROWS, "moodle").text)
     assert header == ["Username", "First name", "Last name", "Email address", "ps1", "ps2"]
     assert jane == ["", "Jané", "Doe", "jane@x.org", "8.5", "3"]
-
-
-def test_an_unknown_format_is_named():
-    with pytest.raises(InputError, match="csv, canvas, moodle, json"):
-        export(ROWS, "xls")
