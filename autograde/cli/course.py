@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import COURSE, EXERCISES, CourseError, assignment_of, gradebook_of
-from autograde.grader.book.course import local_time, make_course, set_exercises, set_zone, to_utc, zone_of
+from autograde.cli.options import COURSE, EXERCISES, assignment_of, gradebook_of
+from autograde.grader.book.course import CourseError, local_time, make_course, set_exercises, set_zone, to_utc, zone_of
 from autograde.grader.book.people import People, namer
 from autograde.grader.book.policy import MAX_DAYS, POLICY, totals
 from bertlab.cli.from_signature import FILE, FOLDER, command, option

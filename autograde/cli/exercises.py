@@ -8,7 +8,8 @@ from tempfile import TemporaryDirectory
 
 import click
 
-from autograde.cli.options import EXERCISES, FOLDER_THERE, CourseError, quiet_tensorflow
+from autograde.cli.options import EXERCISES, FOLDER_THERE, quiet_tensorflow
+from autograde.grader.book.course import CourseError, set_exercises, use_exercises_of
 from bertlab.cli.from_signature import FOLDER, command, option
 
 DEFAULT = "course"  # the folder of the student editions
@@ -119,8 +120,7 @@ def release(
     wheel: FOLDER = option(None, "Also build the package for students into this folder."),
     executed: FOLDER = option(None, "Also run the solutions; write notebooks and pages with outputs to this folder."),
     self_study: bool = option(
-        False,
-        "Write notebooks with each answer folded below its check, for those who learn alone; nothing else.",
+        False, "Write notebooks with each answer folded below its check, for those who learn alone; nothing else."
     ),
     own_exercises: FOLDER_THERE = EXERCISES,
     check: bool = option(False, "Write nothing; exit with code 1 if a student edition is not up to date."),
@@ -139,8 +139,6 @@ def release(
     again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made; --wheel
     and --fingerprints make all, which takes minutes. A notebook that contains a line of an answer is not written.
     """
-    from autograde.grader.book.course import set_exercises, use_exercises_of
-
     if assignment and re.search(r"[/\\+]|^\.", assignment):
         raise click.UsageError(f"--assignment {assignment}: expected a name without /, + and a dot at its start")
     if self_study and folder == Path(DEFAULT):

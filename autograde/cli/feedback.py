@@ -7,16 +7,8 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import (
-    COURSE,
-    FILE_THERE,
-    CourseError,
-    gradebook_of,
-    read_table,
-    results_of,
-    templates_of,
-    write_file,
-)
+from autograde.cli.options import COURSE, FILE_THERE, gradebook_of, read_table, results_of, templates_of, write_file
+from autograde.grader.book.course import CourseError
 from bertlab.cli.from_signature import FILE, FOLDER, REQUIRED, command, option
 from bertlab.common.files import write_bytes
 

@@ -7,16 +7,9 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import (
-    COURSE,
-    EXERCISES,
-    FILE_THERE,
-    FOLDER_THERE,
-    CourseError,
-    released_notebooks,
-    zone_of_course,
-)
+from autograde.cli.options import COURSE, EXERCISES, FILE_THERE, FOLDER_THERE, released_notebooks, zone_of_course
 from autograde.common.texts import one_line
+from autograde.grader.book.course import CourseError
 from autograde.grader.book.people import People, known_students, namer
 from autograde.grader.hand_ins.platforms import CHOICES
 from bertlab.cli.from_signature import FOLDER, command, option

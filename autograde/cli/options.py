@@ -5,14 +5,9 @@ from pathlib import Path
 
 import click
 
-from autograde.common.errors import AutogradeError
+from autograde.grader.book.course import CourseError, use_exercises_of, zone_of
 from bertlab.cli.from_signature import option
 from bertlab.common.files import write_text
-
-
-class CourseError(AutogradeError, ValueError):
-    """A folder that is not a course, or an assignment that is not in it."""
-
 
 _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted", "results")
 
@@ -20,8 +15,6 @@ _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted"
 def _course(context, parameter, course: Path) -> Path:
     if not any((course / sign).exists() for sign in _SIGNS):
         raise CourseError(f"{course}: expected a course folder; name one with --course, or run `autograde init`")
-    from autograde.grader.book.course import use_exercises_of
-
     use_exercises_of(course)
     return course
 
@@ -123,9 +116,7 @@ def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) ->
 
 def zone_of_course(context, parameter, name: str | None):
     """The time zone with this name, by default the course's. Raises BadParameter."""
-    from autograde.grader.book.course import CourseFolderError, zone_of
-
     try:
         return zone_of(context.params.get("course") or Path("."), name)
-    except CourseFolderError as reason:
+    except CourseError as reason:
         raise click.BadParameter(str(reason)) from None

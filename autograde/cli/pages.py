@@ -10,7 +10,6 @@ import click
 from autograde.cli.options import (
     COURSE,
     FILE_THERE,
-    CourseError,
     assignment_of,
     gradebook_of,
     read_table,
@@ -20,7 +19,7 @@ from autograde.cli.options import (
     zone_of_course,
 )
 from autograde.common.texts import one_line
-from autograde.grader.book.course import local_time, zone_of
+from autograde.grader.book.course import CourseError, local_time, zone_of
 from autograde.grader.book.people import People, namer
 from autograde.grader.exports import grades
 from bertlab.cli.from_signature import FILE, FOLDER, command, option
@@ -88,8 +87,7 @@ def similarity(
     Example:
       autograde similarity ps3 --course course
     """
-    from autograde.grader.similarity.page import similarity_page
-    from autograde.grader.similarity.pairs import compare
+    from autograde.grader.similarity.pairs import compare, similarity_page
 
     name = _titles(course, assignment, (lambda student: student) if as_json else namer(course))
     answers = _answers(course, assignment, templates_of(course, assignment))

@@ -4,7 +4,7 @@ import shutil
 from concurrent.futures import Future
 
 import pytest
-from grader_course import NB, TEMPLATE, TEMPLATES, WORK, make_gradebook, release, run
+from grader_course import NB, TEMPLATE, TEMPLATES, WORK, make_gradebook, packed, release, run  # noqa: F401 (for tests)
 from lms_files import canvas_zip, make_zip
 
 from autograde.grader.book.course import SECRET

@@ -1,14 +1,5 @@
-"""Finds and deletes everything that a course stores about one student.
-
-    submitted/ID  autograded/ID  feedback/ID      nbgrader's folders
-    results/*/ID  results/*/faults/ID.txt         what the grader found
-    collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
-    collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
-    .autograde/mailed/*/ID.json                   e-mails that were sent
-    .autograde/groups, by_hand                    rows of groups and of graders
-    variants/*/handed_out.csv                     which variant of the questions the student has
-    gradebook.db                                  grades, comments, name
-    reports/*.html, feedback/*.zip, sheets/*.csv  about their assignments: deleted, to be written again
+"""Finds and deletes everything that a course stores about one student: folders, files, rows of tables and manifests,
+the entry in gradebook.db. Pages, zips and sheets about a class with this student are deleted, to be written again.
 
 Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """

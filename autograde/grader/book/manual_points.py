@@ -153,7 +153,7 @@ class ManualPart:
 
     @property
     def keys(self) -> list[str]:
-        """Of the parts of all members."""
+        """The keys of the parts of all members."""
         return [replace(self, student=student).key for student in self.members]
 
     @property

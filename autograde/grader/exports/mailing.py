@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import smtplib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.errors import MessageError
@@ -71,16 +72,12 @@ def letters(course: Path, assignment: str, templates: Mapping[str, Template]) ->
     if (course / "gradebook.db").is_file():
         with Database(course) as opened:
             addresses |= {one.id: one.email or addresses.get(one.id, "") for one in opened.book.students}
-    lines: dict[str, list[str]] = {}
-    pages: dict[str, dict[str, str]] = {}
+    lines, pages = defaultdict(list), defaultdict(dict)
     for result in load_results(course, assignment):
         more = given(result)
-        title = more["title"] or result.notebook
-        lines.setdefault(result.student, []).append(f"{title}: {points_text(result, **more)}")
-        pages.setdefault(result.student, {})[f"{result.notebook}_feedback.html"] = feedback_page(result, **more)
-    return [
-        Letter(student, addresses.get(student, ""), tuple(lines[student]), pages[student]) for student in sorted(lines)
-    ]
+        lines[result.student].append(f"{more['title'] or result.notebook}: {points_text(result, **more)}")
+        pages[result.student][f"{result.notebook}_feedback.html"] = feedback_page(result, **more)
+    return [Letter(who, addresses.get(who, ""), tuple(lines[who]), pages[who]) for who in sorted(lines)]
 
 
 def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
@@ -214,10 +211,8 @@ def _words(refused: smtplib.SMTPException) -> str:
         return "it takes only addresses of ASCII characters (it does not offer SMTPUTF8)"
     if isinstance(refused, smtplib.SMTPRecipientsRefused):
         code, text = next(iter(refused.recipients.values()))
-    elif isinstance(refused, smtplib.SMTPResponseException):
-        code, text = refused.smtp_code, refused.smtp_error
     else:
-        return str(refused)
+        code, text = refused.smtp_code, refused.smtp_error
     return f"{code} {text.decode('utf-8', 'replace') if isinstance(text, bytes) else text}"
 
 

@@ -91,7 +91,7 @@ class Assignment:
 
 
 def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
-    """Reads the release and the secret. Raises InputError, CourseFolderError, TemplateError."""
+    """Reads the release and the secret. Raises InputError, CourseError, TemplateError."""
     course = Path(course)
     use_exercises_of(course)
     paths = sorted((course / "release" / name).glob("*.ipynb"))

@@ -1,4 +1,4 @@
-"""Whose each file of a download is, and which notebook a Python script is.
+"""The student of each file of a download, and the notebook that a Python script is.
 
 Claims on one student that exclude each other are only reported. A script counts as a notebook that the student did not
 hand in if it has the notebook's name, or if it is the only one that can be meant: the only one with the notebook's name

@@ -159,7 +159,7 @@ class Reader:
         return upload and replace(upload, student=composed(upload.student), name=composed(upload.name))
 
     def owner(self, entry: str) -> str:
-        """Whose budget an entry is: its student's, or its own where a student may have written the whole name."""
+        """The budget of an entry: its student's, or its own where a student may have written the whole name."""
         upload = self.read(entry)
         return upload.key if upload and upload.sure and self.platform != "files" else entry
 
@@ -189,11 +189,7 @@ class Reader:
 
 
 def choose(
-    entries: Sequence[str],
-    notebooks: Sequence[str],
-    assignment: str,
-    zone: tzinfo,
-    requested: str | None = None,
+    entries: Sequence[str], notebooks: Sequence[str], assignment: str, zone: tzinfo, requested: str | None = None
 ) -> Reader:
     """The reader for a download with these outermost entries: the requested system, or the one that fits them all.
 

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from grader_course import ANSWERS, TEMPLATE, TEMPLATES, as_bytes, make_gradebook, notebook
+from grader_course import ANSWERS, RULE, TEMPLATE, TEMPLATES, as_bytes, make_gradebook, notebook
 
 from autograde.grader.book.gradebook import Gradebook, GradebookError, configured_penalty
 from autograde.grader.grading.autograded import inert_markdown, write_autograded
@@ -190,10 +190,7 @@ def test_an_extension_counts_before_a_late_penalty(folder):
 
 
 def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extension_changes(folder):
-    (folder / "nbgrader_config.py").write_text(
-        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\n'
-        "c.PerDay.percent = 10\nc.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n"
-    )
+    (folder / "nbgrader_config.py").write_text(f"{RULE}c.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n")
     penalty = configured_penalty(folder)
     day = 86_400
     late = [15 * 60, 16 * 60, day, day + 1, 100 * day]
