@@ -114,11 +114,10 @@ def forget(
     The LMS, its downloads, the exchange and your backups are not changed. Class reports that name the student are
     deleted too; write them again with `autograde report`.
     """
+    from autograde.grader.book.forget import check_known, kept_about
     from autograde.grader.book.forget import forget as forget_student
-    from autograde.grader.book.forget import is_known, kept_about, unknown
 
-    if not is_known(course, student):
-        raise unknown(course, student)
+    check_known(course, student)
     if not yes:
         listed = "\n".join(f"  {path}" for path in kept_about(course, student, assignment)) or "  no files"
         where = f"{course / 'gradebook.db'} and in {course / 'collected' / (assignment or '*')}/manifest.json"

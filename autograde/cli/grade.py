@@ -202,7 +202,7 @@ def demo(*, out: FOLDER = option("build/demo/class", "Folder for the course and 
     from bertlab.common.backend import load_backend
 
     load_backend()
-    from autograde.demo.run import grade_sample_class, summary_lines
+    from autograde.demo import grade_sample_class, summary_lines
 
     began = time.monotonic()
     try:

@@ -10,6 +10,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from autograde.common.errors import InputError
 from autograde.grader.book.gradebook import Gradebook
@@ -18,7 +19,7 @@ from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.manual_points import COMMENTS, SHARES
 from autograde.grader.book.people import PEOPLE
 from autograde.grader.book.policy import POLICY
-from autograde.grader.book.store import StoreError
+from autograde.grader.book.store import StoreError, Table
 from autograde.grader.book.variants import HANDED_OUT
 from autograde.grader.exports.mailing import MAILED
 from autograde.grader.hand_ins.hand_in import HAND_INS
@@ -68,62 +69,55 @@ def damaged(course: str | Path) -> list[str]:
     return sentences
 
 
-def unknown(course: str | Path, student: str) -> InputError:
-    """The error about a student of whom nothing is stored."""
-    return InputError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
-
-
-def is_known(course: str | Path, student: str) -> bool:
-    """Whether anything is stored about a student: a file, a row of the gradebook or of a manifest, a name."""
+def check_known(course: str | Path, student: str) -> None:
+    """Raises InputError if nothing is stored about a student: no file, no row of a table, gradebook or manifest."""
     course = Path(course)
     manifests = [json.loads(path.read_text(encoding="utf-8")) for path in course.glob("collected/*/manifest*.json")]
-    noted = [*PEOPLE.load(course), *(row["student"] for manifest in manifests for row in manifest["rows"])]
-    noted += [who for (name,) in HANDED_OUT.keys(course) for who, _ in HANDED_OUT.load(course, name)]
-    if student in noted or kept_about(course, student):
-        return True
-    if not (course / "gradebook.db").is_file():
-        return False
-    with Gradebook(course) as book:
-        return any(one.id == student for one in book.book.students)
+    known = {row["student"] for manifest in manifests for row in manifest["rows"]}
+    if (course / "gradebook.db").is_file():
+        with Gradebook(course) as book:
+            known |= {one.id for one in book.book.students}
+    if student not in known and not kept_about(course, student) and not without(course, student):
+        raise InputError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+
+
+def without(course: str | Path, student: str) -> list[tuple[Table, tuple[str, ...], Any]]:
+    """(table, keys, value without the student) of each file of the store that has the student. Raises StoreError."""
+    found = []
+    for table in (table for table in TABLES if table.without):
+        for keys in table.keys(course):
+            value = table.load(course, *keys)
+            if (rest := table.without(value, student)) != value:
+                found.append((table, keys, rest))
+    return found
 
 
 def forget(course: str | Path, student: str, assignment: str | None = None) -> list[Path]:
     """Deletes all of it, or what is stored about one assignment; returns the paths. Raises InputError without any."""
     course = Path(course)
     paths = kept_about(course, student, assignment)
-    if assignment and not paths:
-        raise InputError(f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both")
-    found = [bool(paths)]
     if assignment:
+        if not paths:
+            raise InputError(
+                f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both"
+            )
         remove_grade(course, assignment, student)
     else:
-        found.append(forget_in_store(course, student))
+        check_known(course, student)
+        for table, keys, rest in without(course, student):
+            table.save(rest, course, *keys)
         if (course / "gradebook.db").is_file():
             with Gradebook(course) as book:
-                found.append(book.forget(student))
-    found += [_strike_out(path, student) for path in course.glob(f"collected/{assignment or '*'}/manifest*.json")]
+                book.forget(student)
+    for manifest in course.glob(f"collected/{assignment or '*'}/manifest*.json"):
+        _strike_out(manifest, student)
     _release_copies(course, student, assignment)
-    if not any(found):
-        raise unknown(course, student)
     for path in paths:
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
     return paths
-
-
-def forget_in_store(course: str | Path, student: str) -> bool:
-    """Takes a student out of all tables; whether anything was there. Raises StoreError before anything is changed."""
-    changed = []
-    for table in (table for table in TABLES if table.without):
-        for keys in table.keys(course):
-            value = table.load(course, *keys)
-            if (rest := table.without(value, student)) != value:
-                changed.append((table, keys, rest))
-    for table, keys, rest in changed:
-        table.save(rest, course, *keys)
-    return bool(changed)
 
 
 def _release_copies(course: Path, student: str, assignment: str | None) -> None:
@@ -140,14 +134,11 @@ def _names(student: str, text: str) -> bool:
     return bool(re.search(rf"(?<![^\W_]){re.escape(student)}(?![^\W_])", text))
 
 
-def _strike_out(manifest: Path, student: str) -> bool:
-    """Takes a student's rows and notes out of the list of a download; returns whether there were any."""
+def _strike_out(manifest: Path, student: str) -> None:
+    """Takes a student's rows and notes out of the list of a download."""
     content = json.loads(manifest.read_text(encoding="utf-8"))
     rows = [row for row in content["rows"] if row["student"] != student]
     notes = [note for note in content.get("notes", ()) if not _names(student, note)]
-    if len(rows) == len(content["rows"]) and notes == content.get("notes", []):
-        return False
-    content |= {"rows": rows, "notes": notes}
-    content.get("variants", {}).pop(student, None)
-    write_json(manifest, content)
-    return True
+    if rows != content["rows"] or notes != content.get("notes", []):
+        content.get("variants", {}).pop(student, None)
+        write_json(manifest, content | {"rows": rows, "notes": notes})

@@ -146,20 +146,19 @@ class Gradebook(Database):
         db.flush()
         return submission
 
-    def forget(self, student: str) -> bool:
-        """Deletes a student with all submissions, grades and comments; returns whether the student existed."""
+    def forget(self, student: str) -> None:
+        """Deletes a student with all submissions, grades and comments."""
         from nbgrader import api
         from sqlalchemy import text
 
-        def transaction() -> bool:
-            person = self.book.db.get(api.Student, student)
-            if person is not None:
+        def transaction() -> None:
+            if self.book.db.get(api.Student, student) is not None:
                 self.book.remove_student(student)
+                # Without this the file would still contain the deleted data.
                 self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
-            return person is not None  # without VACUUM the file would still contain the deleted data
 
         with self.only_writer():
-            return self._retry_while_locked(transaction)
+            self._retry_while_locked(transaction)
 
     # --- reading ---
 

@@ -90,10 +90,7 @@ def groups_of(path: Path, people: People) -> Groups:
             continue  # one's own list makes no student: the name may be misspelt
         facts = (value_of(line, header, names) for names in (_NAME, _EMAIL, _LOGIN))
         people.learn(who, *facts, canvas=value_of(line, header, _CANVAS))
-    return _checked(path, Groups({name: tuple(sorted(those)) for name, those in sorted(members.items())}))
-
-
-def _checked(path: Path, groups: Groups) -> Groups:
+    groups = Groups({name: tuple(sorted(those)) for name, those in sorted(members.items())})
     every = [student for those in groups.members.values() for student in those]
     twice = sorted({student for student in every if every.count(student) > 1})
     if twice:

@@ -207,8 +207,7 @@ def choose(
             f"collected. Tell the system it comes from: --from {' or --from '.join(whole)}"
         )
     if requested is None and whole:
-        ((name, level),) = whole.items()
-        return Reader(name, notebooks, assignment, zone, level)
+        return Reader(*whole, notebooks, assignment, zone, *whole.values())
     if requested is None:
         _refuse_a_mixture(entries, fitting, zone)
     return _plain(entries, notebooks, assignment, zone, shared, requested)

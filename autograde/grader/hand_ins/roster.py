@@ -182,35 +182,31 @@ def read_times(paths: Sequence[Path], zone: tzinfo = UTC) -> Times:
     """Reads JSON lists or CSVs, such as the pages of a long list. zone: of times without one. Raises InputError."""
     times = Times()
     for path in paths:
-        _read(path, zone, times)
-    return times
-
-
-def _read(path: Path, zone: tzinfo, times: Times) -> None:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-        rows = json.loads(text) if path.suffix.lower() == ".json" else read_records(text)
-        rows = [{str(key).strip().lower(): str(value or "").strip() for key, value in row.items()} for row in rows]
-    except (OSError, ValueError, AttributeError) as reason:
-        raise InputError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None
-    time = _first(rows, _TIMES)
-    number, student = _first(rows, _NUMBERS), _first(rows, _STUDENTS)
-    if not time or not (number or student):
-        raise InputError(
-            f"{path}: expected a column of times ({', '.join(_TIMES)}) and one of students ({', '.join(_NUMBERS)}, "
-            f"{', '.join(_STUDENTS)}), got {', '.join(rows[0]) if rows else 'no rows'}"
+        try:
+            text = path.read_text(encoding="utf-8-sig")
+            rows = json.loads(text) if path.suffix.lower() == ".json" else read_records(text)
+            rows = [{str(key).strip().lower(): str(value or "").strip() for key, value in row.items()} for row in rows]
+        except (OSError, ValueError, AttributeError) as reason:
+            raise InputError(f"{path}: expected a CSV, or a JSON list of Canvas's submissions ({reason})") from None
+        head = rows[0] if rows else {}
+        time, number, student = (
+            next((name for name in names if name in head), None) for names in (_TIMES, _NUMBERS, _STUDENTS)
         )
-    for line, row in enumerate(rows, start=2):
-        at = _time(row[time], zone, f"{path} line {line}")
-        if at and number and row[number]:
-            own = _PARTICIPANT.sub("", row[number]) if number == _MOODLES else row[number]  # Canvas: "abcD5" is whole
-            times.by_number[own] = at
-        if at and student and row[student]:
-            times.by_student[row[student].casefold()] = at
-
-
-def _first(rows: Sequence[dict], names: Sequence[str]) -> str | None:
-    return next((name for name in names if rows and name in rows[0]), None)
+        if not time or not (number or student):
+            raise InputError(
+                f"{path}: expected a column of times ({', '.join(_TIMES)}) and one of students ({', '.join(_NUMBERS)}, "
+                f"{', '.join(_STUDENTS)}), got {', '.join(head) or 'no rows'}"
+            )
+        for line, row in enumerate(rows, start=2):
+            at = _time(row[time], zone, f"{path} line {line}")
+            if at and number and row[number]:
+                own = (
+                    _PARTICIPANT.sub("", row[number]) if number == _MOODLES else row[number]
+                )  # Canvas: "abcD5" is whole
+                times.by_number[own] = at
+            if at and student and row[student]:
+                times.by_student[row[student].casefold()] = at
+    return times
 
 
 def _time(text: str, zone: tzinfo, where: str) -> datetime | None:

@@ -3,8 +3,10 @@
 import pytest
 from grade_class import NAME, hand_in, opened, released_course, solved
 
-from autograde.grader.book.forget import TABLES, damaged, forget_in_store
+from autograde.common.errors import InputError
+from autograde.grader.book.forget import TABLES, damaged, forget
 from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.policy import POLICY
 from autograde.grader.book.store import StoreError
 from autograde.grader.grading.grade import grade
@@ -58,7 +60,10 @@ def test_a_student_is_forgotten_in_all_files_or_in_none(tmp_path):
     POLICY.save(POLICY.load(tmp_path).extended(NAME, "ann", 2), tmp_path)
     _write(tmp_path, f".autograde/groups/{NAME}.json", "[1]")
     with pytest.raises(StoreError, match="groups"):
-        forget_in_store(tmp_path, "ann")
+        forget(tmp_path, "ann")
     assert POLICY.load(tmp_path).extensions == {NAME: {"ann": 2}}
     _write(tmp_path, f".autograde/groups/{NAME}.json", '{"One": ["ann", "ben"]}')
-    assert forget_in_store(tmp_path, "ann") and not forget_in_store(tmp_path, "ann")
+    forget(tmp_path, "ann")
+    assert POLICY.load(tmp_path).extensions == {NAME: {}} and GROUPS.load(tmp_path, NAME).members == {"One": ("ben",)}
+    with pytest.raises(InputError, match="nothing is stored about 'ann'"):
+        forget(tmp_path, "ann")
