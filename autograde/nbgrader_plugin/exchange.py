@@ -99,7 +99,11 @@ class CollectSafely(ExchangeCollect):
                 shutil.rmtree(path)
         time.write_text(f"{parse_utc(record.rsplit('+', 3)[2]).replace(tzinfo=UTC):%Y-%m-%d %H:%M:%S.%f %Z}")
         self._share(time, 0o660)
-        if not _is_text(secret):
+        try:
+            usable = bool(secret.read_text(encoding="utf-8").strip())
+        except (OSError, ValueError):
+            usable = False
+        if not usable:
             secret.unlink(missing_ok=True)
             self._leave_out(_SECRET, "it is missing, empty or damaged; the student's own nbgrader finds no feedback")
 
@@ -158,13 +162,6 @@ class ReleaseSafely(ExchangeReleaseFeedback):
                 super().copy_files()
             except (OSError, ValueError, AssertionError) as reason:  # no or an empty secret, a folder named as a page
                 self.log.error("Not released: %s: %s", folder, str(reason) or f"{_SECRET} is empty")
-
-
-def _is_text(path: Path) -> bool:
-    try:
-        return bool(path.read_text(encoding="utf-8").strip())
-    except (OSError, ValueError):
-        return False
 
 
 def _is_link(name: str, handle: int) -> bool:
