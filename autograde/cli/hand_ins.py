@@ -10,7 +10,7 @@ import click
 from autograde.cli.options import COURSE, EXERCISES, FILE_THERE, FOLDER_THERE, released_notebooks, zone_of_course
 from autograde.common.texts import one_line
 from autograde.grader.book.course import CourseError
-from autograde.grader.book.people import People, known_students, namer
+from autograde.grader.book.people import GROUPS, People, groups_of, known_students, namer
 from autograde.grader.hand_ins.platforms import CHOICES
 from bertlab.cli.from_signature import FOLDER, command, option
 
@@ -95,7 +95,6 @@ def groups(assignment: str, source: FILE_THERE = None, *, course: FOLDER = COURS
     """
     from autograde.grader.book import variants
     from autograde.grader.book.group_hand_ins import spread, strangers, who_handed_in
-    from autograde.grader.book.groups import GROUPS, groups_of
 
     if source:
         people = People(course)

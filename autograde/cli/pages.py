@@ -20,7 +20,7 @@ from autograde.cli.options import (
 )
 from autograde.common.texts import one_line
 from autograde.grader.book.course import CourseError, local_time, zone_of
-from autograde.grader.book.people import People, namer
+from autograde.grader.book.people import GROUPS, People, namer
 from autograde.grader.exports import grades
 from bertlab.cli.from_signature import FILE, FOLDER, command, option
 from bertlab.common.files import write_text
@@ -107,7 +107,6 @@ def similarity(
 def _titles(course: Path, assignment: str, name) -> dict[str, str]:
     """student → name on the page. A group is compared as one: "Group 1: Jane Doe (jane), Ben Roe (ben)"."""
     from autograde.grader.book.group_hand_ins import who_handed_in
-    from autograde.grader.book.groups import GROUPS
 
     groups = GROUPS.load(course, assignment)
     titles = {folder.parent.name: name(folder.parent.name) for folder in course.glob(f"submitted/*/{assignment}")}

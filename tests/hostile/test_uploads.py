@@ -28,8 +28,7 @@ from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moo
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
 from autograde.grader.book.forget import forget
-from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.people import People
+from autograde.grader.book.people import GROUPS, Groups, People
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits
 from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.roster import read_roster, read_times

@@ -15,9 +15,8 @@ from typing import Any
 from autograde.common.errors import InputError
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import remove_grade
-from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.manual_points import COMMENTS, SHARES
-from autograde.grader.book.people import PEOPLE
+from autograde.grader.book.people import GROUPS, PEOPLE
 from autograde.grader.book.policy import POLICY
 from autograde.grader.book.store import StoreError, Table
 from autograde.grader.book.variants import HANDED_OUT

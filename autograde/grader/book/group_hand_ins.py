@@ -16,8 +16,7 @@ from pathlib import Path
 
 from autograde.grader.book import variants
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.people import known_students
+from autograde.grader.book.people import GROUPS, Groups, known_students
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.results import readable_results
 from autograde.grader.hand_ins.hand_in import HAND_INS, Arrived, Folder, HandIn

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograde.grader.book.database import Database
-from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.people import GROUPS
 from autograde.grader.book.store import Table
 from autograde.grader.grading.results import Result, graded_file
 from autograde.grader.reading.template import Template

@@ -21,8 +21,8 @@ from pathlib import Path
 from autograde.common.delimited import read_table
 from autograde.common.errors import InputError
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS
 from autograde.grader.book.manual_points import SHARES, Given, ManualPart, Shares, give, parts_of, record
+from autograde.grader.book.people import GROUPS
 from autograde.grader.exports.tables import plain, table
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.reading.template import Template

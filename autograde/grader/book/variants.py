@@ -19,7 +19,7 @@ from pathlib import Path
 from autograde.common.errors import InputError
 from autograde.exercises import variants
 from autograde.grader.book.course import hidden_number, read_secret
-from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.people import GROUPS
 from autograde.grader.book.store import Table
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.hand_ins.hand_in import HAND_INS

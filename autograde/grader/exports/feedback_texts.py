@@ -24,7 +24,7 @@ from pathlib import Path, PurePosixPath
 
 from autograde.common.errors import InputError
 from autograde.grader.book.gradebook import given_by_people
-from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.people import GROUPS
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.pages.feedback import ExerciseView, exercise_views, feedback_page, points_text

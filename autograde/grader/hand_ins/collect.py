@@ -19,8 +19,7 @@ from pathlib import Path
 
 from autograde.grader.book import variants
 from autograde.grader.book.group_hand_ins import spread
-from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.people import People
+from autograde.grader.book.people import GROUPS, Groups, People
 from autograde.grader.hand_ins import platforms
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, copy_out, entries, outermost
 from autograde.grader.hand_ins.filenames import notebook_of, safe_name

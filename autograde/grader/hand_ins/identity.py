@@ -14,8 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from autograde.common.texts import json_without_controls
-from autograde.grader.book.groups import Groups
-from autograde.grader.book.people import People
+from autograde.grader.book.people import Groups, People
 from autograde.grader.hand_ins.archives import Entry
 from autograde.grader.hand_ins.filenames import is_own_module, nearness, notebook_of, own_stem, safe_name
 from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Arrived, Folder, HandIn

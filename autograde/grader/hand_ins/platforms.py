@@ -14,7 +14,7 @@ the first part is read here, and only in the outermost entries of a download: no
 | files | `03_attention_jane_doe.ipynb`, `Copy of 03_attention - Jane Doe.ipynb` | the entry's date |
 
 Canvas and Moodle date every entry with the moment of the download. That a name is a group's, only the course's groups
-tell (groups.py). Sources that these patterns follow: Canvas `lib/content_zipper.rb` (commit 05e9653c),
+tell (people.py). Sources that these patterns follow: Canvas `lib/content_zipper.rb` (commit 05e9653c),
 `app/models/abstract_assignment.rb` (028f76bb, infer_comment_context_from_filename and representatives); Moodle
 `public/mod/assign/classes/downloader.php` (b1b5f263), `files/classes/local/archive_writer/zip_writer.php` (04975560).
 Blackboard's is not public; its pattern is that of its "Assignment File Download".

@@ -37,7 +37,7 @@ from autograde.grader.book.course import SECRET
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.people import GROUPS, Groups
 from autograde.grader.grading.results import load_results
 from autograde.grader.hand_ins.hand_in import HAND_INS
 

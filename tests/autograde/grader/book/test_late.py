@@ -12,8 +12,7 @@ from autograde.common.delimited import LONGEST_CELL, read_table
 from autograde.common.errors import AutogradeError, InputError
 from autograde.grader.book.course import set_zone
 from autograde.grader.book.gradebook import Gradebook, given_by_people
-from autograde.grader.book.groups import groups_of
-from autograde.grader.book.people import People
+from autograde.grader.book.people import People, groups_of
 from autograde.grader.book.policy import POLICY
 from autograde.grader.book.sheets import read_sheet
 from autograde.grader.exports.grades import fill_worksheet

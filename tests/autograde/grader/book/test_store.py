@@ -6,7 +6,7 @@ from grade_class import NAME, hand_in, opened, released_course, solved
 from autograde.common.errors import InputError
 from autograde.grader.book.forget import TABLES, damaged, forget
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.people import GROUPS
 from autograde.grader.book.policy import POLICY
 from autograde.grader.book.store import StoreError
 from autograde.grader.grading.grade import grade

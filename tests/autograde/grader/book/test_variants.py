@@ -17,7 +17,7 @@ from autograde.exercises import catalogue, cells, variants
 from autograde.grader.book.course import read_secret
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.people import GROUPS, Groups
 from autograde.grader.book.variants import hand_out, numbers_of, of_hand_in, write_editions
 from autograde.grader.grading.grade import grade, open_assignment
 from autograde.grader.grading.regrade import regrade
