@@ -181,22 +181,19 @@ def extend(
         if student not in known:
             raise CourseError(f"{course}: no student {student!r}; `autograde export` lists the students")
         if until is not None:
-            days = _days_until(course, assignment, released.duedate, until)
+            if released.duedate is None:
+                raise CourseError(
+                    f"{course}: {assignment} has no due date; set one with `autograde due {assignment} TIME`"
+                )
+            days = (to_utc(until, zone_of(course)).replace(tzinfo=None) - released.duedate) / timedelta(days=1)
+            if days < 0:
+                raise CourseError(f"{until} is before the due date of {assignment}")
         if not 0 <= days <= MAX_DAYS:  # before it is saved: nan passes the option's range
             raise CourseError(f"expected an extension of 0 to {MAX_DAYS} days, got {days:g}")
         POLICY.save(POLICY.load(course).extended(assignment, student, days), course)
         book.write_late_penalties()
         penalty = sum(row["late_penalty"] for row in book.grades([assignment]) if row["student"] == student)
     click.echo(f"{student}: {days:g} days more for {assignment}; late penalty now {penalty:g} points")
-
-
-def _days_until(course: Path, assignment: str, duedate, until: str) -> float:
-    if duedate is None:
-        raise CourseError(f"{course}: {assignment} has no due date; set one with `autograde due {assignment} TIME`")
-    days = (to_utc(until, zone_of(course)).replace(tzinfo=None) - duedate) / timedelta(days=1)
-    if days < 0:
-        raise CourseError(f"{until} is before the due date of {assignment}")
-    return days
 
 
 @command()
