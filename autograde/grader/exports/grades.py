@@ -15,7 +15,7 @@ Rows come from `gradebook.Gradebook.grades`, with late penalties computed again.
 
 import json
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -178,19 +178,15 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: Mapping[str, str]) -> 
     assignments, students = by_student(rows)
     indices = {name: _column(header, columns.get(name, name)) for name in assignments}
     max_points = {row["assignment"]: row["max_score"] for row in rows}
-    filled = Filled("")
-
-    def value(line: list[str], column: str) -> str:
-        return line[header.index(column)] if column in header else ""
-
-    def full(line: list[str]) -> str:
-        return f"{value(line, 'LastName')}, {value(line, 'FirstName')}" if split else value(line, "Student")
-
-    people = []
+    filled, people, keys = Filled(""), [], []
     for line in lines[1:]:
         line += [""] * (len(header) - len(line))
-        if value(line, "ID").strip():
+        cells = defaultdict(str, zip(header, map(str.strip, line)))
+        if cells["ID"]:
+            name = f"{cells['LastName']}, {cells['FirstName']}" if split else cells["Student"]
+            logins = cells["SIS User ID"], cells["SIS Login ID"]
             people.append(line)
+            keys.append(RowKeys(f"ID {cells['ID']}", cells["ID"], logins, name))
         elif "Points Possible" in "".join(line[:2]):
             for name, index in indices.items():
                 here, there = max_points[name], line[index].strip()
@@ -199,13 +195,6 @@ def fill_canvas(rows: Sequence[dict], text: str, columns: Mapping[str, str]) -> 
                 elif there and there.replace(",", ".") not in (f"{here:.2f}", f"{here:.1f}", f"{here:g}"):
                     filled.notes.append(f"{name} has {here:g} points here and {there} in Canvas: grades are points, "
                                         "not percent")  # fmt: skip
-    keys = [
-        RowKeys(
-            f"ID {value(line, 'ID')}", value(line, "ID"), (value(line, "SIS User ID"), value(line, "SIS Login ID")),
-            full(line),
-        )
-        for line in people
-    ]  # fmt: skip
     found = students_of(keys, students, "lms_user_id")
     for line, student in zip(people, found):
         for assignment, index in indices.items():
