@@ -139,8 +139,8 @@ def send_letters(
     report, todo = Report(), []
     with only_process(folder / ".lock", 0, busy):
         for letter in found:
-            state, reason = _state(course, assignment, letter)
-            if state is None or letter.student in again:
+            reason = _why_not(course, assignment, letter)
+            if reason is None or letter.student in again:
                 todo.append(letter)
             elif reason:
                 report.left_out.append((letter.student, reason))
@@ -221,19 +221,20 @@ def _record(course: Path, assignment: str, letter: Letter, state: str) -> None:
     MAILED.save(content, course, assignment, letter.student)
 
 
-def _state(course: Path, assignment: str, letter: Letter) -> tuple[str | None, str]:
-    """The recorded state, and why to leave the message out: it has changed, may have arrived, has a damaged record."""
+def _why_not(course: Path, assignment: str, letter: Letter) -> str | None:
+    """Why to leave a message out: it may have arrived, has changed, has a damaged record; "" if it was sent as it is,
+    None if it was not sent."""
     try:
         content = MAILED.load(course, assignment, letter.student)
     except StoreError as reason:
-        return SENT, str(reason)
+        return str(reason)
     if content is None:
-        return None, ""
+        return None
     once_more = f"--again {letter.student} sends it"
     if content["state"] == SENDING:
-        return SENDING, f"the connection ended while it was sent, so it may have arrived; {once_more} again"
+        return f"the connection ended while it was sent, so it may have arrived; {once_more} again"
     same = content["digest"] == letter.digest
-    return content["state"], "" if same else f"it has changed since it was sent; {once_more} as it is now"
+    return "" if same else f"it has changed since it was sent; {once_more} as it is now"
 
 
 # The record of a message: its state, its address, the digest of its content, its time.

@@ -119,8 +119,7 @@ def _reader(source: Path, course: Path, notebooks, assignment, roster: Roster, z
         path = reader.relative(entry.path)
         if not entry.refused and platforms.is_receipt(path):
             with entry.open() as file:
-                receipt = platforms.read_receipt(file.read(_LONGEST_RECEIPT).decode("utf-8", "replace"), path)
-            logins |= dict([receipt] if receipt else [])
+                logins |= platforms.read_receipt(file.read(_LONGEST_RECEIPT).decode("utf-8", "replace"), path)
     return replace(reader, logins=logins, beginning=platforms.shared_beginning(list(map(reader.relative, names))))
 
 

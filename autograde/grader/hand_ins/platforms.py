@@ -283,13 +283,11 @@ def is_receipt(entry: str) -> bool:
     return found is not None and found["receipt"] is not None
 
 
-def read_receipt(text: str, entry: str) -> tuple[str, tuple[str, str]] | None:
-    """From Blackboard's receipt of one attempt: (beginning of this student's entries, (login, name of the person)).
+def read_receipt(text: str, entry: str) -> dict[str, tuple[str, str]]:
+    """From Blackboard's receipt of one attempt: beginning of this student's entries → (login, name of the person).
 
     Only its first line is read, which Blackboard writes; the entry's own name must end with the login, too.
     """
-    receipt = _BLACKBOARD.fullmatch(entry)
-    found = _RECEIPT.match(text.lstrip("\ufeff"))
-    if not receipt or not found or not receipt["prefix"].endswith(f"_{found['login']}"):
-        return None
-    return receipt["prefix"], (found["login"], found["name"].strip())
+    prefix, found = _BLACKBOARD.fullmatch(entry)["prefix"], _RECEIPT.match(text.lstrip("\ufeff"))
+    is_theirs = found and prefix.endswith(f"_{found['login']}")
+    return {prefix: (found["login"], found["name"].strip())} if is_theirs else {}

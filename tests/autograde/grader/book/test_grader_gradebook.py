@@ -67,8 +67,8 @@ def scores(folder, student="jane"):
         return {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade) for g in submission.notebooks[0].grades}
 
 
-def late(folder, penalty) -> float:
-    """The late penalty of an hour's delay."""
+def an_hour_late(folder, penalty) -> float:
+    """The penalty in the gradebook for an hour."""
     write(folder, result(handed_in=LATE), late_penalty=penalty)
     with Gradebook(folder) as course:
         return course.grades()[0]["late_penalty"]
@@ -186,10 +186,10 @@ def test_a_technical_failure_asks_for_a_human(folder):
 
 def test_an_extension_counts_before_a_late_penalty(folder):
     penalty = lambda student, score, seconds: seconds / 3600 * 100  # noqa: E731
-    assert late(folder, penalty) == 4  # never more than the score
+    assert an_hour_late(folder, penalty) == 4  # never more than the score
     with Gradebook(folder) as course:
         course.book.grant_extension("ps3", "jane", days=1)
-    assert late(folder, penalty) == 0
+    assert an_hour_late(folder, penalty) == 0
 
 
 def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extension_changes(folder):
@@ -198,7 +198,7 @@ def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extensi
     day = 86_400
     late = [15 * 60, 16 * 60, day, day + 1, 100 * day]
     assert [penalty("jane", 4, seconds) for seconds in late] == [None, 0.4, 0.4, 0.8, 2.0]
-    assert late(folder, penalty) == pytest.approx(0.4)
+    assert an_hour_late(folder, penalty) == pytest.approx(0.4)
     with Gradebook(folder) as course:
         course.book.grant_extension("ps3", "jane", days=2)
         course.write_late_penalties(penalty)
@@ -217,7 +217,7 @@ def test_the_courses_own_late_plugin_is_used(folder):
         "        return score / 2\n"
         "get_config().AssignLatePenalties.plugin_class = Half\n"
     )
-    assert late(folder, configured_penalty(folder)) == 2
+    assert an_hour_late(folder, configured_penalty(folder)) == 2
 
 
 def test_an_assignment_that_is_not_there_is_named(folder):
