@@ -1,12 +1,18 @@
-"""`autograde exercises`, `new-exercise`, `try` and `variants`: the catalogue."""
+"""`autograde exercises`, `new-exercise` and `try`, the catalogue; `release`, solutions → student editions."""
 
+import re
 import sys
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
-from autograde.cli.options import COURSE, EXERCISES, FILE_THERE, FOLDER_THERE, CourseError, quiet_tensorflow
+from autograde.cli.options import EXERCISES, FOLDER_THERE, quiet_tensorflow
+from autograde.grader.book.course import CourseError, set_exercises, use_exercises_of
 from bertlab.cli.from_signature import FOLDER, command, option
+
+DEFAULT = "course"  # the folder of the student editions
 
 
 @command(json="Print one JSON list for scripts.")
@@ -98,42 +104,132 @@ def _proofs(exercise, findings, gaps) -> str:
 
 
 @command()
-def variants(
-    assignment: str,
+def release(
+    notebooks: tuple[str, ...] = (),
     *,
-    course: FOLDER = COURSE,
-    students: FILE_THERE = option(None, "CSV with a column `student` (default: all students in the gradebook)."),
-    folder: FOLDER = option(None, "Write STUDENT/NOTEBOOK.ipynb to this folder, for handing out.", "--to"),
+    folder: FOLDER = option(DEFAULT, "Write the student editions to this folder, as NN_topic/NN_topic.ipynb.", "--to"),
+    fingerprints: FOLDER = option(
+        None, "Write the inputs of `check` to this folder (default: beside the student package)."
+    ),
+    course: FOLDER_THERE = option(
+        None, "Also release into this nbgrader course; also read from $AUTOGRADE_COURSE.", envvar="AUTOGRADE_COURSE"
+    ),
+    assignment: str | None = option(None, "Name the assignment in the course (default: the name of the notebook)."),
+    colab: str = option("", "Add a Colab badge that opens the notebooks at this address."),
+    package: str = option("", "Install the student wheel from this address where it is missing."),
+    wheel: FOLDER = option(None, "Also build the package for students into this folder."),
+    executed: FOLDER = option(None, "Also run the solutions; write notebooks and pages with outputs to this folder."),
+    self_study: bool = option(
+        False, "Write notebooks with each answer folded below its check, for those who learn alone; nothing else."
+    ),
     own_exercises: FOLDER_THERE = EXERCISES,
+    check: bool = option(False, "Write nothing; exit with code 1 if a student edition is not up to date."),
 ):
-    """Show which student has which variant of ASSIGNMENT; with --to, write each student's notebooks.
+    """Build the student edition of NOTEBOOKS (default: all) from their solutions.
 
     \b
     Example:
-      autograde variants ps3 --students class.csv --to build/ps3
-      autograde variants ps3
+      autograde release
+      autograde release 03_attention --course course2026 --assignment ps3
+      autograde release --wheel dist --executed build/solutions
+      autograde release --exercises my_folder --course course2026
+      autograde release --self-study --to course_with_answers
 
-    The variants are released with the assignment, if its notebooks have any. A student's number follows from the
-    course's secret; the members of a group have the same one, so set groups first.
+    The same sources give the same bytes. Only inputs of `check` whose exercise, notebook or library changed are made
+    again; if you interrupt the command, the next one resumes. With NOTEBOOKS, only theirs are made; --wheel
+    and --fingerprints make all, which takes minutes. A notebook that contains a line of an answer is not written.
     """
-    from autograde.grader.book import variants as who
-    from autograde.grader.book.people import known_students
-    from autograde.grader.grading.grade import open_assignment
-    from autograde.grader.hand_ins.roster import roster_of
+    if assignment and re.search(r"[/\\+]|^\.", assignment):
+        raise click.UsageError(f"--assignment {assignment}: expected a name without /, + and a dot at its start")
+    if self_study and folder == Path(DEFAULT):
+        raise click.UsageError(
+            f"--self-study: choose another folder with --to; {DEFAULT} is for notebooks without answers"
+        )
+    if self_study and course:
+        raise click.UsageError("--self-study: these notebooks have answers; leave out --course and $AUTOGRADE_COURSE")
+    if course:
+        use_exercises_of(course)
+    from autograde.exercises import catalogue
+    from autograde.grader.book.variants import check_values
+    from autograde.release import assignment as assignments
+    from autograde.release import editions as making
+    from bertlab.common.backend import load_backend
+    from bertlab.common.progress import track
 
-    templates = open_assignment(course, assignment).templates
-    if not any(template.editions for template in templates.values()):
-        raise CourseError(f"{assignment}: its notebooks have no variants; the instructor guide shows how to add some")
-    names = sorted(roster_of(students).people if students else known_students(course))
-    if not names:
-        raise CourseError(f"{course}: expected students; name a CSV with --students")
-    if folder:
-        paths = who.hand_out(course, assignment, names, templates, folder)
-        click.echo(f"{len(paths)} notebooks in {folder}", err=True)
-    for line in who.of_several(course, assignment):
-        click.echo(f"note: {line}", err=True)
-    click.echo("student,notebook,variant,values")
-    for student in names:
-        for notebook, number in who.numbers_of(course, assignment, student, templates).items():
-            values = templates[notebook].edition(number).values
-            click.echo(f"{student},{notebook},{number},{' '.join(f'{name}={value}' for name, value in values)}")
+    names = list(notebooks) or making.notebooks()
+    made = [making.make(name, colab, package=package) for name in names]
+    if check:
+        _check(made, folder)
+        return
+    if self_study:
+        for path in assignments.write_self_study(made, folder):
+            click.echo(path)
+        return
+    quiet_tensorflow()
+    for editions in made:
+        path = assignments.write_student_edition(editions, catalogue.of_notebook(editions.name), folder)
+        click.echo(path)
+    varied = {name: making.make_variants(name, colab, package) for name in names}
+    for name, several in varied.items():
+        for values, editions in zip(catalogue.variants_of(name) if several else (), several):
+            assignments.refuse_leaks(editions, catalogue.of_notebook(name, values))
+    released = [(assignment, made)] if assignment else [(editions.name, [editions]) for editions in made]
+    for name, group in released if course else ():
+        for editions in group:  # before any file is made of other values than students have
+            check_values(course, name, editions.name, [one.student for one in varied[editions.name]])
+    for path in assignments.write_pages(folder):
+        click.echo(path)
+    made_now = []
+
+    def progress(exercises):
+        made_now.extend(exercises)
+        return track(exercises, "Fingerprints", lines=True)
+
+    # A wheel and a folder of one's own are for students, who need every exercise; here `check` can plan the others.
+    chosen = set(names) if notebooks and not (wheel or fingerprints) else None
+    destination = assignments.write_fingerprints(fingerprints, progress, load_backend, chosen)
+    plans = [one for one in assignments.every_plan().values() if chosen is None or one.notebook in chosen]
+    click.echo(f"{destination}: {len(plans)} exercises, {len(plans) - len(made_now)} of them unchanged")
+    if wheel:
+        from autograde.release import student_wheel
+
+        click.echo(student_wheel.build(wheel, destination))
+    if executed:
+        _execute(made, executed, track)
+    if course and own_exercises:
+        set_exercises(course, own_exercises)
+    for name, group in released if course else ():
+        _write_assignment(course, name, group, varied)
+
+
+def _execute(made, folder: Path, track) -> None:
+    """Runs the notebooks in order in one course, so that each uses the answers saved by the earlier ones."""
+    from autograde.release.pages import write_executed
+
+    with TemporaryDirectory() as course:
+        for editions in track(made, "Running the solutions", lines=True):
+            click.echo(write_executed(editions, folder, Path(course))[1])
+
+
+def _write_assignment(course: Path, name: str, group, varied) -> None:
+    """Writes notebooks, and the variants of their questions, into the course; tells where and how many."""
+    from autograde.grader.book.variants import write_editions
+    from autograde.release.assignment import write_assignment
+
+    for path in write_assignment(course, name, group):
+        click.echo(path)
+    for editions in group:
+        paths = write_editions(course, name, editions.name, [one.student for one in varied[editions.name]])
+        if paths:
+            click.echo(f"{paths[0].parents[1]}: {len(paths)} variants of {editions.name}")
+
+
+def _check(made, folder: Path) -> None:
+    from autograde.release.assignment import DOCS, PAGES
+
+    wanted = {folder / editions.name / f"{editions.name}.ipynb": editions.student for editions in made}
+    wanted |= {folder / page: (DOCS / page).read_text(encoding="utf-8") for page in PAGES}
+    stale = [str(path) for path, text in wanted.items() if not path.exists() or path.read_text("utf-8") != text]
+    if stale:
+        raise CourseError(f"not up to date: {', '.join(stale)}; run `autograde release`")
+    click.echo(f"{len(made)} student edition{'s' if len(made) != 1 else ''} up to date")

@@ -1,6 +1,7 @@
 """`autograde grade`, `regrade`, `demo` and `doctor`: what runs submissions, or tests whether that is safe."""
 
 import functools
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,9 +10,10 @@ from pathlib import Path
 
 import click
 
-from autograde.cli.options import COURSE, EXERCISES, FOLDER_THERE, CourseError, quiet_tensorflow
+from autograde.cli.options import COURSE, EXERCISES, FOLDER_THERE, quiet_tensorflow
 from autograde.common.errors import SandboxError
 from autograde.common.texts import one_line
+from autograde.grader.book.course import CourseError
 from bertlab.cli.from_signature import FOLDER, command, option
 from bertlab.common.settings import Settings
 
@@ -135,8 +137,7 @@ def grade(
                 reports[item.name] = grade_all(item, students=students, again=again, progress=progress)
     as_data = {name: asdict(report) for name, report in reports.items()}
     yield as_data, "\n".join(_lines(reports, time.monotonic() - began))
-    if any(report.failures for report in reports.values()):
-        raise SystemExit(1)
+    sys.exit(any(report.failures for report in reports.values()))
 
 
 def _lines(reports, seconds) -> list[str]:
@@ -178,18 +179,13 @@ def regrade(
         report = regrade_exercise(
             opened, wanted, students=students, workers=running.workers, progress=progress, **where
         )
-    yield asdict(report), "\n".join(_changes(wanted, report))
-    if report.failures:
-        raise SystemExit(1)
-
-
-def _changes(exercise, report) -> list[str]:
-    lines = [f"{exercise.id}: {len(report.changed)} changed, {report.same} as before"]
-    lines += [f"  {c.student}: {c.before:g} -> {c.after:g} of {exercise.points:g} ({c.status})" for c in report.changed]
+    lines = [f"{wanted.id}: {len(report.changed)} changed, {report.same} as before"]
+    lines += [f"  {c.student}: {c.before:g} -> {c.after:g} of {wanted.points:g} ({c.status})" for c in report.changed]
     if report.outdated:
         lines.append(f"  handed in again, so run `autograde grade` for: {', '.join(report.outdated)}")
     lines += [f"  not regraded: {student}: {reason}" for student, reason in report.failures]
-    return lines
+    yield asdict(report), "\n".join(lines)
+    sys.exit(bool(report.failures))
 
 
 @command()
@@ -206,7 +202,7 @@ def demo(*, out: FOLDER = option("build/demo/class", "Folder for the course and 
     from bertlab.common.backend import load_backend
 
     load_backend()
-    from autograde.demo.run import grade_sample_class, summary_lines
+    from autograde.demo import grade_sample_class, summary_lines
 
     began = time.monotonic()
     try:
@@ -218,8 +214,7 @@ def demo(*, out: FOLDER = option("build/demo/class", "Folder for the course and 
         graded = grade_sample_class(out, launcher, progress=progress)
     click.echo("\n".join(summary_lines(graded)))
     click.echo(f"{'time':<14} {seconds_text(time.monotonic() - began)}")
-    if graded.run.failures:
-        raise SystemExit(1)
+    sys.exit(bool(graded.run.failures))
 
 
 @command(json="Print one JSON list for scripts.")
@@ -236,5 +231,4 @@ def doctor():
 
     findings = examine()
     yield [asdict(finding) for finding in findings], "\n".join(map(str, findings))
-    if any(finding.grave and not finding.ok for finding in findings):
-        raise SystemExit(1)
+    sys.exit(any(finding.grave and not finding.ok for finding in findings))

@@ -1,12 +1,16 @@
-"""`autograde collect`, a download of submissions → submitted/STUDENT/ASSIGNMENT/; `groups`, who hands in together."""
+"""`autograde collect`, a download of submissions → submitted/STUDENT/ASSIGNMENT/; `groups`, who hands in together;
+`variants`, who has which questions."""
 
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
-from autograde.cli.options import COURSE, FILE_THERE, released_notebooks, zone_of_course
+from autograde.cli.options import COURSE, EXERCISES, FILE_THERE, FOLDER_THERE, released_notebooks, zone_of_course
 from autograde.common.texts import one_line
+from autograde.grader.book.course import CourseError
+from autograde.grader.book.people import GROUPS, People, groups_of, known_students, namer
 from autograde.grader.hand_ins.platforms import CHOICES
 from bertlab.cli.from_signature import FOLDER, command, option
 
@@ -43,8 +47,7 @@ def collect(
     Running it twice changes nothing. Exit code 1: some files were refused or are disputed, or there was no submission.
     """
     from autograde.grader.hand_ins.collect import collect as collect_files
-    from autograde.grader.hand_ins.hand_in_times import read_times
-    from autograde.grader.hand_ins.roster import roster_of
+    from autograde.grader.hand_ins.roster import read_times, roster_of
     from bertlab.common.progress import track
 
     notebooks = [path.stem for path in released_notebooks(course, assignment)]
@@ -54,8 +57,7 @@ def collect(
         times=read_times(times, timezone),
     )  # fmt: skip
     yield asdict(manifest), _summary(manifest, course)
-    if manifest.count("refused") or manifest.count("disputed") or not manifest.students:
-        raise SystemExit(1)
+    sys.exit(bool(manifest.count("refused") or manifest.count("disputed") or not manifest.students))
 
 
 def _summary(manifest, course: Path) -> str:
@@ -65,9 +67,7 @@ def _summary(manifest, course: Path) -> str:
     students = "1 student" if len(manifest.students) == 1 else f"{len(manifest.students)} students"
     lines = [f"{students}: {', '.join(counts)}" + (f"; {late} marked late" if late else "")]
     lines += [f"  read as names of {manifest.system}"] if manifest.system else []
-    reported = (
-        ("refused", "disputed") if manifest.students else ("refused", "disputed", "ignored")
-    )  # where nothing came, why
+    reported = ("refused", "disputed", *([] if manifest.students else ["ignored"]))  # where nothing came, why
     left_out = [row for row in manifest.rows if row.action in reported]
     lines += [one_line(f"  {row.action}  {row.source}: {row.reason}") for row in left_out[:20]]
     if len(left_out) > 20:
@@ -95,8 +95,6 @@ def groups(assignment: str, source: FILE_THERE = None, *, course: FOLDER = COURS
     """
     from autograde.grader.book import variants
     from autograde.grader.book.group_hand_ins import spread, strangers, who_handed_in
-    from autograde.grader.book.groups import GROUPS, groups_of
-    from autograde.grader.book.people import People, namer
 
     if source:
         people = People(course)
@@ -109,8 +107,7 @@ def groups(assignment: str, source: FILE_THERE = None, *, course: FOLDER = COURS
             f"the name, or add the student with `nbgrader db student add {student}`", err=True)  # fmt: skip
     for line in spread(course, assignment) if source else ():
         click.echo(line)
-    handed_in = who_handed_in(course, assignment)
-    name, later = namer(course), _collected_before(course, assignment, found)
+    handed_in, name = who_handed_in(course, assignment), namer(course)
     for group, members in found.members.items():
         state = "handed in" if group in handed_in else "nothing handed in"
         click.echo(f"{group}: {', '.join(map(name, members))}; {state}")
@@ -118,16 +115,49 @@ def groups(assignment: str, source: FILE_THERE = None, *, course: FOLDER = COURS
         click.echo(f"{assignment}: no groups")
     for line in variants.of_several(course, assignment):
         click.echo(f"note: {line}", err=True)
-    for student in later:
-        click.echo(
-            f"note: {student!r} was collected as a student and is a group; run `autograde forget {student}`, then "
-            "collect again", err=True)  # fmt: skip
+    for student in sorted(folder.parent.name for folder in course.glob(f"submitted/*/{assignment}")):
+        if found.named(student) and not found.of(student):
+            click.echo(
+                f"note: {student!r} was collected as a student and is a group; run `autograde forget {student}`, then "
+                "collect again", err=True)  # fmt: skip
 
 
-def _collected_before(course: Path, assignment: str, found) -> list[str]:
-    """Folders that an earlier download made for what are groups now."""
-    return [
-        folder.parent.name
-        for folder in sorted(course.glob(f"submitted/*/{assignment}"))
-        if found.named(folder.parent.name) and not found.of(folder.parent.name)
-    ]
+@command()
+def variants(
+    assignment: str,
+    *,
+    course: FOLDER = COURSE,
+    students: FILE_THERE = option(None, "CSV with a column `student` (default: all students in the gradebook)."),
+    folder: FOLDER = option(None, "Write STUDENT/NOTEBOOK.ipynb to this folder, for handing out.", "--to"),
+    own_exercises: FOLDER_THERE = EXERCISES,
+):
+    """Show which student has which variant of ASSIGNMENT; with --to, write each student's notebooks.
+
+    \b
+    Example:
+      autograde variants ps3 --students class.csv --to build/ps3
+      autograde variants ps3
+
+    The variants are released with the assignment, if its notebooks have any. A student's number follows from the
+    course's secret; the members of a group have the same one, so set groups first.
+    """
+    from autograde.grader.book import variants as who
+    from autograde.grader.grading.grade import open_assignment
+    from autograde.grader.hand_ins.roster import roster_of
+
+    templates = open_assignment(course, assignment).templates
+    if not any(template.editions for template in templates.values()):
+        raise CourseError(f"{assignment}: its notebooks have no variants; the instructor guide shows how to add some")
+    names = sorted(roster_of(students).people if students else known_students(course))
+    if not names:
+        raise CourseError(f"{course}: expected students; name a CSV with --students")
+    if folder:
+        paths = who.hand_out(course, assignment, names, templates, folder)
+        click.echo(f"{len(paths)} notebooks in {folder}", err=True)
+    for line in who.of_several(course, assignment):
+        click.echo(f"note: {line}", err=True)
+    click.echo("student,notebook,variant,values")
+    for student in names:
+        for notebook, number in who.numbers_of(course, assignment, student, templates).items():
+            values = templates[notebook].edition(number).values
+            click.echo(f"{student},{notebook},{number},{' '.join(f'{name}={value}' for name, value in values)}")

@@ -5,22 +5,16 @@ from pathlib import Path
 
 import click
 
-from autograde.common.errors import AutogradeError
+from autograde.grader.book.course import CourseError, use_exercises_of, zone_of
 from bertlab.cli.from_signature import option
-
-
-class CourseError(AutogradeError, ValueError):
-    """A folder that is not a course, or an assignment that is not in it."""
-
+from bertlab.common.files import write_text
 
 _SIGNS = ("nbgrader_config.py", "gradebook.db", "source", "release", "submitted", "results")
 
 
-def _is_course(context, parameter, course: Path) -> Path:
+def _course(context, parameter, course: Path) -> Path:
     if not any((course / sign).exists() for sign in _SIGNS):
         raise CourseError(f"{course}: expected a course folder; name one with --course, or run `autograde init`")
-    from autograde.grader.book.course import use_exercises_of
-
     use_exercises_of(course)
     return course
 
@@ -37,7 +31,7 @@ FOLDER_THERE = click.Path(exists=True, file_okay=False, path_type=Path)
 FILE_THERE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 COURSE = option(
-    Path("."), "Use this nbgrader course folder; also read from $AUTOGRADE_COURSE.", callback=_is_course,
+    Path("."), "Use this nbgrader course folder; also read from $AUTOGRADE_COURSE.", callback=_course,
     envvar="AUTOGRADE_COURSE",
 )  # fmt: skip
 EXERCISES = option(
@@ -64,13 +58,14 @@ def gradebook_of(course: Path):
     return Gradebook(course)
 
 
-def require_assignments(book, course: Path, names) -> None:
-    """Raises CourseError for a name of no assignment in the gradebook."""
-    known = [row["assignment"] for row in book.assignments()]
-    for name in names:
-        if name not in known:
-            there = ", ".join(known) or "none"
-            raise CourseError(f"{course}: no assignment {name!r} in the gradebook; assignments: {there}")
+def assignment_of(book, course: Path, name: str):
+    """An assignment as nbgrader keeps it. Raises CourseError for a name of no assignment in the gradebook."""
+    known = {one.name: one for one in book.book.assignments}
+    if name not in known:
+        raise CourseError(
+            f"{course}: no assignment {name!r} in the gradebook; assignments: {', '.join(known) or 'none'}"
+        )
+    return known[name]
 
 
 def read_table(path: Path) -> str:
@@ -81,9 +76,10 @@ def read_table(path: Path) -> str:
         raise CourseError(f"{path}: expected a CSV file in UTF-8 ({reason}); save it as UTF-8") from None
 
 
-def make_parent(path: Path) -> Path:
-    """The same path; its folder is made where it is missing."""
+def write_file(path: Path, text: str) -> Path:
+    """Writes a file, whole or not at all, and makes its folder where it is missing; returns the path."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    write_text(path, text)
     return path
 
 
@@ -120,9 +116,7 @@ def results_of(course: Path, assignment: str, students: tuple[str, ...] = ()) ->
 
 def zone_of_course(context, parameter, name: str | None):
     """The time zone with this name, by default the course's. Raises BadParameter."""
-    from autograde.grader.book.course import CourseFolderError, zone_of
-
     try:
         return zone_of(context.params.get("course") or Path("."), name)
-    except CourseFolderError as reason:
+    except CourseError as reason:
         raise click.BadParameter(str(reason)) from None

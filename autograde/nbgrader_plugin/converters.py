@@ -1,14 +1,7 @@
 """nbgrader plugins that run submissions in a sandbox and write feedback; a course's nbgrader_config.py names them.
 
 nbgrader itself sends a submission's cells to a Jupyter kernel that runs as the instructor. With these plugins no kernel
-is started: `nbgrader autograde` and formgrader's Autograde button still process the files, but
-
-- `SubmissionExporter` reads a submitted file, even a damaged one, and gives nbgrader the released notebook with the
-  student's answers in it;
-- `GradeInSandbox` grades the submitted file as `autograde grade` does (sandbox, hidden questions, gradebook) and puts
-  the verdicts into the notebook that formgrader shows;
-- `FeedbackExporter` makes `nbgrader generate_feedback` and formgrader's button write the page of `autograde feedback`.
-
+is started; `nbgrader autograde`, `generate_feedback` and formgrader's buttons do what the commands of `autograde` do.
 If no sandbox works, nothing is run, and nbgrader reports the submission as failed, with the reason. nbgrader runs in
 the course folder, so the plugins use the current folder as the course.
 """
@@ -22,9 +15,8 @@ import nbformat
 from nbconvert.exporters import HTMLExporter, NotebookExporter
 from nbgrader.preprocessors import NbGraderPreprocessor
 
-from autograde.grader.book.gradebook import Gradebook, configured_penalty
+from autograde.grader.book.gradebook import Gradebook, configured_penalty, given_by_people
 from autograde.grader.book.group_hand_ins import copies, follow
-from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading import grade as grading
 from autograde.grader.grading.autograded import autograded
 from autograde.grader.grading.launcher import SharedLauncher
@@ -37,7 +29,7 @@ from autograde.sandbox.launchers import open_launcher
 
 
 class SubmissionExporter(NotebookExporter):
-    """nbgrader's reader of notebooks, which also accepts damaged submissions."""
+    """Reads a submitted file, even a damaged one: the released notebook with the student's answers in it."""
 
     def from_filename(self, filename, resources=None, **keywords):
         path, named = Path(filename), (resources or {}).get("nbgrader", {})
@@ -59,15 +51,18 @@ class SubmissionExporter(NotebookExporter):
 
 
 class GradeInSandbox(NbGraderPreprocessor):
-    """Replaces nbgrader's Execute, SaveAutoGrades and AssignLatePenalties."""
+    """Grades as `autograde grade` does; replaces nbgrader's Execute, SaveAutoGrades and AssignLatePenalties."""
 
-    _logged: ClassVar[set[str]] = set()
+    _logged: ClassVar[set[str]] = set()  # differences from the release, once; each submission has an object of its own
 
     def preprocess(self, nb, resources):
         """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
         named = resources["nbgrader"]
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
-        self._warn_once(assignment)
+        for line in warnings(assignment.course, assignment.name, assignment.templates):
+            if line not in self._logged:
+                self._logged.add(line)
+                self.log.warning(line)
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
         (item,) = grading.find_submissions(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
@@ -80,13 +75,6 @@ class GradeInSandbox(NbGraderPreprocessor):
         template = assignment.templates[path.stem].edition(one.result.variant)
         modules = submitted_modules(path.parent)[0]
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts, modules)), resources
-
-    def _warn_once(self, assignment) -> None:
-        """Logs what differs from the release; nbgrader makes an object for each submission, so the class remembers."""
-        for line in warnings(assignment.course, assignment.name, assignment.templates):
-            if line not in self._logged:
-                self._logged.add(line)
-                self.log.warning(line)
 
 
 class FeedbackExporter(HTMLExporter):

@@ -2,20 +2,14 @@
 
 A folder in the exchange's `inbound` still belongs to its student after handing in. nbgrader copies it with the
 instructor's rights and follows the links in it, so a link `03_attention.ipynb` to the solution is collected as that
-student's work; a broken link, a pipe or a name without a time stops the collecting for all; and nbgrader logs a folder
-that somebody made under another student's name, but collects it. `CollectSafely` collects only ordinary files of the
-student, and logs what it leaves out:
-
-- links and pipes, files that belong to another account (a second name for another student's file), and files that are
-  larger or deeper than in a submission;
-- whole folders with other names, links, or folders that belong to another account than their name. If all accounts of a
-  hub are the same, as in many hubs in containers, the last check is not possible.
-
-The time of handing in is the one in the name of the student's folder: `timestamp.txt` is written from it.
+student's work; a broken link, a pipe or a name without a time stops the collecting for all; and nbgrader collects a
+folder that somebody made under another student's name. `CollectSafely` collects only ordinary files of the student, of
+the size and depth of a submission, and logs what it leaves out. If all accounts of a hub are the same, as in many hubs
+in containers, it cannot know whose a folder is.
 
 nbgrader reads `timestamp.txt` and `submission_secret.txt` of all students in one loop, when it collects again and when
-it gives feedback back. One student who deletes or damages one of them would stop that for everybody. `ReleaseSafely`
-leaves out a folder that cannot be given back, and logs it.
+it gives feedback back. One student who deletes or damages one of them would stop that for everybody: the first is
+written from the name of the folder, and `ReleaseSafely` leaves out a folder that cannot be given back.
 """
 
 import fnmatch
@@ -81,11 +75,13 @@ class CollectSafely(ExchangeCollect):
 
     def _copy_all(self, src, dest: Path) -> None:
         found, left = 0, _KILOBYTE * self.coursedir.max_dir_size
+        ignore, include = self.coursedir.ignore, self.coursedir.include
         self._make(dest)
         for parent, folders, names, handle in os.fwalk(src, onerror=lambda error: self._leave_out(src, str(error))):
             inside = Path(parent).relative_to(src)
             folders[:] = self._entered(inside, folders, handle)
-            for name in [*folders, *filter(self._wanted, names)]:
+            wanted = [name for name in names if not _matches(name, ignore) and _matches(name, include)]
+            for name in [*folders, *wanted]:
                 found += 1
                 if found > MAX_FILES:
                     self._leave_out(src, f"it has more than {MAX_FILES} files; the others were not collected")
@@ -103,7 +99,11 @@ class CollectSafely(ExchangeCollect):
                 shutil.rmtree(path)
         time.write_text(f"{parse_utc(record.rsplit('+', 3)[2]).replace(tzinfo=UTC):%Y-%m-%d %H:%M:%S.%f %Z}")
         self._share(time, 0o660)
-        if not _is_text(secret):
+        try:
+            usable = bool(secret.read_text(encoding="utf-8").strip())
+        except (OSError, ValueError):
+            usable = False
+        if not usable:
             secret.unlink(missing_ok=True)
             self._leave_out(_SECRET, "it is missing, empty or damaged; the student's own nbgrader finds no feedback")
 
@@ -117,9 +117,6 @@ class CollectSafely(ExchangeCollect):
             self._leave_out(inside, f"its folders are more than {MAX_LEVELS} levels deep")
             return []
         return [name for name in wanted if name not in links]
-
-    def _wanted(self, name: str) -> bool:
-        return not _matches(name, self.coursedir.ignore) and _matches(name, self.coursedir.include)
 
     def _copy(self, name: Path, handle: int, dest: Path, left: int) -> int:
         """Copies one file out of an open folder. left: bytes that it may have. Its bytes, 0 if it is left out."""
@@ -165,13 +162,6 @@ class ReleaseSafely(ExchangeReleaseFeedback):
                 super().copy_files()
             except (OSError, ValueError, AssertionError) as reason:  # no or an empty secret, a folder named as a page
                 self.log.error("Not released: %s: %s", folder, str(reason) or f"{_SECRET} is empty")
-
-
-def _is_text(path: Path) -> bool:
-    try:
-        return bool(path.read_text(encoding="utf-8").strip())
-    except (OSError, ValueError):
-        return False
 
 
 def _is_link(name: str, handle: int) -> bool:

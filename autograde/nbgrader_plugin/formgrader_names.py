@@ -1,15 +1,8 @@
 """Records who gives points and comments in formgrader; a course's nbgrader_config.py calls `record_graders`.
 
 nbgrader 0.9.6 writes what formgrader sends into the gradebook, without a name (`server_extensions/formgrader/
-apihandlers.py`). Here its two handlers also append an entry to the list `.autograde/by_hand/ASSIGNMENT.json`, which
-`autograde points` and the class report show. The name is, in this order,
-
-- the environment variable AUTOGRADE_GRADER of the server;
-- on JupyterHub, the login of the person whose request it is, also on the server of somebody else;
-- the account that runs the server.
-
-A request that cannot be recorded still counts: the server's log has the reason, and `autograde points` lists the points
-as formgrader's.
+apihandlers.py`). Here its two handlers also record it, for `autograde points` and the class report. A request that
+cannot be recorded still counts: the server's log has the reason, and the points are listed as formgrader's.
 """
 
 import functools
@@ -49,7 +42,8 @@ def _recording(put: Callable, find: Callable) -> Callable:
 
 
 def grader_of(user) -> str:
-    """The name of the person who sends a request. user: as Jupyter's server knows it."""
+    """The name of the person who sends a request: AUTOGRADE_GRADER of the server, else, on JupyterHub, the login of
+    this person, also on somebody else's server, else the account that runs the server. user: as Jupyter knows it."""
     login = getattr(user, "username", "") if "JUPYTERHUB_USER" in os.environ else ""
     return os.environ.get("AUTOGRADE_GRADER") or login or getpass.getuser()
 
@@ -57,8 +51,8 @@ def grader_of(user) -> str:
 def _record(folder: Path, entry, grader: str) -> None:
     """Appends what the gradebook has now. entry: a grade or a comment of nbgrader's."""
     from autograde.grader.book.database import Database
-    from autograde.grader.book.manual_points.parts import parts_of_notebook
-    from autograde.grader.book.manual_points.sheets import record_formgrader
+    from autograde.grader.book.manual_points import parts_of_notebook
+    from autograde.grader.book.sheets import record_formgrader
     from autograde.grader.book.variants import released
 
     notebook = entry.notebook

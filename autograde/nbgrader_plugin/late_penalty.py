@@ -5,8 +5,7 @@ In a course's nbgrader_config.py:
     c.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"
     c.PerDay.percent = 10
 
-It needs a due date (formgrader, or `nbgrader db assignment add`). Extensions given to a student are nbgrader's own and
-are taken off before.
+It needs a due date. Extensions are taken off before.
 """
 
 import math

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 from conftest import PICTURES, Lab, comment, give, press
 
 from autograde.cli import cli
-from autograde.demo.run import ASSIGNMENT, NOTEBOOK, grade_sample_class
+from autograde.demo import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.launcher import SharedLauncher

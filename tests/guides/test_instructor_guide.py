@@ -15,7 +15,7 @@ import pytest
 from lms_files import make_zip
 from nbgrader.apps import NbGraderApp
 
-from autograde.demo.sample_class import make_class
+from autograde.demo import make_class
 from autograde.release import editions
 
 FOLDER = Path(__file__).parents[2] / "docs" / "instructor"

@@ -28,12 +28,10 @@ from lms_files import Handed, archive, blackboard_zip, canvas_zip, make_zip, moo
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
 from autograde.grader.book.forget import forget
-from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.people import People
+from autograde.grader.book.people import GROUPS, Groups, People
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits
 from autograde.grader.hand_ins.collect import collect
-from autograde.grader.hand_ins.hand_in_times import read_times
-from autograde.grader.hand_ins.roster import read_roster
+from autograde.grader.hand_ins.roster import read_roster, read_times
 
 NB = "03_attention.ipynb"
 OTHERS, MINE = as_bytes(notebook(ANSWERS)), as_bytes(notebook(ANSWERS)) + b" "

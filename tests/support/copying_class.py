@@ -9,7 +9,7 @@ import json
 import random
 from functools import cache
 
-from autograde.demo.sample_class import _notebook
+from autograde.demo import _notebook
 from autograde.exercises import catalogue, cells
 from autograde.exercises.proofs import alternatives, wrong_answers
 from autograde.release import editions

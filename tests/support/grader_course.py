@@ -1,6 +1,7 @@
 """A tiny released notebook and ways to write a submission to it: shared by the tests of the grader."""
 
 import json
+import zipfile
 
 from click.testing import CliRunner
 
@@ -78,6 +79,13 @@ def run(course, *arguments, code=0) -> str:
         raise outcome.exception
     assert outcome.exit_code == code, outcome.output
     return outcome.output
+
+
+def packed(course, system, code=0) -> tuple[str, dict[str, bytes]]:
+    """The feedback for a system: what the command prints, and the files of the zip."""
+    said = run(course, "feedback", "ps3", "--zip", system, "--to", course / f"{system}.zip", code=code)
+    with zipfile.ZipFile(course / f"{system}.zip") as found:
+        return said, {name: found.read(name) for name in found.namelist()}
 
 
 def grade_as(course, student, points=3.0, assignment="ps3", label="3.1 scores", handed_in="") -> None:

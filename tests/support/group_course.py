@@ -4,12 +4,12 @@ import shutil
 from concurrent.futures import Future
 
 import pytest
-from grader_course import NB, TEMPLATE, TEMPLATES, WORK, make_gradebook, release, run
+from grader_course import NB, TEMPLATE, TEMPLATES, WORK, make_gradebook, packed, release, run  # noqa: F401 (for tests)
 from lms_files import canvas_zip, make_zip
 
 from autograde.grader.book.course import SECRET
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.manual_points.parts import parts_of
+from autograde.grader.book.manual_points import parts_of
 from autograde.grader.grading.grade import Assignment, anything_new, digest, grade_by
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.results import Result

@@ -74,20 +74,20 @@ YEARS = range(1970, 3000)  # of hand-ins and due dates: with an extension, and i
 EXERCISES = Path(".autograde", "exercises")  # one line: the folder of the instructor's own exercises
 
 
-class CourseFolderError(AutogradeError):
-    """A folder that is not a course of autograde, or cannot be made one."""
+class CourseError(AutogradeError):
+    """A folder that is not a course of autograde, or cannot be made one; an assignment or student that is not in it."""
 
 
 def make_course(folder: str | Path, course_id: str = "") -> list[str]:
     """Makes a folder a course; keeps existing files. Returns one sentence for each change.
 
-    Raises CourseFolderError where an nbgrader_config.py of other making would let submissions run outside a sandbox.
+    Raises CourseError where an nbgrader_config.py of other making would let submissions run outside a sandbox.
     """
     folder, done = Path(folder), []
     config = folder / CONFIG
     if config.exists() and "autograde.nbgrader_plugin" not in config.read_text(encoding="utf-8", errors="replace"):
         lines = "\n".join(line for line in _CONFIG_TEXT.splitlines() if line.startswith("c.Autograde"))
-        raise CourseFolderError(f"{config} exists already; add these lines and start again:\n{lines}")
+        raise CourseError(f"{config} exists already; add these lines and start again:\n{lines}")
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)  # grades and names will lie here
     for name in ("source", "release", "submitted", "autograded", "feedback"):
@@ -133,21 +133,19 @@ def _write_secret(path: Path) -> None:
 
 
 def read_secret(folder: str | Path) -> bytes:
-    """The course's secret. Raises CourseFolderError if there is none, or if others may read it."""
+    """The course's secret. Raises CourseError if there is none, or if others may read it."""
     path = Path(folder, SECRET)
     try:
         mode, text = path.stat().st_mode, path.read_text(encoding="ascii").strip()
         secret = bytes.fromhex(text)
     except FileNotFoundError:
-        raise CourseFolderError(
-            f"{path}: expected the course's secret; make one with `autograde init {folder}`"
-        ) from None
+        raise CourseError(f"{path}: expected the course's secret; make one with `autograde init {folder}`") from None
     except (OSError, ValueError) as reason:
-        raise CourseFolderError(f"{path}: expected a secret ({reason}); put your copy of it back") from None
+        raise CourseError(f"{path}: expected a secret ({reason}); put your copy of it back") from None
     if mode & 0o077:
-        raise CourseFolderError(f"{path}: other users can read it; run: chmod 600 {path}")
+        raise CourseError(f"{path}: other users can read it; run: chmod 600 {path}")
     if len(secret) < _FEWEST_BYTES:
-        raise CourseFolderError(f"{path}: expected at least {_FEWEST_BYTES} bytes; put your copy of the secret back")
+        raise CourseError(f"{path}: expected at least {_FEWEST_BYTES} bytes; put your copy of the secret back")
     return secret
 
 
@@ -157,36 +155,38 @@ def hidden_number(secret: bytes, size: int, *words: str) -> int:
 
 
 def zone_of(folder: str | Path, name: str | None = None) -> ZoneInfo:
-    """The time zone of the course, UTC where none was set; or the one of this name. Raises CourseFolderError."""
+    """The time zone of the course, UTC where none was set; or the one of this name. Raises CourseError."""
     path = Path(folder, ZONE)
     name = name or (path.read_text(encoding="utf-8").strip() if path.is_file() else "UTC")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        raise CourseFolderError(f"expected a time zone such as UTC or Europe/Berlin, got {name!r}") from None
+        raise CourseError(f"expected a time zone such as UTC or Europe/Berlin, got {name!r}") from None
 
 
 def set_zone(folder: str | Path, name: str) -> None:
-    """Sets the course's time zone. Raises CourseFolderError for a name that is no time zone."""
-    zone_of(folder, name)
-    Path(folder, ZONE).parent.mkdir(mode=0o700, exist_ok=True)
-    write_text(Path(folder, ZONE), f"{name}\n")
+    """Sets the course's time zone. Raises CourseError for a name that is no time zone."""
+    _note(folder, ZONE, zone_of(folder, name).key)
 
 
 def set_exercises(folder: str | Path, exercises: str | Path) -> None:
     """Notes in the course the folder of the instructor's own exercises."""
-    Path(folder, EXERCISES).parent.mkdir(mode=0o700, exist_ok=True)
-    write_text(Path(folder, EXERCISES), f"{Path(exercises).resolve()}\n")
+    _note(folder, EXERCISES, str(Path(exercises).resolve()))
+
+
+def _note(folder: str | Path, file: Path, line: str) -> None:
+    Path(folder, file).parent.mkdir(mode=0o700, exist_ok=True)
+    write_text(Path(folder, file), f"{line}\n")
 
 
 def use_exercises_of(folder: str | Path) -> None:
-    """Uses the exercises that the course has noted, if no others are in use. Raises CourseFolderError."""
+    """Uses the exercises that the course has noted, if no others are in use. Raises CourseError."""
     path = Path(folder, EXERCISES)
     if folders.own() or not path.is_file():
         return
     noted = Path(path.read_text(encoding="utf-8").strip())
     if not noted.is_dir():
-        raise CourseFolderError(f"{path}: expected a folder of exercises, got {noted}; name it with --exercises")
+        raise CourseError(f"{path}: expected a folder of exercises, got {noted}; name it with --exercises")
     folders.use(noted)
 
 
@@ -204,13 +204,13 @@ def local_time(text: str, zone: ZoneInfo) -> str:
 
 
 def to_utc(text: str, zone: ZoneInfo) -> datetime:
-    """An instructor's time, in the course's zone or with an offset: "2026-11-30 23:59". Raises CourseFolderError."""
+    """An instructor's time, in the course's zone or with an offset: "2026-11-30 23:59". Raises CourseError."""
     try:
         time = _utc(text, zone)
     except (ValueError, OverflowError):
         time = None
     if time is None or time.year not in YEARS:
-        raise CourseFolderError(f"expected a time such as 2026-11-30 23:59, got {text!r}")
+        raise CourseError(f"expected a time such as 2026-11-30 23:59, got {text!r}")
     return time
 
 

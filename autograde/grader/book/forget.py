@@ -1,14 +1,5 @@
-"""Finds and deletes everything that a course stores about one student.
-
-    submitted/ID  autograded/ID  feedback/ID      nbgrader's folders
-    results/*/ID  results/*/faults/ID.txt         what the grader found
-    collected/*/earlier/ID, disputed/ID           older files, and files that somebody else's entry claims
-    collected/*/hand_ins/ID.json, rows of the manifest, people.json   what a download told
-    .autograde/mailed/*/ID.json                   e-mails that were sent
-    .autograde/groups, by_hand                    rows of groups and of graders
-    variants/*/handed_out.csv                     which variant of the questions the student has
-    gradebook.db                                  grades, comments, name
-    reports/*.html, feedback/*.zip, sheets/*.csv  about their assignments: deleted, to be written again
+"""Finds and deletes everything that a course stores about one student: folders, files, rows of tables and manifests,
+the entry in gradebook.db. Pages, zips and sheets about a class with this student are deleted, to be written again.
 
 Data elsewhere stays: the LMS and its downloads, the exchange, copies and backups.
 """
@@ -19,17 +10,21 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from autograde.common.errors import InputError
-from autograde.grader.book import store
-from autograde.grader.book.all_tables import TABLES
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import remove_grade
-from autograde.grader.book.people import PEOPLE
+from autograde.grader.book.manual_points import COMMENTS, SHARES
+from autograde.grader.book.people import GROUPS, PEOPLE
+from autograde.grader.book.policy import POLICY
+from autograde.grader.book.store import StoreError, Table
 from autograde.grader.book.variants import HANDED_OUT
+from autograde.grader.exports.mailing import MAILED
 from autograde.grader.hand_ins.hand_in import HAND_INS
-from bertlab.common.files import write_text
+from bertlab.common.files import write_json
 
+TABLES = (POLICY, GROUPS, PEOPLE, HAND_INS, HANDED_OUT, SHARES, COMMENTS, MAILED)  # all that a course keeps in a store
 _FOLDERS = ("submitted/{}", "autograded/{}", "feedback/{}", "results/*/{}", "results/*/faults/{}.txt",
             "collected/*/earlier/{}", "collected/*/disputed/{}", "collected/*/hand_ins/{}.json",
             ".autograde/mailed/*/{}.json")  # fmt: skip
@@ -61,63 +56,70 @@ def _check_name(name: str, of: str) -> None:
         raise InputError(f"{name!r} cannot be the name of {of}; `autograde export` lists students and assignments")
 
 
-def unknown(course: str | Path, student: str) -> InputError:
-    """The error about a student of whom nothing is stored."""
-    return InputError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
+def damaged(course: str | Path) -> list[str]:
+    """A sentence for each file of a course's store that cannot be read."""
+    sentences = []
+    for table in TABLES:
+        for keys in table.keys(course):
+            try:
+                table.load(course, *keys)
+            except StoreError as reason:
+                sentences.append(str(reason))
+    return sentences
 
 
-def is_known(course: str | Path, student: str) -> bool:
-    """Whether anything is stored about a student: a file, a row of the gradebook or of a manifest, a name."""
+def check_known(course: str | Path, student: str) -> None:
+    """Raises InputError if nothing is stored about a student: no file, no row of a table, gradebook or manifest."""
     course = Path(course)
-    manifests = [
-        json.loads(path.read_text(encoding="utf-8")) for path in sorted(course.glob("collected/*/manifest*.json"))
-    ]
-    if any(row["student"] == student for manifest in manifests for row in manifest["rows"]):
-        return True
-    handed_out = any(student == who for (name,) in HANDED_OUT.keys(course) for who, _ in HANDED_OUT.load(course, name))
-    if kept_about(course, student) or student in PEOPLE.load(course) or handed_out:
-        return True
-    if not (course / "gradebook.db").is_file():
-        return False
-    with Gradebook(course) as book:
-        return any(one.id == student for one in book.book.students)
-
-
-def forget(course: str | Path, student: str) -> list[Path]:
-    """Deletes all of it, also in gradebook and manifests; returns the paths. Raises InputError if nothing is known."""
-    course = Path(course)
-    paths = kept_about(course, student)
-    in_store = store.forget(course, TABLES, student)
-    in_gradebook = False
+    manifests = [json.loads(path.read_text(encoding="utf-8")) for path in course.glob("collected/*/manifest*.json")]
+    known = {row["student"] for manifest in manifests for row in manifest["rows"]}
     if (course / "gradebook.db").is_file():
         with Gradebook(course) as book:
-            in_gradebook = book.forget(student)
-    in_manifests = [_strike_out(path, student) for path in sorted(course.glob("collected/*/manifest*.json"))]
-    _release_copies(course, student)
-    if not (paths or in_gradebook or any(in_manifests) or in_store):
-        raise unknown(course, student)
-    for path in paths:
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    return paths
+            known |= {one.id for one in book.book.students}
+    if student not in known and not kept_about(course, student) and not without(course, student):
+        raise InputError(f"{course}: nothing is stored about {student!r}; `autograde export` lists the students")
 
 
-def forget_assignment(course: str | Path, student: str, assignment: str) -> list[Path]:
-    """Deletes the hand-in, results and grade of one assignment; returns the paths. Raises InputError without any."""
+def without(course: str | Path, student: str) -> list[tuple[Table, tuple[str, ...], Any]]:
+    """(table, keys, value without the student) of each file of the store that has the student. Raises StoreError."""
+    found = []
+    for table in (table for table in TABLES if table.without):
+        for keys in table.keys(course):
+            value = table.load(course, *keys)
+            if (rest := table.without(value, student)) != value:
+                found.append((table, keys, rest))
+    return found
+
+
+def forget(course: str | Path, student: str, assignment: str | None = None) -> list[Path]:
+    """Deletes all of it, or what is stored about one assignment; returns the paths. Raises InputError without any."""
     course = Path(course)
     paths = kept_about(course, student, assignment)
-    if not paths:
-        raise InputError(f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both")
+    if assignment:
+        if not paths:
+            raise InputError(
+                f"{course}: nothing of {student!r} is stored in {assignment}; `autograde export` lists both"
+            )
+        remove_grade(course, assignment, student)
+    else:
+        check_known(course, student)
+        for table, keys, rest in without(course, student):
+            table.save(rest, course, *keys)
+        if (course / "gradebook.db").is_file():
+            with Gradebook(course) as book:
+                book.forget(student)
+    for manifest in course.glob(f"collected/{assignment or '*'}/manifest*.json"):
+        _strike_out(manifest, student)
     _release_copies(course, student, assignment)
-    remove_grade(course, assignment, student)
     for path in paths:
-        if path.exists():
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for path in sorted(course.glob(f"collected/{assignment}/manifest*.json")):
-        _strike_out(path, student)
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
     return paths
 
 
-def _release_copies(course: Path, student: str, assignment: str = "") -> None:
+def _release_copies(course: Path, student: str, assignment: str | None) -> None:
     """Copies of the student's hand-in are their owners' own now."""
     for name, owner in HAND_INS.keys(course, *([assignment] if assignment else [])):
         record = HAND_INS.load(course, name, owner)
@@ -131,14 +133,11 @@ def _names(student: str, text: str) -> bool:
     return bool(re.search(rf"(?<![^\W_]){re.escape(student)}(?![^\W_])", text))
 
 
-def _strike_out(manifest: Path, student: str) -> bool:
-    """Takes a student's rows and notes out of the list of a download; returns whether there were any."""
+def _strike_out(manifest: Path, student: str) -> None:
+    """Takes a student's rows and notes out of the list of a download."""
     content = json.loads(manifest.read_text(encoding="utf-8"))
     rows = [row for row in content["rows"] if row["student"] != student]
     notes = [note for note in content.get("notes", ()) if not _names(student, note)]
-    if len(rows) == len(content["rows"]) and notes == content.get("notes", []):
-        return False
-    content |= {"rows": rows, "notes": notes}
-    content.get("variants", {}).pop(student, None)
-    write_text(manifest, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
-    return True
+    if rows != content["rows"] or notes != content.get("notes", []):
+        content.get("variants", {}).pop(student, None)
+        write_json(manifest, content | {"rows": rows, "notes": notes})

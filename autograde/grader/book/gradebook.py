@@ -6,24 +6,15 @@ credit, an extension, a comment. A score never exceeds the points of its cell.
 """
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import tzinfo
+from pathlib import Path
 
-from autograde.grader.book.course import zone_of
+from autograde.grader.book.course import local_time, zone_of
 from autograde.grader.book.database import Database, GradebookError
-from autograde.grader.book.late import (
-    LatePenalty,
-    configured_penalty,
-    free_days,
-    lateness,
-    penalty,
-    seconds_late,
-    set_extension,
-    set_time,
-)
-from autograde.grader.book.manual_points.parts import share_in_groups
-from autograde.grader.book.people import Known, People, two_names
-from autograde.grader.book.policy import POLICY
+from autograde.grader.book.manual_points import COMMENTS, filled_in, share_in_groups
+from autograde.grader.book.people import Known, People, namer, two_names
+from autograde.grader.book.policy import POLICY, LatePenalty, configured_penalty, lateness, seconds_late, set_time
 from autograde.grader.book.store import StoreError
 from autograde.grader.grading.results import Result, graded_file
 from autograde.grader.hand_ins.hand_in import HAND_INS, HandIn
@@ -93,13 +84,14 @@ class Gradebook(Database):
         submissions = [one for one in self._person(student).submissions if one.assignment is not None]
         for submission in submissions:
             set_time(submission, None, records.get(submission.name))
-            set_extension(submission, policy, zone)
-        free = free_days(submissions, records, policy, rule, zone)
+            policy.set_extension(submission, zone)
+        free = policy.free_days(submissions, records, rule, zone)
         for submission in submissions:
-            late = seconds_late(submission, records.get(submission.name), zone)
-            late -= 86_400 * free.get(submission.name, 0)
+            seconds = seconds_late(submission, records.get(submission.name), zone)
+            seconds -= 86_400 * free.get(submission.name, 0)
             for notebook in submission.notebooks:
-                notebook.late_submission_penalty = penalty(notebook, late, rule)
+                points = rule(student, notebook.score, seconds) if seconds > 0 else None
+                notebook.late_submission_penalty = None if points is None else min(max(points, 0.0), notebook.score)
 
     def _records(self, student: str) -> dict[str, HandIn]:
         """The facts that collecting recorded about a student's hand-ins, by assignment."""
@@ -154,45 +146,21 @@ class Gradebook(Database):
         db.flush()
         return submission
 
-    def forget(self, student: str) -> bool:
-        """Deletes a student with all submissions, grades and comments; returns whether the student existed."""
+    def forget(self, student: str) -> None:
+        """Deletes a student with all submissions, grades and comments."""
         from nbgrader import api
         from sqlalchemy import text
 
-        def transaction() -> bool:
-            person = self.book.db.get(api.Student, student)
-            if person is not None:
+        def transaction() -> None:
+            if self.book.db.get(api.Student, student) is not None:
                 self.book.remove_student(student)
+                # Without this the file would still contain the deleted data.
                 self.book.db.connection(execution_options={"isolation_level": "AUTOCOMMIT"}).execute(text("VACUUM"))
-            return person is not None  # without VACUUM the file would still contain the deleted data
 
         with self.only_writer():
-            return self._retry_while_locked(transaction)
+            self._retry_while_locked(transaction)
 
     # --- reading ---
-
-    def assignments(self) -> list[dict]:
-        """One row per assignment: name, due date, points, submissions, how many wait for a human."""
-        return [
-            {
-                "assignment": assignment.name,
-                "due": _iso(assignment.duedate),
-                "max_score": assignment.max_score,
-                "graded": len(assignment.submissions),
-                "needs_manual_grade": sum(submission.needs_manual_grade for submission in assignment.submissions),
-                "notebooks": [notebook.name for notebook in assignment.notebooks],
-            }
-            for assignment in self.book.assignments
-        ]
-
-    def by_hand(self, assignment: str, templates: Mapping[str, Template]) -> dict[tuple[str, str], dict[str, ByHand]]:
-        """Points and comments given by people: by (student, notebook), then by exercise."""
-        return {
-            (submission.student_id, notebook.name): _given_by_hand(notebook, templates[notebook.name])
-            for submission in self.book.assignment_submissions(assignment)
-            for notebook in submission.notebooks
-            if notebook.name in templates
-        }
 
     def comments_by_hand(self) -> list[tuple[str, str, str, str]]:
         """(assignment, student, cell, text) of all comments by people."""
@@ -204,14 +172,6 @@ class Gradebook(Database):
             for comment in notebook.comments
             if comment.manual_comment
         ]
-
-    def late_penalties(self, assignment: str) -> dict[tuple[str, str], float]:
-        """Late penalties in points: by (student, notebook)."""
-        return {
-            (submission.student_id, notebook.name): notebook.late_submission_penalty or 0.0
-            for submission in self.book.assignment_submissions(assignment)
-            for notebook in submission.notebooks
-        }
 
     def grades(self, assignments: Sequence[str] = ()) -> list[dict]:
         """One row per student and assignment, students without a submission included, by assignment and student.
@@ -260,19 +220,6 @@ def _write_notebook(notebook, result: Result | None, template: Template | None, 
             grade.needs_manual_grade = True  # keep the score by hand, but mark it: the automatic score has changed
 
 
-def _given_by_hand(notebook, template: Template) -> dict[str, ByHand]:
-    grades = {grade.cell.name: grade for grade in notebook.grades}
-    comments = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
-    given = {}
-    for answer in template.answers:
-        cell = template.graded_cell(answer.grade_id)
-        grade, comment = grades.get(cell.grade_id) if cell else None, comments.get(answer.grade_id, "")
-        changed = grade is not None and (grade.manual_score is not None or grade.extra_credit)
-        if changed or comment:
-            given[answer.grade_id] = ByHand(grade.score if changed else None, comment)
-    return given
-
-
 def _comment(verdict: Verdict | None, result: Result | None) -> str | None:
     if result is None:
         return "No notebook was handed in."
@@ -300,7 +247,7 @@ def _row(assignment, student, submission, record: HandIn | None, facts: Known, z
         "lms_user_id": facts.ids.get("canvas") or student.lms_user_id or "",
         "participant": record.number if record and record.platform == "moodle" else "",
         "submitted": handed,
-        "timestamp": _iso(submission.timestamp) if handed else "",
+        "timestamp": submission.timestamp.isoformat(" ") if handed and submission.timestamp else "",
         "late": lateness(submission, record, zone) if handed else "",
         "raw_score": submission.score if handed else 0.0,
         "late_penalty": submission.late_submission_penalty if handed else 0.0,
@@ -311,5 +258,46 @@ def _row(assignment, student, submission, record: HandIn | None, facts: Known, z
     return row
 
 
-def _iso(time) -> str:
-    return time.isoformat(" ") if time else ""
+# --- for pages and exports ---
+
+
+def given_by_people(
+    folder: str | Path, assignment: str, templates: Mapping[str, Template]
+) -> Callable[[Result], dict[str, object]]:
+    """The facts that a feedback page shows besides the record of the grading, as a function of the record.
+
+    They are the keyword arguments of `feedback_page`: points and comments by hand, the late penalty, computed again,
+    names of student and notebook, the time in the course's zone.
+    """
+    folder, found = Path(folder), {}
+    comments, name, zone = COMMENTS.load(folder), namer(folder), zone_of(folder)
+    if (folder / "gradebook.db").is_file():
+        with Gradebook(folder) as book:
+            book.write_late_penalties()
+            for submission in book.book.assignment_submissions(assignment):
+                for notebook in submission.notebooks:
+                    by_hand = _by_hand(notebook, templates.get(notebook.name), comments)
+                    late_penalty = notebook.late_submission_penalty or 0.0
+                    found[submission.student_id, notebook.name] = {"by_hand": by_hand, "late_penalty": late_penalty}
+
+    def of(result: Result) -> dict[str, object]:
+        return found.get((result.student, result.notebook), {"by_hand": {}, "late_penalty": 0.0}) | {
+            "name": name(result.student),
+            "title": templates[result.notebook].title if result.notebook in templates else "",
+            "handed_in": local_time(result.handed_in, zone),
+        }
+
+    return of
+
+
+def _by_hand(notebook, template: Template | None, comments: Mapping[str, str]) -> dict[str, ByHand]:
+    grades = {grade.cell.name: grade for grade in notebook.grades}
+    remarks = {comment.cell.name: comment.manual_comment or "" for comment in notebook.comments}
+    given = {}
+    for answer in template.answers if template else ():
+        cell = template.graded_cell(answer.grade_id)
+        grade, remark = grades.get(cell.grade_id) if cell else None, remarks.get(answer.grade_id, "")
+        changed = grade is not None and (grade.manual_score is not None or grade.extra_credit)
+        if changed or remark:
+            given[answer.grade_id] = ByHand(grade.score if changed else None, filled_in(remark, comments))
+    return given

@@ -9,16 +9,16 @@ Groups can change later. A group's hand-in stays with its members; a student who
 """
 
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autograde.grader.book import variants
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.people import known_students
+from autograde.grader.book.people import GROUPS, Groups, known_students
 from autograde.grader.grading.autograded import record_results
-from autograde.grader.grading.results import Result, readable_results
+from autograde.grader.grading.results import readable_results
 from autograde.grader.hand_ins.hand_in import HAND_INS, Arrived, Folder, HandIn
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
@@ -56,7 +56,13 @@ def strangers(course: Path, assignment: str) -> list[tuple[str, str]]:
 def _take_back(course: Path, assignment: str) -> list[str]:
     """Undoes what groups of before have left with students who are in another group now, or in none."""
     sentences, groups = [], GROUPS.load(course, assignment)
-    _follow_new_names(course, assignment, groups)
+    records = HAND_INS.load_all(course, assignment)
+    for student, about in records.items():  # a group of the very same members under a new name keeps its hand-in
+        group = groups.of(student)
+        if group and about.group and not about.by and groups.named(about.group) is None:
+            having = {student, *(other for other, record in records.items() if record.by == student)}
+            if having == set(groups.members[group]):
+                Folder(course, assignment, student).save(replace(about, name=group, group=group))
     while student := _one_who_left(course, assignment, groups):
         folder = Folder(course, assignment, student)
         sentences += _hand_over(course, assignment, folder, groups)
@@ -65,17 +71,6 @@ def _take_back(course: Path, assignment: str) -> list[str]:
         now = "has their own again" if folder.give_back() else "has none until you collect the download again"
         sentences.append(f"{student} no longer has the hand-in of {of} and {now}; its grade is removed")
     return sentences
-
-
-def _follow_new_names(course: Path, assignment: str, groups: Groups) -> None:
-    """A group of the very same members that has another name now keeps its hand-in."""
-    records = HAND_INS.load_all(course, assignment)
-    for student, about in records.items():
-        group = groups.of(student)
-        if group and about.group and not about.by and groups.named(about.group) is None:
-            having = {student, *(other for other, record in records.items() if record.by == student)}
-            if having == set(groups.members[group]):
-                Folder(course, assignment, student).save(replace(about, name=group, group=group))
 
 
 def _one_who_left(course: Path, assignment: str, groups: Groups) -> str | None:
@@ -132,23 +127,16 @@ def _groups(course: Path, assignment: str) -> Iterator[tuple[str, Folder, list[F
     groups = GROUPS.load(course, assignment)
     for group, members in groups.members.items():
         folders = [Folder(course, assignment, student) for student in members]
-        own_folders = [
-            folder for folder in folders if _is_own(folder) and _is_theirs(folder.student, folder.before, groups)
-        ]
-        if own_folders:
-            newest = max(own_folders, key=_rank)
+        own = [one for one in folders if one.is_own and _is_theirs(one.student, one.before, groups)]
+        if own:
+            newest = max(own, key=_rank)
             yield group, newest, [folder for folder in folders if folder is not newest]
-
-
-def _is_own(folder: Folder) -> bool:
-    return not folder.is_empty and not folder.is_copy
 
 
 def _rank(folder: Folder) -> tuple:
     """The rank of a hand-in: one with a notebook counts more, then the newer one by time, if known, else by number."""
     orders = list(folder.before.order.values()) if folder.before else []
-    times = [time for _, time in folder.old.values()]
-    time = folder.before.time if folder.before else max(times)
+    time = folder.before.time if folder.before else max(time for _, time in folder.old.values())
     return bool(folder.notebooks), time, max(orders, default=[0, ""]), folder.student
 
 
@@ -156,7 +144,7 @@ def _copy(of: Folder, to: Folder, group: str) -> str:
     """Gives a member the hand-in of another one; returns what was done, nothing if it is there already."""
     before = of.before or HandIn("exchange", name=of.student, time=max(time for _, time in of.old.values()))
     about = replace(before, number="", name=group, by=of.student, group=group, replaced=to.replaced())
-    if _content(of) == _content(to) and (_is_own(to) or to.before == about):
+    if _content(of) == _content(to) and (to.is_own or to.before == about):
         return ""
     if to.old.keys() - of.old.keys():
         remove_grade(of.course, of.assignment, to.student)  # of files that do not count any longer
@@ -190,20 +178,17 @@ def follow(
 
     A copy whose original has no readable record, or is another file, is left alone: `grade` grades the original first.
     """
-    of, changed = copies(course, assignment), []
-    if not of:
-        return []
-    records: dict[str, dict[str, Result]] = {}
-    for result in readable_results(course, assignment):
-        records.setdefault(result.student, {})[result.notebook] = result
+    of, changed, records = copies(course, assignment), [], defaultdict(dict)
+    for result in readable_results(course, assignment) if of else ():
+        records[result.student][result.notebook] = result
     for student, by in sorted(of.items()):
         folder = course / "submitted" / student / assignment
         wanted = [
             replace(result, student=student)  # the time of the hand-in is the group's
-            for name, result in records.get(by, {}).items()
+            for name, result in records[by].items()
             if name in templates and (folder / f"{name}.ipynb").is_file()
         ]
-        if wanted and {one.notebook: one for one in wanted} != records.get(student, {}):
+        if wanted and {one.notebook: one for one in wanted} != records[student]:
             handed_in = [
                 read_submission(folder / f"{one.notebook}.ipynb", templates[one.notebook].edition(one.variant))
                 for one in wanted

@@ -3,18 +3,18 @@
     policy = POLICY.load(course)                          # the usual one where none was set
     GROUPS.save(groups, course, "ps3")                    # whole or not at all
     HAND_INS.load_all(course, "ps3")                      # by student, without files that are damaged
-    damaged(course, TABLES)                               # a sentence for each file that cannot be read
 
-A `Table` says where its files are, what is in them and what to do about a damaged one. A damaged file concerns only
-those whose facts it holds: what is loaded for a whole class leaves it out.
+A damaged file concerns only those whose facts it holds: what is loaded for a whole class leaves it out. `forget.py`
+has the list of all tables.
 """
 
 import functools
 import glob
+import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,9 @@ class StoreError(AutogradeError, ValueError):
 class Table:
     """One kind of file. where: its path in the course, with {} for each key: an assignment, a student.
 
-    holds, mend: for the sentence about a damaged file; parse, text: from its text to a value and back; empty: makes the
-    value where there is no file; without: (value, student) → the value without what is about this student.
+    holds, mend: for the sentence about a damaged file; parse, text: from its text to a value and back, by default a
+    dataclass; empty: makes the value where there is no file; without: (value, student) → the value without what is
+    about this student.
     """
 
     where: str
@@ -39,7 +40,7 @@ class Table:
     mend: str
     parse: Callable[[str], Any]
     empty: Callable[[], Any]
-    text: Callable[[Any], str] | None = None
+    text: Callable[[Any], str] = lambda value: json.dumps(asdict(value), indent=1, ensure_ascii=False) + "\n"
     without: Callable[[Any, str], Any] | None = None
 
     def path(self, course: str | Path, *keys: str) -> Path:
@@ -93,28 +94,3 @@ class Table:
 def _tell(sentence: str) -> None:
     """A sentence about a damaged file, once."""
     print(sentence, file=sys.stderr)
-
-
-def damaged(course: str | Path, tables: Iterable[Table]) -> list[str]:
-    """A sentence for each file that cannot be read."""
-    sentences = []
-    for table in tables:
-        for keys in table.keys(course):
-            try:
-                table.load(course, *keys)
-            except StoreError as reason:
-                sentences.append(str(reason))
-    return sentences
-
-
-def forget(course: str | Path, tables: Iterable[Table], student: str) -> bool:
-    """Takes a student out of all files; whether anything was there. Raises StoreError before anything is changed."""
-    changed = []
-    for table in tables:
-        for keys in table.keys(course) if table.without else ():
-            value = table.load(course, *keys)
-            rest = table.without(value, student)
-            changed += [(table, keys, rest)] if rest != value else []
-    for table, keys, rest in changed:
-        table.save(rest, course, *keys)
-    return bool(changed)

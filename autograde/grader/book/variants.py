@@ -19,8 +19,9 @@ from pathlib import Path
 from autograde.common.errors import InputError
 from autograde.exercises import variants
 from autograde.grader.book.course import hidden_number, read_secret
-from autograde.grader.book.groups import GROUPS
+from autograde.grader.book.people import GROUPS
 from autograde.grader.book.store import Table
+from autograde.grader.exports.tables import written
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.reading.notebook import read_notebook
@@ -30,20 +31,14 @@ from bertlab.common.files import write_text
 FOLDER = "variants"
 
 
-def _text(noted: Mapping[tuple[str, str], int]) -> str:
-    text = io.StringIO()
-    rows = sorted((*key, number) for key, number in noted.items())
-    csv.writer(text, lineterminator="\n").writerows([("student", "notebook", "variant"), *rows])
-    return text.getvalue()
-
-
 # (student, notebook) → number, of those who have their notebooks.
 HANDED_OUT = Table(
     "variants/{}/handed_out.csv", "the columns student, notebook and variant", "put a copy of it back",
     parse=lambda text: {
         (row["student"], row["notebook"]): int(row["variant"]) for row in csv.DictReader(io.StringIO(text))
     },
-    empty=dict, text=_text,
+    empty=dict,
+    text=lambda noted: written([("student", "notebook", "variant"), *sorted((*key, noted[key]) for key in noted)]),
     without=lambda noted, student: {key: number for key, number in noted.items() if key[0] != student},
 )  # fmt: skip
 

@@ -23,8 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from autograde.common.errors import InputError
-from autograde.grader.book.groups import GROUPS
-from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.gradebook import given_by_people
+from autograde.grader.book.people import GROUPS
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.hand_ins.hand_in import HAND_INS
 from autograde.grader.pages.feedback import ExerciseView, exercise_views, feedback_page, points_text
@@ -32,6 +32,7 @@ from autograde.grader.reading.template import Template
 
 _MOODLE_FOLDER = re.compile(r"[^/_]+_\d+_assignsubmission_[a-z0-9]+")
 _DATE = (1980, 1, 1, 0, 0, 0)  # the same feedback gives the same bytes
+Facts = tuple[Result, dict]  # a record, and what its page shows besides
 
 
 @dataclass
@@ -46,9 +47,9 @@ class Packed:
 def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[str, Template]) -> Packed:
     """The feedback of all students, with the file names of the platform's download. Raises InputError without any."""
     records, given = HAND_INS.load_all(course, assignment), given_by_people(course, assignment, templates)
-    results: dict[str, list[Result]] = {}
+    results = defaultdict(list)
     for result in load_results(course, assignment):
-        results.setdefault(result.student, []).append(result)
+        results[result.student].append(result)
     groups, answers = GROUPS.load(course, assignment), defaultdict(dict)
     left_out = [(student, "not graded yet") for student in sorted(records.keys() - results.keys())]
     for student, those in sorted(results.items()):
@@ -57,14 +58,13 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
             came = f"from {record.platform}" if record else "another way"
             left_out.append((student, f"the hand-in came {came}, not from {system}"))
             continue
-        original = records.get(record.by, record)
-        has_one_entry = original.name and original.name == groups.of(student)  # for the whole group
-        group = original.name if has_one_entry else None
-        if record.by and not group:
+        name = records.get(record.by, record).name
+        of_group = {"name": name} if name and name == groups.of(student) else {}  # the system shows it to all members
+        if record.by and not of_group:
             left_out.append((student, f"it is the hand-in of {record.by}, who gets the answer to it"))
             continue
         pack = _for_canvas if system == "canvas" else _for_moodle
-        found = pack(those, record.entries, _for_group(given, group) if group else given)
+        found = pack([(result, given(result) | of_group) for result in those], record.entries)
         if not found:
             left_out.append((student, "no notebook's entry is known; collect the download again"))
         for name, content in found.items():
@@ -74,11 +74,6 @@ def feedback_zip(course: Path, assignment: str, system: str, templates: Mapping[
         reason = "; ".join(f"{student}: {reason}" for student, reason in left_out[:5]) or "no results"
         raise InputError(f"{course}: no feedback for {system} ({reason}); collect its download and grade first")
     return Packed(_zipped(files), len(results.keys() - {student for student, _ in left_out}), left_out)
-
-
-def _for_group(given: Callable, group: str) -> Callable:
-    """The facts of a member's page with the name of the group: the system shows it to all members."""
-    return lambda result: given(result) | {"name": group}
 
 
 def _one_for_each(answers: Mapping[str, Mapping[str, bytes]], left_out: list[tuple[str, str]]) -> dict[str, bytes]:
@@ -92,33 +87,31 @@ def _one_for_each(answers: Mapping[str, Mapping[str, bytes]], left_out: list[tup
     return files
 
 
-def _for_canvas(results: list[Result], entries: Mapping[str, str], given: Callable) -> dict[str, bytes]:
+def _for_canvas(results: list[Facts], entries: Mapping[str, str]) -> dict[str, bytes]:
     """An answer to each entry that a notebook came in, of the kind that the entry's name has."""
-    by_entry: dict[str, list[Result]] = {}
-    for result in results:
-        entry = entries.get(f"{result.notebook}.ipynb")
-        if entry:
-            by_entry.setdefault(PurePosixPath(entry).name, []).append(result)
-    return {entry: _like(entry, those, given) for entry, those in by_entry.items()}
+    by_entry = defaultdict(list)
+    for result, more in results:
+        if entry := entries.get(f"{result.notebook}.ipynb"):
+            by_entry[PurePosixPath(entry).name].append((result, more))
+    return {entry: _like(entry, those) for entry, those in by_entry.items()}
 
 
-def _like(entry: str, results: list[Result], given: Callable) -> bytes:
+def _like(entry: str, results: list[Facts]) -> bytes:
     suffix = PurePosixPath(entry).suffix.lower()
-    if suffix == ".zip":
-        return _zipped({f"{one.notebook}.html": feedback_page(one, **given(one)).encode() for one in results})
     if suffix == ".ipynb":
-        return as_notebook(results, given)
-    if suffix == ".py":
-        return as_comments(results, given)
-    return "\n".join(feedback_page(one, **given(one)) for one in results).encode()
+        return _notebook([text for one in results for text in _texts(*one)])
+    if suffix == ".py":  # comments
+        lines = [line for one in results for text in _texts(*one, written=str) for line in text.splitlines()]
+        return "".join(f"# {line}\n" for line in lines).encode()
+    pages = {f"{one.notebook}.html": feedback_page(one, **more).encode() for one, more in results}
+    return _zipped(pages) if suffix == ".zip" else b"\n".join(pages.values())
 
 
-def _for_moodle(results: list[Result], entries: Mapping[str, str], given: Callable) -> dict[str, bytes]:
+def _for_moodle(results: list[Facts], entries: Mapping[str, str]) -> dict[str, bytes]:
     files = {}
-    for result in results:
-        folder = _MOODLE_FOLDER.search(entries.get(f"{result.notebook}.ipynb", ""))
-        if folder:
-            files[f"{folder[0]}/{result.notebook}_feedback.html"] = feedback_page(result, **given(result)).encode()
+    for result, more in results:
+        if folder := _MOODLE_FOLDER.search(entries.get(f"{result.notebook}.ipynb", "")):
+            files[f"{folder[0]}/{result.notebook}_feedback.html"] = feedback_page(result, **more).encode()
     return files
 
 
@@ -130,22 +123,15 @@ def _zipped(files: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def as_notebook(results: list[Result], given: Callable) -> bytes:
-    """The feedback as a notebook of text cells: opens in Jupyter and Colab, and holds nothing that runs."""
+def _notebook(texts: list[str]) -> bytes:
+    """A notebook of text cells: opens in Jupyter and Colab, and holds nothing that runs."""
     cells = [
         {"cell_type": "markdown", "id": f"feedback-{number}", "metadata": {}, "source": text}
-        for number, text in enumerate(text for one in results for text in _texts(one, given(one)))
+        for number, text in enumerate(texts)
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     content = {"cells": cells, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def as_comments(results: list[Result], given: Callable) -> bytes:
-    """The feedback as a Python file of comments: for a script that was handed in."""
-    texts = [text for one in results for text in _texts(one, given(one), str)]
-    lines = [line for text in texts for line in text.splitlines()]
-    return "".join(f"# {line}\n" for line in lines).encode()
 
 
 def feedback_html(course: Path, assignment: str, templates: Mapping[str, Template]) -> dict[str, str]:
@@ -153,15 +139,10 @@ def feedback_html(course: Path, assignment: str, templates: Mapping[str, Templat
     given, texts = given_by_people(course, assignment, templates), {}
     for result in load_results(course, assignment):
         more = given(result)
-        points = points_text(result, **more)
-        lines = [f"<p><b>{html.escape(more.get('title') or result.notebook)}</b>: {points}</p>"]
+        lines = [f"<p><b>{html.escape(more['title'] or result.notebook)}</b>: {points_text(result, **more)}</p>"]
         lines += [f"<p>{html.escape(result.problem)}</p>"] if result.problem else []
-        lost = [
-            f"<li>{html.escape(_line(view, result.problem))}</li>"
-            for view in exercise_views(result, more.get("by_hand"))
-            if _lost(view)
-        ]
-        lines += ["<ul>", *lost, "</ul>"] if lost else []
+        lost = [_line(view, result.problem) for view in exercise_views(result, more["by_hand"]) if _lost(view)]
+        lines += ["<ul>", *(f"<li>{html.escape(line)}</li>" for line in lost), "</ul>"] if lost else []
         texts[result.student] = texts.get(result.student, "") + "".join(lines)
     return texts
 
@@ -173,11 +154,10 @@ def _plain(text: str) -> str:
 
 def _texts(result: Result, more: dict, written: Callable[[str], str] = _plain) -> list[str]:
     """Title, what could not be read, and a line for each exercise. written: how a text is written."""
-    late = f" (late: {more['late_penalty']:g} points are deducted)" if more.get("late_penalty") else ""
-    head = f"# {written(more.get('title') or result.notebook)}: {points_text(result, **more)}{late}"
-    lines = [written(_line(view, result.problem)) for view in exercise_views(result, more.get("by_hand"))]
-    problem = [written(result.problem)] if result.problem else []
-    return [head, *problem, *(f"- {line}" for line in lines)]
+    late = f" (late: {more['late_penalty']:g} points are deducted)" if more["late_penalty"] else ""
+    head = f"# {written(more['title'] or result.notebook)}: {points_text(result, **more)}{late}"
+    lines = [f"- {written(_line(view, result.problem))}" for view in exercise_views(result, more["by_hand"])]
+    return [head, *([written(result.problem)] if result.problem else []), *lines]
 
 
 def _lost(view: ExerciseView) -> bool:

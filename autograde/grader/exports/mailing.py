@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import smtplib
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from email.errors import MessageError
@@ -20,7 +21,7 @@ from pathlib import Path
 
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.database import Database, only_process
-from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.gradebook import given_by_people
 from autograde.grader.book.people import People
 from autograde.grader.book.store import StoreError, Table
 from autograde.grader.grading.results import load_results
@@ -71,16 +72,12 @@ def letters(course: Path, assignment: str, templates: Mapping[str, Template]) ->
     if (course / "gradebook.db").is_file():
         with Database(course) as opened:
             addresses |= {one.id: one.email or addresses.get(one.id, "") for one in opened.book.students}
-    lines: dict[str, list[str]] = {}
-    pages: dict[str, dict[str, str]] = {}
+    lines, pages = defaultdict(list), defaultdict(dict)
     for result in load_results(course, assignment):
         more = given(result)
-        title = more["title"] or result.notebook
-        lines.setdefault(result.student, []).append(f"{title}: {points_text(result, **more)}")
-        pages.setdefault(result.student, {})[f"{result.notebook}_feedback.html"] = feedback_page(result, **more)
-    return [
-        Letter(student, addresses.get(student, ""), tuple(lines[student]), pages[student]) for student in sorted(lines)
-    ]
+        lines[result.student].append(f"{more['title'] or result.notebook}: {points_text(result, **more)}")
+        pages[result.student][f"{result.notebook}_feedback.html"] = feedback_page(result, **more)
+    return [Letter(who, addresses.get(who, ""), tuple(lines[who]), pages[who]) for who in sorted(lines)]
 
 
 def message(letter: Letter, assignment: str, sender: str) -> EmailMessage:
@@ -142,8 +139,8 @@ def send_letters(
     report, todo = Report(), []
     with only_process(folder / ".lock", 0, busy):
         for letter in found:
-            state, reason = _state(course, assignment, letter)
-            if state is None or letter.student in again:
+            reason = _why_not(course, assignment, letter)
+            if reason is None or letter.student in again:
                 todo.append(letter)
             elif reason:
                 report.left_out.append((letter.student, reason))
@@ -214,10 +211,8 @@ def _words(refused: smtplib.SMTPException) -> str:
         return "it takes only addresses of ASCII characters (it does not offer SMTPUTF8)"
     if isinstance(refused, smtplib.SMTPRecipientsRefused):
         code, text = next(iter(refused.recipients.values()))
-    elif isinstance(refused, smtplib.SMTPResponseException):
-        code, text = refused.smtp_code, refused.smtp_error
     else:
-        return str(refused)
+        code, text = refused.smtp_code, refused.smtp_error
     return f"{code} {text.decode('utf-8', 'replace') if isinstance(text, bytes) else text}"
 
 
@@ -226,19 +221,20 @@ def _record(course: Path, assignment: str, letter: Letter, state: str) -> None:
     MAILED.save(content, course, assignment, letter.student)
 
 
-def _state(course: Path, assignment: str, letter: Letter) -> tuple[str | None, str]:
-    """The recorded state, and why to leave the message out: it has changed, may have arrived, has a damaged record."""
+def _why_not(course: Path, assignment: str, letter: Letter) -> str | None:
+    """Why to leave a message out: it may have arrived, has changed, has a damaged record; "" if it was sent as it is,
+    None if it was not sent."""
     try:
         content = MAILED.load(course, assignment, letter.student)
     except StoreError as reason:
-        return SENT, str(reason)
+        return str(reason)
     if content is None:
-        return None, ""
+        return None
     once_more = f"--again {letter.student} sends it"
     if content["state"] == SENDING:
-        return SENDING, f"the connection ended while it was sent, so it may have arrived; {once_more} again"
+        return f"the connection ended while it was sent, so it may have arrived; {once_more} again"
     same = content["digest"] == letter.digest
-    return content["state"], "" if same else f"it has changed since it was sent; {once_more} as it is now"
+    return "" if same else f"it has changed since it was sent; {once_more} as it is now"
 
 
 # The record of a message: its state, its address, the digest of its content, its time.

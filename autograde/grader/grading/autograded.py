@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograde.boundary.mybert_importer import PACKAGE
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.late import LatePenalty
+from autograde.grader.book.policy import LatePenalty
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.hand_ins.hand_in import copy_for_feedback

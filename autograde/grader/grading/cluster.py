@@ -30,7 +30,7 @@ from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import file_behind
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import UpstreamSources
-from autograde.grader.hand_ins.digests import beside
+from autograde.grader.hand_ins.hand_in import beside
 from autograde.grader.reading.repair import read_submission
 
 _PATIENCE = 20.0  # seconds for the scheduler to answer

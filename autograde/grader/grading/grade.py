@@ -18,12 +18,11 @@ from pathlib import Path
 from autograde.common.errors import AutogradeError, InputError
 from autograde.exercises import catalogue
 from autograde.grader.book import variants
-from autograde.grader.book.all_tables import TABLES
 from autograde.grader.book.course import read_secret, use_exercises_of
+from autograde.grader.book.forget import damaged
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies, follow, spread
-from autograde.grader.book.late import hand_in_time, penalty_to_take
-from autograde.grader.book.store import damaged
+from autograde.grader.book.policy import hand_in_time, penalty_to_take
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.launcher import SharedLauncher
@@ -38,7 +37,7 @@ from autograde.grader.grading.upstream import (
     submitted_modules,
     upstream_modules,
 )
-from autograde.grader.hand_ins.digests import digest
+from autograde.grader.hand_ins.hand_in import digest
 from autograde.grader.reading.template import Template, TemplateError
 from autograde.sandbox.limits import Limits
 from bertlab.common.errors import BertLabError
@@ -92,7 +91,7 @@ class Assignment:
 
 
 def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> Assignment:
-    """Reads the release and the secret. Raises InputError, CourseFolderError, TemplateError."""
+    """Reads the release and the secret. Raises InputError, CourseError, TemplateError."""
     course = Path(course)
     use_exercises_of(course)
     paths = sorted((course / "release" / name).glob("*.ipynb"))
@@ -321,7 +320,7 @@ def grade_by(
     progress: Callable[[str, int, int], None],
 ) -> Report:
     """`grade` on any machine: `send` starts a submission, `receive` turns the future's result into records."""
-    report = Report(regrouped=spread(assignment.course, assignment.name), damaged=damaged(assignment.course, TABLES))
+    report = Report(regrouped=spread(assignment.course, assignment.name), damaged=damaged(assignment.course))
     copied = copies(assignment.course, assignment.name)
     chosen = [copied.get(student, student) for student in students]  # of a group, the member who handed in
     submissions = find_submissions(assignment, chosen)

@@ -11,6 +11,7 @@ of the download with its action and the reason; earlier manifests are kept, the 
 """
 
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, tzinfo
@@ -18,14 +19,11 @@ from pathlib import Path
 
 from autograde.grader.book import variants
 from autograde.grader.book.group_hand_ins import spread
-from autograde.grader.book.groups import GROUPS, Groups
-from autograde.grader.book.people import People
+from autograde.grader.book.people import GROUPS, Groups, People
 from autograde.grader.hand_ins import platforms
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, copy_out, entries, outermost
-from autograde.grader.hand_ins.digests import hash_of
 from autograde.grader.hand_ins.filenames import notebook_of, safe_name
-from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Folder, HandIn
-from autograde.grader.hand_ins.hand_in_times import Times
+from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Folder, HandIn, hash_of
 from autograde.grader.hand_ins.identity import (
     ALSO_TAKEN,
     IN_A_CSV,
@@ -34,11 +32,12 @@ from autograde.grader.hand_ins.identity import (
     Manifest,
     ManifestRow,
     by_student,
+    exercise_names,
+    take_scripts,
     undisputed,
 )
 from autograde.grader.hand_ins.platforms import Reader, Upload
-from autograde.grader.hand_ins.roster import Roster
-from autograde.grader.hand_ins.script_hand_ins import exercise_names, take_scripts
+from autograde.grader.hand_ins.roster import Roster, Times
 from bertlab.common.files import write_text
 
 _NOTEBOOK_ENDS = (".ipynb", ".ipynb.txt", ".ipynb.json")
@@ -72,7 +71,7 @@ def collect(
     try:
         shutil.rmtree(staging, ignore_errors=True)  # of a collection that was killed
         staging.mkdir(parents=True)
-        found = progress(entries(source, limits, zone, lambda outer: _owner(reader, outer)))
+        found = progress(entries(source, limits, zone, reader.owner))
         found = _copy_all(found, manifest, staging, reader, roster)
         people, groups = People(course), GROUPS.load(course, assignment)
         students = by_student(found, course, reader, roster, people, groups)
@@ -81,15 +80,15 @@ def collect(
             folder = Folder(course, assignment, student)
             manifest.notes += take_scripts(folder, files, notebooks, names)
             _settle(folder, files, reader, times or Times(), roster, people)
-            _learn(people, student, files, reader)
+            _learn(people, student, files, reader.platform)
         for student in roster.people.keys() & {row.student for row in manifest.rows}:
             person = roster.people[student]
             people.learn(student, person.name, person.email, person.login)
         people.save()
         manifest.notes += spread(course, assignment)
         manifest.rows.sort(key=lambda row: (row.student, row.source))
-        manifest.notes += [*_notes(manifest, reader), *_namesakes(students), *_other_accents(students, roster)]
-        manifest.notes += [*_like_groups(students, groups), *_left_behind(students, course, assignment)]
+        manifest.notes += [*_notes(manifest, reader), *_namesakes(students), *_odd_names(students, roster, groups)]
+        manifest.notes += _left_behind(students, course, assignment)
         _note_variants(manifest, course)
         _write_manifest(manifest, home)
     except OSError as reason:
@@ -108,36 +107,20 @@ def _reader(source: Path, course: Path, notebooks, assignment, roster: Roster, z
     unknown = [name for name in names if roster.by_file(name, "/".join(Path(name).parts[shared:])) is None]
     if names and not unknown:
         return Reader("files", notebooks, assignment, zone, shared)
-    reader = _at_a_student(platforms.choose(unknown, notebooks, assignment, zone, platform), names, course, roster)
+    reader = platforms.choose(unknown, notebooks, assignment, zone, platform)
+    if reader.platform == "folders" and names:  # of one student alone: folders within that student's are nobody else's
+        for level, name in enumerate(Path(names[0]).parts[: reader.skipped]):
+            if (course / "submitted" / name).is_dir() or roster.by_name(name):
+                return replace(reader, skipped=level)
     if reader.platform != "blackboard":
         return reader
-    beginning = platforms.shared_beginning([reader.relative(name) for name in names])
-    return replace(reader, logins=_receipts(source, reader, limits, zone), beginning=beginning)
-
-
-def _at_a_student(reader: Reader, names: Sequence[str], course: Path, roster: Roster) -> Reader:
-    """A download of one student alone: folders within the folder of a known student are not other students."""
-    shared = Path(names[0]).parts[: reader.skipped] if names and reader.platform == "folders" else ()
-    known = [
-        level for level, name in enumerate(shared) if (course / "submitted" / name).is_dir() or roster.by_name(name)
-    ]
-    return replace(reader, skipped=known[0]) if known else reader
-
-
-def _receipts(source: Path, reader: Reader, limits, zone) -> dict:
-    found = []
+    logins = {}
     for entry in outermost(source, limits, zone):
-        if not entry.refused and platforms.is_receipt(reader.relative(entry.path)):
+        path = reader.relative(entry.path)
+        if not entry.refused and platforms.is_receipt(path):
             with entry.open() as file:
-                text = file.read(_LONGEST_RECEIPT).decode("utf-8", "replace")
-            found.append(platforms.read_receipt(text, reader.relative(entry.path)))
-    return dict(receipt for receipt in found if receipt)
-
-
-def _owner(reader: Reader, outer: str) -> str:
-    """The budget of an entry: its student's, or its own where a student may have written the whole name."""
-    upload = reader.read(outer)
-    return upload.key if upload and upload.sure and reader.platform != "files" else outer
+                logins |= platforms.read_receipt(file.read(_LONGEST_RECEIPT).decode("utf-8", "replace"), path)
+    return replace(reader, logins=logins, beginning=platforms.shared_beginning(list(map(reader.relative, names))))
 
 
 def _write_manifest(manifest: Manifest, home: Path) -> None:
@@ -169,11 +152,13 @@ def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[
             continue
         name = Path(entry.inner).name if entry.inner else Path(upload.file).name if upload else Path(entry.path).name
         lower = name.lower()
-        if upload is None or not safe_name(row.student):
-            row.student = ""
-            row.action, row.reason = _without_student(lower, reader)
-            continue
         proper = lower.endswith(_NOTEBOOK_ENDS)
+        if upload is None or not safe_name(row.student):
+            why = "its name contains no student" if reader.dated else f"it is not named as {reader.title} names entries"
+            row.student, row.reason = "", f"{why}; {IN_A_CSV}"
+            if not proper:
+                row.action, row.reason = "ignored", "it is not a notebook, and its name contains no student"
+            continue
         if not proper and (entry.inner and not lower.endswith(ALSO_TAKEN) or upload.file in _OF_THE_SYSTEM):
             row.action, row.reason = "ignored", ONLY
             continue
@@ -192,14 +177,6 @@ def _copy_all(found, manifest, staging, reader: Reader, roster: Roster) -> list[
         odd = not proper and not lower.endswith(ALSO_TAKEN)
         taken.append(Found(row, entry, upload, staged, named is not None, odd))
     return taken
-
-
-def _without_student(name: str, reader: Reader) -> tuple[str, str]:
-    if not name.endswith(_NOTEBOOK_ENDS):
-        return "ignored", "it is not a notebook, and its name contains no student"
-    if reader.platform in platforms.PLATFORMS:
-        return "refused", f"it is not named as {reader.title} names entries; {IN_A_CSV}"
-    return "refused", f"its name contains no student; {IN_A_CSV}"
 
 
 # --- what happens to the files ---
@@ -281,12 +258,11 @@ def _newest(folder: Folder, files: list[Found]) -> dict[str, Found]:
     return newest
 
 
-def _learn(people: People, student: str, files: list[Found], reader: Reader) -> None:
-    for file in files:
-        if file.row.action not in ("disputed", "refused") and not file.upload.of_group:
-            upload = file.upload
-            login = upload.student if reader.platform == "blackboard" else ""
-            ids = {reader.platform: upload.number} if upload.lasting else {}
+def _learn(people: People, student: str, files: list[Found], platform: str) -> None:
+    for upload in (file.upload for file in files if file.row.action not in ("disputed", "refused")):
+        if not upload.of_group:
+            login = upload.student if platform == "blackboard" else ""
+            ids = {platform: upload.number} if upload.lasting else {}
             own = "" if student.endswith(f"-{upload.number}") else upload.name  # Moodle calls all "Participant"
             people.learn(student, name=own, login=login, **ids)
 
@@ -306,16 +282,18 @@ def _notes(manifest: Manifest, reader: Reader) -> list[str]:
     return notes
 
 
+def _named_by_system(students: dict[str, list[Found]]) -> list[tuple[str, Upload]]:
+    return [(student, file.upload) for student, files in students.items() for file in files if not file.by_hand]
+
+
 def _namesakes(students: dict[str, list[Found]]) -> list[str]:
     """Students whom the system calls alike, but for capitals and what is invisible. None where it calls all alike, as
     Moodle does with blind marking."""
-    called: dict[str, set[str]] = {}
-    names, lasting = set(), True
-    for student, files in students.items():
-        for upload in (file.upload for file in files if not file.by_hand and not file.upload.of_group):
-            names.add(upload.student)
-            lasting = lasting and upload.lasting and upload.number != ""
-            called.setdefault(safe_name(upload.student).casefold(), set()).add(student)
+    called = defaultdict(set)
+    uploads = [(student, upload) for student, upload in _named_by_system(students) if not upload.of_group]
+    for student, upload in uploads:
+        called[safe_name(upload.student).casefold()].add(student)
+    names, lasting = {upload.student for _, upload in uploads}, all(one.lasting and one.number for _, one in uploads)
     return [
         f"{len(those)} students are called {name}: {', '.join(sorted(those))}; if they are one student with two "
         f"accounts, {'give both numbers in a CSV (columns: student,id)' if lasting else IN_A_CSV}"
@@ -324,32 +302,23 @@ def _namesakes(students: dict[str, list[Found]]) -> list[str]:
     ]
 
 
-def _other_accents(students: dict[str, list[Found]], roster: Roster) -> list[str]:
-    """Names that lack, or add, accents of a name in the instructor's table, by which alone they were found there."""
-    return sorted(
-        {
-            f"{student}: the system says {file.upload.student!r}, your table {listed!r}; check that this is one "
-            f"person, else {IN_A_CSV}"
-            for student, files in students.items()
-            for file in files
-            if not file.by_hand
-            and roster.by_number(file.upload.number) != student
-            and (listed := roster.other_accents(student, file.upload.student))
-        }
-    )
-
-
-def _like_groups(students: dict[str, list[Found]], groups: Groups) -> list[str]:
-    """Students who have the name of a group that they are not in."""
-    return sorted(
-        {
-            f"{student}: the system calls this student {file.upload.student!r}, as the group {group}, but the user id "
-            "does not belong to a member; the file counts as the student's own"
-            for student, files in students.items()
-            for file in files
-            if not file.by_hand and not file.upload.of_group and (group := groups.named(file.upload.student))
-        }
-    )
+def _odd_names(students: dict[str, list[Found]], roster: Roster, groups: Groups) -> list[str]:
+    """Names that lack, or add, accents of a name in the instructor's table, by which alone they were found there; then
+    names of groups that a student is not in."""
+    accents, like_groups = set(), set()
+    for student, upload in _named_by_system(students):
+        name = upload.student
+        if roster.by_number(upload.number) != student and (listed := roster.other_accents(student, name)):
+            accents.add(
+                f"{student}: the system says {name!r}, your table {listed!r}; check that this is one person, else "
+                f"{IN_A_CSV}"
+            )
+        if not upload.of_group and (group := groups.named(name)):
+            like_groups.add(
+                f"{student}: the system calls this student {name!r}, as the group {group}, but the user id does not "
+                "belong to a member; the file counts as the student's own"
+            )
+    return [*sorted(accents), *sorted(like_groups)]
 
 
 def _left_behind(students: dict[str, list[Found]], course: Path, assignment: str) -> list[str]:

@@ -11,10 +11,11 @@ import os
 import shutil
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from hashlib import file_digest, sha256
 from pathlib import Path
 
+from autograde.exercises import runs
 from autograde.grader.book.store import Table
-from autograde.grader.hand_ins.digests import hash_of
 from autograde.grader.hand_ins.filenames import composed
 from bertlab.common.files import write_text
 
@@ -68,7 +69,6 @@ def _parsed(text: str) -> HandIn:
 HAND_INS = Table(
     "collected/{}/hand_ins/{}.json", "the record of a hand-in", "delete it and collect the download again",
     parse=_parsed, empty=lambda: None,
-    text=lambda about: json.dumps(asdict(about), indent=1, ensure_ascii=False) + "\n",
 )  # fmt: skip
 
 
@@ -99,22 +99,24 @@ class Folder:
         self.old = self._existing()
 
     @property
-    def is_empty(self) -> bool:
-        return not self.old
-
-    @property
     def is_copy(self) -> bool:
         """Whether another member of the student's group handed it in."""
         return bool(self.before and self.before.by)
 
     @property
+    def is_own(self) -> bool:
+        """Whether the student handed something in."""
+        return bool(self.old) and not self.is_copy
+
+    @property
     def notebooks(self) -> set[str]:
         """Names of the notebooks that are there; a script, PDF or web page with such a name does not count."""
-        return {name for name in self.old if name.endswith(".ipynb") and self._begins_as_json(name)}
-
-    def _begins_as_json(self, name: str) -> bool:
-        with (self.target / name).open("rb") as file:
-            return file.read(4096).lstrip(_BEFORE_JSON).startswith((b"{", b"["))
+        found = set()
+        for name in (name for name in self.old if name.endswith(".ipynb")):
+            with (self.target / name).open("rb") as file:
+                if file.read(4096).lstrip(_BEFORE_JSON).startswith((b"{", b"[")):
+                    found.add(name)
+        return found
 
     def has(self, arrived: Arrived) -> bool:
         """Whether this very content is there."""
@@ -184,9 +186,8 @@ class Folder:
             shutil.copytree(kept, self.partial)
             (self.partial / _WHOLE).touch()
             self._put_in_place()
-        elif self.target.exists():
-            self.earlier.mkdir(parents=True, exist_ok=True)
-            self.target.rename(self.earlier / self._next_earlier())
+        else:
+            self._move_to_earlier()
         if back and replaced["record"]:
             self.save(HandIn(**replaced["record"]))
         else:
@@ -196,10 +197,13 @@ class Folder:
     def _next_earlier(self) -> str:
         return f"{len(list(self.earlier.iterdir())) + 1 if self.earlier.is_dir() else 1:03}"
 
-    def _put_in_place(self) -> None:
+    def _move_to_earlier(self) -> None:
         if self.target.exists():
             self.earlier.mkdir(parents=True, exist_ok=True)
             self.target.rename(self.earlier / self._next_earlier())
+
+    def _put_in_place(self) -> None:
+        self._move_to_earlier()
         self.partial.rename(self.target)
         (self.target / _WHOLE).unlink()
 
@@ -215,3 +219,22 @@ def copy_for_feedback(course: str | Path, assignment: str, student: str, folder:
         source = Path(course, "submitted", student, assignment, name)
         if source.is_file():
             write_text(folder / name, source.read_text(encoding="utf-8", errors="replace"))
+
+
+# --- digests: the record of a grading names the file by it ---
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of a notebook and of the trained weights beside it, if there are any."""
+    own, *weights = ("" if file.is_symlink() or not file.is_file() else hash_of(file) for file in (path, *beside(path)))
+    return sha256("".join((own, *weights)).encode()).hexdigest() if any(weights) else own
+
+
+def beside(path: Path) -> list[Path]:
+    """The files of trained weights that belong to a notebook, whether they are there or not."""
+    return [path.parent / run.file for run in runs.of_notebook(path.stem)]
+
+
+def hash_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()

@@ -1,20 +1,26 @@
-"""The student of each file of a download. Claims on one student that exclude each other are only reported."""
+"""The student of each file of a download, and the notebook that a Python script is.
+
+Claims on one student that exclude each other are only reported. A script counts as a notebook that the student did not
+hand in if it has the notebook's name, or if it is the only one that can be meant: the only one with the notebook's name
+in its own, or the only one that defines a name of the notebook's exercises. It never replaces a notebook. All other
+scripts are collected beside; where no script and no notebook counts, a note says so.
+"""
 
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from autograde.common.texts import json_without_controls
-from autograde.grader.book.groups import Groups
-from autograde.grader.book.people import People
+from autograde.grader.book.people import Groups, People
 from autograde.grader.hand_ins.archives import Entry
-from autograde.grader.hand_ins.filenames import own_stem, safe_name
+from autograde.grader.hand_ins.filenames import is_own_module, nearness, notebook_of, own_stem, safe_name
 from autograde.grader.hand_ins.hand_in import HAND_INS, TIME, Arrived, Folder, HandIn
 from autograde.grader.hand_ins.platforms import Reader, Upload
 from autograde.grader.hand_ins.roster import Roster
+from autograde.grader.reading.notebook import read_notebook
 
 ALSO_TAKEN = (".py", ".safetensors")  # beside notebooks: modules of a student's own, and trained weights
 IN_A_CSV = "name the student in a CSV (columns: file,student)"
@@ -177,7 +183,7 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roste
     if any(file.upload.sure for file in files) or (folder.old and not all(file.upload.sure for file in files)):
         reason = "its name can be read as another student's too"
         files = _set_aside(folder, files, lambda file: file.upload.sure or is_there(file), reason)
-    if folder.is_empty or folder.is_copy or (own and own.key == (reader.platform, *_key(files))):
+    if not folder.is_own or (own and own.key == (reader.platform, _key(files))):
         return files
     came = own.platform if own else "another way"
     return _set_aside(folder, files, is_there, f"{folder.student}'s work came from {came}, this file from "
@@ -187,7 +193,7 @@ def undisputed(folder: Folder, files: list[Found], reader: Reader, roster: Roste
 def _another_account(own: HandIn | None, files: list[Found], reader: Reader, people: People) -> str:
     """Why an entry may be another person's than the one before; else "". Of a group's entry only the group's name is
     known: it may be a stranger's. Moodle's number is the group's own."""
-    if own and own.key == (reader.platform, *_key(files)) and own.name != files[0].upload.student:
+    if own and own.key == (reader.platform, _key(files)) and own.name != files[0].upload.student:
         return f"{reader.title} called this student {own.name!r} before and {files[0].upload.student!r} now"
     if not (own and own.group and files and files[0].upload.of_group):
         return ""
@@ -202,7 +208,7 @@ def _another_account(own: HandIn | None, files: list[Found], reader: Reader, peo
 
 def _has_these_accounts(folder: Folder, files: list[Found], roster: Roster) -> bool:
     """Whether the instructor's table gives the student several numbers, and each file has one of them."""
-    same_way = folder.is_empty or (folder.before is not None and folder.before.platform == "canvas")
+    same_way = not folder.old or (folder.before is not None and folder.before.platform == "canvas")
     return (
         same_way
         and len(roster.numbers_of(folder.student)) > 1
@@ -211,12 +217,10 @@ def _has_these_accounts(folder: Folder, files: list[Found], roster: Roster) -> b
     )
 
 
-def _key(files: list[Found]) -> tuple[str]:
+def _key(files: list[Found]) -> str:
     """A group's is its name alone: the number in it is a member's, and not always the same one's."""
-    if not files:
-        return ("",)
-    upload = files[0].upload
-    return (upload.student if upload.of_group else upload.key,)
+    first = files[0].upload if files else Upload("", "")
+    return first.student if first.of_group else first.key
 
 
 def _set_aside(folder: Folder, files: list[Found], stays: Callable[[Found], bool], reason: str) -> list[Found]:
@@ -226,3 +230,68 @@ def _set_aside(folder: Folder, files: list[Found], stays: Callable[[Found], bool
             folder.keep(file.arrived(), folder.disputed)
             file.row.action, file.row.reason = "disputed", f"{reason}; {IN_A_CSV}"
     return kept
+
+
+# --- scripts ---
+
+
+def take_scripts(
+    folder: Folder, files: list[Found], notebooks: Sequence[str], names: Mapping[str, frozenset[str]]
+) -> list[str]:
+    """Gives each script that counts the name of its notebook; returns notes for the instructor.
+
+    names: which names a notebook's exercises define, as `exercise_names` returns them.
+    """
+    handed_in = {file.row.file for file in files if not file.odd and file.row.file.endswith(".ipynb")}
+    groups: dict[str | None, list[Found]] = defaultdict(list)
+    for file in files:
+        if file.row.file.lower().endswith(".py") and not is_own_module(file.entry.inner or file.entry.path):
+            groups[notebook_of(file.row.file, notebooks)].append(file)
+    notes = []
+    for notebook, scripts in groups.items():
+        target = f"{notebook}.ipynb"
+        already = handed_in if notebook is None else target in handed_in
+        if already:
+            continue
+        if target in folder.notebooks:
+            notes.append(_note(folder, scripts, target, "a notebook was collected before"))
+        elif meant := notebook and _meant(scripts, notebooks, names.get(notebook, frozenset())):
+            for file in meant:
+                file.row.file = target
+        else:
+            why = f"none is named {notebook or 'NOTEBOOK'}.py, and not exactly one defines names of its exercises"
+            notes.append(_note(folder, scripts, target if notebook else "NOTEBOOK.ipynb", why))
+    return notes
+
+
+def _meant(scripts: list[Found], notebooks: Sequence[str], names: frozenset[str]) -> list[Found]:
+    """The uploads of the one script that can be meant; [] if several can be."""
+    near = {file.row.source: nearness(file.row.file, notebooks) for file in scripts}
+    best = max(near.values())
+    nearest = [file for file in scripts if near[file.row.source] == best]
+    if best == 1 or _number_of_scripts(nearest) > 1:
+        nearest = [file for file in nearest if names & _defined(file.staged)]
+    return nearest if _number_of_scripts(nearest) == 1 else []
+
+
+def _number_of_scripts(files: list[Found]) -> int:
+    """Without what copying and handing in again add to a name."""
+    return len({own_stem(file.row.file).lower() for file in files})
+
+
+def _note(folder: Folder, scripts: list[Found], target: str, why: str) -> str:
+    listed = ", ".join(sorted({file.row.file for file in scripts}))
+    path = f"submitted/{folder.student}/{folder.assignment}/{target}"
+    return f"{folder.student}: not graded: {listed} ({why}); to have a script graded, copy it to {path}"
+
+
+def exercise_names(course: Path, assignment: str) -> dict[str, frozenset[str]]:
+    """notebook → the names that its exercises define, of the released notebooks."""
+    folders = (course / kind / assignment for kind in ("release", "source"))
+    paths = next(filter(None, (sorted(folder.glob("*.ipynb")) for folder in folders)), [])
+    return {path.stem: _defined(path, only_answers=True) for path in paths}
+
+
+def _defined(path: Path, only_answers: bool = False) -> frozenset[str]:
+    cells = [cell for cell in read_notebook(path).cells if cell.kind == "code" and (cell.solution or not only_answers)]
+    return frozenset().union(*(cell.parsed.declares for cell in cells))

@@ -14,7 +14,7 @@ the first part is read here, and only in the outermost entries of a download: no
 | files | `03_attention_jane_doe.ipynb`, `Copy of 03_attention - Jane Doe.ipynb` | the entry's date |
 
 Canvas and Moodle date every entry with the moment of the download. That a name is a group's, only the course's groups
-tell (groups.py). Sources that these patterns follow: Canvas `lib/content_zipper.rb` (commit 05e9653c),
+tell (people.py). Sources that these patterns follow: Canvas `lib/content_zipper.rb` (commit 05e9653c),
 `app/models/abstract_assignment.rb` (028f76bb, infer_comment_context_from_filename and representatives); Moodle
 `public/mod/assign/classes/downloader.php` (b1b5f263), `files/classes/local/archive_writer/zip_writer.php` (04975560).
 Blackboard's is not public; its pattern is that of its "Assignment File Download".
@@ -158,6 +158,11 @@ class Reader:
         upload = self._read(entry)
         return upload and replace(upload, student=composed(upload.student), name=composed(upload.name))
 
+    def owner(self, entry: str) -> str:
+        """The budget of an entry: its student's, or its own where a student may have written the whole name."""
+        upload = self.read(entry)
+        return upload.key if upload and upload.sure and self.platform != "files" else entry
+
     def _read(self, entry: str) -> Upload | None:
         if self.platform in PLATFORMS:
             upload = PLATFORMS[self.platform].read(self.relative(entry), self.zone)
@@ -184,11 +189,7 @@ class Reader:
 
 
 def choose(
-    entries: Sequence[str],
-    notebooks: Sequence[str],
-    assignment: str,
-    zone: tzinfo,
-    requested: str | None = None,
+    entries: Sequence[str], notebooks: Sequence[str], assignment: str, zone: tzinfo, requested: str | None = None
 ) -> Reader:
     """The reader for a download with these outermost entries: the requested system, or the one that fits them all.
 
@@ -206,8 +207,7 @@ def choose(
             f"collected. Tell the system it comes from: --from {' or --from '.join(whole)}"
         )
     if requested is None and whole:
-        ((name, level),) = whole.items()
-        return Reader(name, notebooks, assignment, zone, level)
+        return Reader(*whole, notebooks, assignment, zone, *whole.values())
     if requested is None:
         _refuse_a_mixture(entries, fitting, zone)
     return _plain(entries, notebooks, assignment, zone, shared, requested)
@@ -283,13 +283,11 @@ def is_receipt(entry: str) -> bool:
     return found is not None and found["receipt"] is not None
 
 
-def read_receipt(text: str, entry: str) -> tuple[str, tuple[str, str]] | None:
-    """From Blackboard's receipt of one attempt: (beginning of this student's entries, (login, name of the person)).
+def read_receipt(text: str, entry: str) -> dict[str, tuple[str, str]]:
+    """From Blackboard's receipt of one attempt: beginning of this student's entries → (login, name of the person).
 
     Only its first line is read, which Blackboard writes; the entry's own name must end with the login, too.
     """
-    receipt = _BLACKBOARD.fullmatch(entry)
-    found = _RECEIPT.match(text.lstrip("\ufeff"))
-    if not receipt or not found or not receipt["prefix"].endswith(f"_{found['login']}"):
-        return None
-    return receipt["prefix"], (found["login"], found["name"].strip())
+    prefix, found = _BLACKBOARD.fullmatch(entry)["prefix"], _RECEIPT.match(text.lstrip("\ufeff"))
+    is_theirs = found and prefix.endswith(f"_{found['login']}")
+    return {prefix: (found["login"], found["name"].strip())} if is_theirs else {}

@@ -4,7 +4,6 @@ import re
 import statistics
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from autograde.common.errors import InputError
 from autograde.grader.grading.results import Result
 from autograde.grader.pages import Drawing, render
 from bertlab import plots
-from bertlab.common.files import write_text
 
 _NAMES_SHOWN = 12
 _NOT_RIGHT = ("wrong", "raised", "refused", "missing")
@@ -61,11 +59,6 @@ def report_page(results: Iterable[Result], title: str, graders: Sequence = (), l
     )
 
 
-def write_report(path: str | Path, results: Iterable[Result], title: str, **by_hand) -> None:
-    """Writes the page, whole or not at all. by_hand: graders and look, as `report_page` takes them."""
-    write_text(path, report_page(results, title, **by_hand))
-
-
 def _exercises(results) -> list[dict]:
     """One row per exercise, hardest first."""
     verdicts = defaultdict(list)
@@ -103,16 +96,10 @@ def _misconceptions(results) -> list[dict]:
         for verdict in result.verdicts:
             if verdict.misconception:
                 found[verdict.label, verdict.misconception].append((result.student, verdict))
-    rows = [
-        {
-            "id": name,
-            "label": label,
-            "count": len(those),
-            "names": _names([student for student, _ in those]),
-            "hint": those[0][1].advice[0] if those[0][1].advice else "",
-        }
-        for (label, name), those in found.items()
-    ]
+    rows = []
+    for (label, name), those in found.items():
+        names, hint = _names([student for student, _ in those]), next(iter(those[0][1].advice), "")
+        rows.append({"id": name, "label": label, "count": len(those), "names": names, "hint": hint})
     return sorted(rows, key=lambda row: (-row["count"], _in_order(row["label"]), row["id"]))
 
 
@@ -130,35 +117,28 @@ def _need_help(results, points, possible) -> list[dict]:
         untried[result.student] += [verdict for verdict in result.verdicts if verdict.status in _UNTRIED]
         if result.failed_technically:
             technical.add(result.student)
-    rows = [
-        {"student": student, "points": earned, "stuck": _where_stuck(stuck[student], untried[student])}
-        for student, earned in points.items()
-        if student not in technical and (earned < possible / 2 or len(stuck[student]) >= 3)
-    ]
+    rows = []
+    for student, earned in points.items():
+        if student not in technical and (earned < possible / 2 or len(stuck[student]) >= 3):
+            words = [f"{one.label} ({one.misconception})" if one.misconception else one.label for one in stuck[student]]
+            if others := untried[student]:
+                more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+                words.append(f"not tried: {others[0].label}{more}")
+            rows.append({"student": student, "points": earned, "stuck": ", ".join(words)})
     return sorted(rows, key=lambda row: (row["points"], row["student"]))
-
-
-def _where_stuck(wrong: list, untried: list) -> str:
-    """The wrong exercises by name; then the first exercise that was not tried, and the number of others."""
-    words = [f"{one.label} ({one.misconception})" if one.misconception else one.label for one in wrong]
-    if untried:
-        more = f" and {len(untried) - 1} more" if len(untried) > 1 else ""
-        words.append(f"not tried: {untried[0].label}{more}")
-    return ", ".join(words)
 
 
 def _technical(results) -> list[dict]:
     rows = []
-    for result in results:
+    for result in (result for result in results if result.failed_technically):
         reasons = [result.problem, result.technical]
         lost = [verdict for verdict in result.verdicts if verdict.technical]
         if result.technical and lost:  # which states the reason
             reasons.append(f"not graded: {', '.join(verdict.label for verdict in lost)}")
         else:
             reasons += [f"{verdict.label}: {verdict.technical}" for verdict in lost]
-        if result.failed_technically:
-            reason = "; ".join(dict.fromkeys(reason for reason in reasons if reason))
-            rows.append({"student": result.student, "notebook": result.notebook, "reason": reason})
+        reason = "; ".join(dict.fromkeys(filter(None, reasons)))
+        rows.append({"student": result.student, "notebook": result.notebook, "reason": reason})
     return sorted(rows, key=lambda row: (row["student"], row["notebook"]))
 
 
@@ -182,10 +162,8 @@ def _untested(results) -> list[dict]:
     for result in results:
         for sentence in result.untested:
             found[result.notebook, sentence].append(result.student)
-    rows = [
-        {"notebook": notebook, "sentence": sentence, "count": len(students), "names": _names(students)}
-        for (notebook, sentence), students in found.items()
-    ]
+    rows = [{"notebook": notebook, "sentence": sentence, "count": len(students), "names": _names(students)}
+            for (notebook, sentence), students in found.items()]  # fmt: skip
     return sorted(rows, key=lambda row: (-row["count"], row["notebook"], row["sentence"]))
 
 

@@ -75,23 +75,16 @@ def answers_of(
         if cell.position not in answering and significant(cell.source) not in given.texts
     )
     beside = {name: ParsedCell(text).statements for name, text in (modules or {}).items()}
-    return {
-        name: answer_of(_with_modules(_with_helpers(one.source, own), beside), given, code[name])
-        for name, one in tried.items()
-    }
+    return {name: answer_of(_with_helpers(one.source, own, beside), given, code[name]) for name, one in tried.items()}
 
 
-def _with_helpers(source: str, own: Program) -> str:
-    """An answer below the own cells that it uses, and what these import."""
-    needed = cells_for(set(ParsedCell(source).without_imports.reads), own)
-    return "\n\n".join([*needed.imports.values(), *(cell.source for cell in needed.cells), source])
-
-
-def _with_modules(source: str, modules: Mapping[str, Program]) -> str:
-    """A text below the statements of the student's own modules that it uses, directly or through other modules.
+def _with_helpers(source: str, own: Program, modules: Mapping[str, Program]) -> str:
+    """An answer below the own cells that it uses, with what these import, and the statements of own modules.
 
     A module is used where its name is a word of a text that names the package; of the module, what the text names.
     """
+    needed = cells_for(set(ParsedCell(source).without_imports.reads), own)
+    source = "\n\n".join([*needed.imports.values(), *(cell.source for cell in needed.cells), source])
     used: dict[str, set[str]] = {}  # module → its statements
     waiting = [source] if PACKAGE in source else []
     while waiting:

@@ -266,12 +266,10 @@ def _own_names(tree: ast.Module) -> set[str]:
     """Names that the program gives to things: variables, arguments, functions, classes, attributes that it sets."""
     own = set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            own.add(node.id)
-        elif isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
-            own.add(node.attr)
+        if isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load):
+            own.add(node.id if isinstance(node, ast.Name) else node.attr)
         elif isinstance(node, ast.arg):
             own.add(node.arg)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(node, _DEFINITIONS):
             own.add(node.name)
     return own

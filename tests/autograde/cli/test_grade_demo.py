@@ -5,8 +5,7 @@ import json
 import pytest
 from grade_class import open_shared_launcher
 
-from autograde.demo.run import NOTEBOOK, grade_sample_class, summary_lines
-from autograde.demo.sample_class import make_class
+from autograde.demo import NOTEBOOK, grade_sample_class, make_class, summary_lines
 from autograde.exercises import catalogue
 from autograde.release import editions
 

@@ -48,6 +48,12 @@ def course(tmp_path_factory):
     return folder
 
 
+@pytest.fixture
+def folder(course, tmp_path):
+    """A copy of the course, for a test that changes it."""
+    return shutil.copytree(course, tmp_path / "course")
+
+
 def grade(folder, student, verdict, **more):
     result = Result("ps3", student, "03_attention", (verdict,), seconds=1.0, **more)
     result.save(folder)
@@ -63,9 +69,7 @@ def run(folder, *arguments, code=0):
     return outcome.stdout
 
 
-def test_a_download_without_a_submission_says_why(course, tmp_path):
-    folder = tmp_path / "course"
-    shutil.copytree(course, folder)
+def test_a_download_without_a_submission_says_why(folder, tmp_path):
     (tmp_path / "notes.txt").write_text("hello")
     assert "notes.txt: it is not a notebook" in run(folder, "collect", "ps3", str(tmp_path / "notes.txt"), code=1)
     (tmp_path / "nothing").mkdir()
@@ -88,12 +92,10 @@ def test_feedback_pages_hold_what_a_human_gave(course):
     assert "Divide by √d." in page and "Half of it." in page and "1.5 points given by hand" in page
 
 
-def test_nbgraders_own_feedback_command_writes_the_same_page(course, tmp_path):
+def test_nbgraders_own_feedback_command_writes_the_same_page(folder):
     from nbgrader.apps.api import NbGraderAPI
     from traitlets.config.loader import PyFileConfigLoader
 
-    folder = tmp_path / "course"
-    shutil.copytree(course, folder)
     make_course(folder)
     with Gradebook(folder) as book:
         book.book.find_comment("scores", "03_attention", "ps3", "mark").manual_comment = "Nearly."
@@ -148,14 +150,8 @@ def test_mistakes_are_one_sentence_with_what_to_do(course, arguments, words):
     [
         ("feedback ps3 --to f.zip", "add --zip canvas or --zip moodle"),
         ("export ps3 --canvas-gradebook FILE --moodle-worksheet FILE", "not both"),
-        (
-            "export ps3 --moodle-worksheet FILE --format json",
-            "expected --format moodle or none with this table, got json",
-        ),
-        (
-            "export ps3 --canvas-gradebook FILE --format csv",
-            "expected --format canvas or none with this table, got csv",
-        ),
+        ("export ps3 --moodle-worksheet FILE --format json", "--format moodle or none with this table, got json"),
+        ("export ps3 --canvas-gradebook FILE --format csv", "--format canvas or none with this table, got csv"),
         ("export ps3 --column ps3=Three", "name its file with --canvas-gradebook"),
         ("export ps3 --moodle-worksheet FILE --column ps3=Three", "name its file with --canvas-gradebook"),
     ],
@@ -179,9 +175,7 @@ def test_a_course_without_a_gradebook_is_reported(course, tmp_path, line):
         run(tmp_path, *line.split())
 
 
-def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
-    folder = tmp_path / "course"
-    shutil.copytree(course, folder)
+def test_a_student_who_is_forgotten_is_nowhere_in_the_course(folder):
     for command in ("feedback", "report", "similarity"):
         run(folder, command, "ps3")
     older = folder / "collected/ps3/earlier/mark"
@@ -200,9 +194,7 @@ def test_a_student_who_is_forgotten_is_nowhere_in_the_course(course, tmp_path):
             run(folder, "forget", nobody, "--yes")
 
 
-def test_a_student_with_brackets_in_the_name_is_forgotten_and_nobody_else(course, tmp_path):
-    folder = tmp_path / "course"
-    shutil.copytree(course, folder)
+def test_a_student_with_brackets_in_the_name_is_forgotten_and_nobody_else(folder):
     shutil.copytree(folder / "submitted/mark", folder / "submitted/[mj]ark")
     run(folder, "forget", "[mj]ark", "--assignment", "ps3", "--yes")
     assert not (folder / "submitted/[mj]ark/ps3").exists() and (folder / "submitted/mark/ps3").is_dir()
@@ -217,20 +209,16 @@ def test_an_assignment_whose_name_would_match_others_is_refused(course, impossib
     assert (course / "submitted/jane/ps3").is_dir()
 
 
-def test_forgetting_asks_first(course):
+def test_forgetting_asks_first_and_only_about_a_known_student(course):
     asked = CliRunner().invoke(cli, ["forget", "jane", "--course", str(course)], input="n\n")
     assert asked.exit_code == 0 and "Delete all of this?" in asked.output and "nothing was deleted" in asked.output
     assert (course / "submitted/jane").is_dir()
-
-
-def test_an_unknown_name_is_an_error_before_anything_is_asked(course):
     asked = CliRunner().invoke(cli, ["forget", "nobody", "--course", str(course)], input="y\n")
     assert "Delete all of this?" not in asked.output and "nothing is stored about 'nobody'" in str(asked.exception)
 
 
 def test_exercises_are_listed():
-    listed = CliRunner().invoke(cli, ["exercises", "--json"])
-    assert listed.exit_code == 0
+    listed = CliRunner().invoke(cli, ["exercises", "--json"], catch_exceptions=False)
     assert all(row["points"] > 0 for row in json.loads(listed.stdout))
 
 

@@ -17,7 +17,7 @@ from grader_course import TEMPLATES, make_gradebook, release, run
 
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.manual_points.graders import SHARES
+from autograde.grader.book.manual_points import SHARES
 from autograde.grader.grading.results import Result
 from autograde.judging.verdict import Verdict
 from autograde.nbgrader_plugin import formgrader_names

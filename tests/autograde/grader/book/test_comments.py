@@ -5,9 +5,8 @@ from click.testing import CliRunner
 from grader_course import TEMPLATES, grade_as, make_gradebook, release
 
 from autograde.cli import cli
-from autograde.grader.book.comments import COMMENTS, filled_in
-from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.manual_points.for_feedback import given_by_people
+from autograde.grader.book.gradebook import Gradebook, given_by_people
+from autograde.grader.book.manual_points import COMMENTS, filled_in
 from autograde.grader.book.store import StoreError
 from autograde.grader.exports.feedback_texts import feedback_html
 from autograde.grader.grading.results import load_results

@@ -14,7 +14,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from grader_course import ANSWERS, TEMPLATE, TEMPLATES, as_bytes, make_gradebook, notebook
+from grader_course import ANSWERS, RULE, TEMPLATE, TEMPLATES, as_bytes, make_gradebook, notebook
 
 from autograde.grader.book.gradebook import Gradebook, GradebookError, configured_penalty
 from autograde.grader.grading.autograded import inert_markdown, write_autograded
@@ -65,6 +65,13 @@ def scores(folder, student="jane"):
     with Gradebook(folder) as course:
         submission = course.book.find_submission("ps3", student)
         return {g.name: (g.auto_score, g.manual_score, g.needs_manual_grade) for g in submission.notebooks[0].grades}
+
+
+def an_hour_late(folder, penalty) -> float:
+    """The penalty in the gradebook for an hour."""
+    write(folder, result(handed_in=LATE), late_penalty=penalty)
+    with Gradebook(folder) as course:
+        return course.grades()[0]["late_penalty"]
 
 
 def dump(folder):
@@ -179,28 +186,20 @@ def test_a_technical_failure_asks_for_a_human(folder):
 
 def test_an_extension_counts_before_a_late_penalty(folder):
     penalty = lambda student, score, seconds: seconds / 3600 * 100  # noqa: E731
-    write(folder, result(handed_in=LATE), late_penalty=penalty)
+    assert an_hour_late(folder, penalty) == 4  # never more than the score
     with Gradebook(folder) as course:
-        assert course.grades()[0]["late_penalty"] == 4  # never more than the score
-        course.book.find_submission("ps3", "jane").extension = timedelta(days=1)
-        course.book.db.commit()
-    write(folder, result(handed_in=LATE), late_penalty=penalty)
-    with Gradebook(folder) as course:
-        assert course.grades()[0]["late_penalty"] == 0
+        course.book.grant_extension("ps3", "jane", days=1)
+    assert an_hour_late(folder, penalty) == 0
 
 
 def test_points_off_for_each_day_begun_and_again_when_the_due_date_or_an_extension_changes(folder):
-    (folder / "nbgrader_config.py").write_text(
-        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\n'
-        "c.PerDay.percent = 10\nc.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n"
-    )
+    (folder / "nbgrader_config.py").write_text(f"{RULE}c.PerDay.grace_minutes = 15\nc.PerDay.most = 50\n")
     penalty = configured_penalty(folder)
     day = 86_400
     late = [15 * 60, 16 * 60, day, day + 1, 100 * day]
     assert [penalty("jane", 4, seconds) for seconds in late] == [None, 0.4, 0.4, 0.8, 2.0]
-    write(folder, result(handed_in=LATE), late_penalty=penalty)
+    assert an_hour_late(folder, penalty) == pytest.approx(0.4)
     with Gradebook(folder) as course:
-        assert course.grades()[0]["late_penalty"] == pytest.approx(0.4)
         course.book.grant_extension("ps3", "jane", days=2)
         course.write_late_penalties(penalty)
         assert course.grades()[0]["late_penalty"] == 0
@@ -218,9 +217,7 @@ def test_the_courses_own_late_plugin_is_used(folder):
         "        return score / 2\n"
         "get_config().AssignLatePenalties.plugin_class = Half\n"
     )
-    write(folder, result(handed_in=LATE), late_penalty=configured_penalty(folder))
-    with Gradebook(folder) as course:
-        assert course.grades()[0]["late_penalty"] == 2
+    assert an_hour_late(folder, configured_penalty(folder)) == 2
 
 
 def test_an_assignment_that_is_not_there_is_named(folder):

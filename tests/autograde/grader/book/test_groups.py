@@ -3,7 +3,6 @@
 
 import csv
 import json
-import zipfile
 
 import pytest
 from grader_course import ANSWERS, NB, RULE, WORK, as_bytes, notebook
@@ -16,6 +15,7 @@ from group_course import (  # noqa: F401 (fixtures)
     grade,
     gradebook,
     graded_groups,
+    packed,
     run,
     scores,
     set_groups,
@@ -37,7 +37,7 @@ from autograde.grader.book.course import SECRET
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.book.group_hand_ins import copies
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.people import GROUPS, Groups
 from autograde.grader.grading.results import load_results
 from autograde.grader.hand_ins.hand_in import HAND_INS
 
@@ -176,16 +176,14 @@ def test_records_of_an_earlier_version_are_read_and_grade_tells_what_it_undid(co
 def test_canvas_gives_the_group_one_feedback_and_a_members_own_to_nobody_else(course):
     canvas_groups(course, CANVAS, TEAM)
     grade(course)
-    assert "feedback of 3 students" in run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip")
-    with zipfile.ZipFile(course / "f.zip") as packed:
-        theirs = {"12": ("team", {"501"}), "13": ("cleo", {"502"})}
-        assert sorted(canvas_takes(name, theirs) for name in packed.namelist()) == ["cleo", "team"]
+    said, files = packed(course, "canvas")
+    theirs = {"12": ("team", {"501"}), "13": ("cleo", {"502"})}
+    assert "feedback of 3 students" in said and sorted(canvas_takes(name, theirs) for name in files) == ["cleo", "team"]
     run(course, "points", "ps3", "--student", "roeben", "--exercise", "scores", "--score", "0", "--grader", "jane",
         "--comment", "You did not take part.")  # fmt: skip
-    said = run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip", code=1)
+    said, files = packed(course, "canvas", code=1)
     assert "leeann: the system shows one feedback to the whole group" in said and "roeben: the system" in said
-    with zipfile.ZipFile(course / "f.zip") as packed:
-        assert not any(b"take part" in packed.read(name) for name in packed.namelist())
+    assert not any(b"take part" in page for page in files.values())
 
 
 def test_two_entries_that_name_one_group_are_disputed(course):
@@ -232,11 +230,9 @@ def test_moodles_group_hand_in_goes_to_the_members_in_its_worksheet(course, fold
     assert "Cleo Fox (Participant 90212)" in said  # handed nothing in, and is not in the course yet
     imported = moodle_imports((course / "i.csv").read_text(encoding="utf-8"))
     assert {number: points for number, (points, _) in imported.items()} == {90210: 2.5, 90211: 2.5}
-    run(course, "feedback", "ps3", "--zip", "moodle", "--to", course / "f.zip")
-    with zipfile.ZipFile(course / "f.zip") as packed:
-        (name,) = packed.namelist()
-        assert moodle_takes(name, {17: "all of Group A"})[0] == "all of Group A"
-        assert b"Group A" in packed.read(name) and b"Ann Lee" not in packed.read(name)
+    ((name, page),) = packed(course, "moodle")[1].items()
+    assert moodle_takes(name, {17: "all of Group A"})[0] == "all of Group A"
+    assert b"Group A" in page and b"Ann Lee" not in page
 
 
 def test_members_of_a_group_are_not_reported_as_similar(course):

@@ -11,18 +11,15 @@ from lms_files import Handed, canvas_zip, moodle_worksheet, moodle_zip
 from autograde.common.delimited import LONGEST_CELL, read_table
 from autograde.common.errors import AutogradeError, InputError
 from autograde.grader.book.course import set_zone
-from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import groups_of
-from autograde.grader.book.manual_points.for_feedback import given_by_people
-from autograde.grader.book.manual_points.sheets import read_sheet
-from autograde.grader.book.people import People
+from autograde.grader.book.gradebook import Gradebook, given_by_people
+from autograde.grader.book.people import People, groups_of
 from autograde.grader.book.policy import POLICY
-from autograde.grader.exports.lms import fill_worksheet
+from autograde.grader.book.sheets import read_sheet
+from autograde.grader.exports.grades import fill_worksheet
 from autograde.grader.grading.results import Result
 from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.hand_in import HAND_INS
-from autograde.grader.hand_ins.hand_in_times import read_times
-from autograde.grader.hand_ins.roster import roster_of
+from autograde.grader.hand_ins.roster import read_times, roster_of
 
 NB = ["03_attention"]
 TIMES = [
@@ -41,13 +38,17 @@ def course(tmp_path):
     return tmp_path
 
 
-def canvas(course, times=None):
+def canvas(course, times=None, name="times.json"):
+    """Collects a download of Canvas. times: text of a table of times."""
+    if times:
+        (course / name).write_text(times)
     handed = [
         Handed("Punctual, Pia", 1, "03_attention.ipynb", WORK, 11),
         Handed("Late, Leo", 2, "03_attention.ipynb", WORK, 12, late=True),
         Handed("Extended, Eva", 3, "03_attention.ipynb", WORK, 13),
     ]
-    return collect(canvas_zip(course / "a.zip", handed), course, "ps3", NB, times=times)
+    found = read_times([course / name]) if times else None
+    return collect(canvas_zip(course / "a.zip", handed), course, "ps3", NB, times=found)
 
 
 def grade(course):
@@ -72,8 +73,7 @@ def test_the_day_of_the_download_makes_nobody_late_and_unknown_days_cost_nothing
 
 
 def test_with_canvass_times_the_late_ones_pay_and_its_extensions_hold(course):
-    (course / "submissions.json").write_text(json.dumps(TIMES))
-    assert canvas(course, read_times([course / "submissions.json"])).notes == []
+    assert canvas(course, json.dumps(TIMES)).notes == []
     grade(course)
     assert penalties(course) == {"lateleo": pytest.approx(0.6), "punctualpia": 0, "extendedeva": 0}
     assert (course / "submitted/lateleo/ps3/timestamp.txt").read_text() == "2026-02-03 11:00:00 UTC"
@@ -82,8 +82,7 @@ def test_with_canvass_times_the_late_ones_pay_and_its_extensions_hold(course):
 def test_times_that_come_later_count_without_grading_again(course):
     canvas(course)
     grade(course)
-    (course / "times.csv").write_text("student,time\nlateleo,2026-02-03 11:00\n")
-    manifest = canvas(course, read_times([course / "times.csv"]))
+    manifest = canvas(course, "student,time\nlateleo,2026-02-03 11:00\n", "times.csv")
     assert manifest.count("unchanged") == 3
     assert penalties(course)["lateleo"] == pytest.approx(0.6)
 
@@ -133,8 +132,7 @@ def test_an_anonymous_id_of_canvas_that_ends_with_digits_is_read_whole(course):
 )
 def test_a_day_is_a_day_where_clocks_are_set_back(course, at, extension, off):
     set_zone(course, "Europe/Berlin")
-    (course / "t.csv").write_text(f"student,time\nlateleo,{at}\n")
-    canvas(course, read_times([course / "t.csv"]))
+    canvas(course, f"student,time\nlateleo,{at}\n", "t.csv")
     grade(course)
     with Gradebook(course) as book:
         book.assignment("ps3").duedate = datetime(2026, 10, 24, 21, 59)  # Saturday, 23:59
@@ -145,8 +143,7 @@ def test_a_day_is_a_day_where_clocks_are_set_back(course, at, extension, off):
 
 
 def test_a_score_changed_by_hand_changes_the_penalty_wherever_it_is_shown(course):
-    (course / "submissions.json").write_text(json.dumps(TIMES))
-    canvas(course, read_times([course / "submissions.json"]))
+    canvas(course, json.dumps(TIMES))
     grade(course)
     assert penalties(course)["lateleo"] == pytest.approx(0.6)
     with Gradebook(course) as book:
@@ -162,10 +159,8 @@ def test_tables_that_a_spreadsheet_saved_again_are_read(tmp_path, separator):
     """Semicolons where the comma is the decimal sign; feedback of several lines; a row whose last cells are missing."""
     rows = [["student", "time", "note"], ["jdoe", "2026-02-03 11:00", '"one\ntwo"'], ["mroe", "2026-02-03 12:00"], []]
     (tmp_path / "t.csv").write_text("\n".join(map(separator.join, rows)) + "\n", encoding="utf-8-sig")
-    assert {name: at.hour for name, at in read_times([tmp_path / "t.csv"]).by_student.items()} == {
-        "jdoe": 11,
-        "mroe": 12,
-    }
+    times = read_times([tmp_path / "t.csv"]).by_student
+    assert {name: at.hour for name, at in times.items()} == {"jdoe": 11, "mroe": 12}
     people = [["student", "name", "id"], ["jdoe", '"Doe, Jane"', "7"], ["mroe", "Mark Roe"]]
     (tmp_path / "class.csv").write_text("\n".join(map(separator.join, people)), encoding="utf-8-sig")
     roster = roster_of(tmp_path / "class.csv")

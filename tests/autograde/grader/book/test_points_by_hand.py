@@ -11,8 +11,7 @@ from grader_course import ANSWERS, TEMPLATE, TEMPLATES, as_bytes, make_gradebook
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.manual_points.graders import SHARES
-from autograde.grader.book.manual_points.parts import parts_of
+from autograde.grader.book.manual_points import SHARES, parts_of
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.results import Result
 from autograde.grader.reading.repair import read_submission
@@ -46,8 +45,7 @@ def course(pattern, tmp_path):
 
 def filled(course, grader, separator=",", **of) -> str:
     """The grader's sheet with these points (or points and comment) by student, as a spreadsheet saves it."""
-    path = course / f"sheets/ps3-{grader}.csv"
-    rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig"))))
+    path, rows = course / f"sheets/ps3-{grader}.csv", sheet_rows(course, grader)
     for row in rows:
         if row["student"] in of and row["exercise"] == "why":
             given = of[row["student"]]
@@ -60,15 +58,37 @@ def filled(course, grader, separator=",", **of) -> str:
     return str(path)
 
 
-def mine(course, grader) -> list[str]:
+def sheet_rows(course, grader) -> list[dict]:
     with (course / f"sheets/ps3-{grader}.csv").open(encoding="utf-8-sig", newline="") as file:
-        return [row["student"] for row in csv.DictReader(file)]
+        return list(csv.DictReader(file))
+
+
+def mine(course, grader) -> list[str]:
+    return [row["student"] for row in sheet_rows(course, grader)]
 
 
 def sheets(course) -> dict[str, tuple]:
     with Gradebook(course) as book:
         parts = parts_of(book, "ps3", TEMPLATES)
     return {part.student: (part.points, part.comment) for part in parts if part.exercise == "why"}
+
+
+def members(course) -> dict[str, float | None]:
+    """Points of each student, also of those who share a part."""
+    with Gradebook(course) as book:
+        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
+    return {part.student: part.points for part in parts if part.exercise == "why"}
+
+
+def give(course, student, points, grader) -> str:
+    """Gives one student points without a sheet."""
+    words = "--student", student, "--exercise", "why", "--score", points, "--grader", grader
+    return run(course, "points", "ps3", *words)
+
+
+def set_group(course, *students) -> None:
+    (course / "groups.csv").write_text("\n".join(["group,student", *(f"G,{one}" for one in students)]) + "\n")
+    run(course, "groups", "ps3", course / "groups.csv")
 
 
 def split(course, *more) -> str:
@@ -88,15 +108,14 @@ def test_the_parts_that_wait_are_split_evenly_and_stay_with_their_graders(course
 
 def test_a_sheet_shows_the_answer_and_no_formula(course):
     split(course)
-    (row, *_) = csv.DictReader((course / "sheets/ps3-ann.csv").open(encoding="utf-8-sig", newline=""))
+    (row, *_) = sheet_rows(course, "ann")
     assert row["answer"] == f"'=1+1, says {row['student']}" and (row["most"], row["points"]) == ("2", "")
 
 
 @pytest.mark.parametrize("name", ["scores", "attention_scores"])  # the id, and the name on the pages
 def test_exercises_can_be_split_and_one_that_does_not_wait_too(course, name):
     split(course, "--by", "exercise", "--exercise", name)
-    sheets = {name: (course / f"sheets/ps3-{name}.csv").read_text(encoding="utf-8-sig") for name in ("ann", "ben")}
-    exercises = [{row["exercise"] for row in csv.DictReader(io.StringIO(text))} for text in sheets.values()]
+    exercises = [{row["exercise"] for row in sheet_rows(course, grader)} for grader in ("ann", "ben")]
     assert sorted(map(sorted, exercises)) == [["scores"], ["why"]]
     with pytest.raises(AutogradeError, match="no exercise 'sores' in what is graded"):
         split(course, "--exercise", "sores")
@@ -123,7 +142,7 @@ def test_points_that_changed_since_a_sheet_was_written_are_not_overwritten(cours
     split(course)
     (student, *_) = mine(course, "ann")
     sheet = filled(course, "ann", **{student: ("2", "Fine.")})
-    run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
+    give(course, student, "1", "ben")
     said = run(course, "points", "ps3", sheet, code=1)
     assert f"{student}, why: since the sheet was written ben gave 1 point; the sheet says 2 points" in said
     assert sheets(course)[student] == (1, "")
@@ -153,8 +172,7 @@ def test_points_with_many_decimals_can_be_changed(course):
     sheet = filled(course, "ann", **{first: "2"})
     assert "1.666667," in (course / "sheets/ps3-ann.csv").read_text(encoding="utf-8-sig")
     assert "1 entered, 2 unchanged" in run(course, "points", "ps3", sheet)
-    arguments = ("--exercise", "why", "--score", "1", "--grader", "ben")
-    assert "1 entered" in run(course, "points", "ps3", "--student", second, *arguments)
+    assert "1 entered" in give(course, second, "1", "ben")
     assert (sheets(course)[first], sheets(course)[second]) == ((2, ""), (1, ""))
 
 
@@ -184,56 +202,47 @@ def test_a_comment_alone_leaves_a_part_waiting(course):
 
 
 def test_a_group_is_one_part(course):
-    (course / "groups.csv").write_text("group,student\nG,ada\nG,cleo\n")
-    run(course, "groups", "ps3", course / "groups.csv")
+    set_group(course, "ada", "cleo")
     split(course)
     whose = {name: "ann" if name in mine(course, "ann") else "ben" for name in STUDENTS}
     assert sum(name in mine(course, "ann") + mine(course, "ben") for name in ("ada", "cleo")) == 1
     run(course, "points", "ps3", filled(course, whose["ada"], ada="2"))
-    with Gradebook(course) as book:
-        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
-    assert {part.student: part.points for part in parts if part.exercise == "why" and part.points} == {
-        "ada": 2, "cleo": 2,
-    }  # fmt: skip
+    assert members(course) == dict.fromkeys(STUDENTS) | {"ada": 2, "cleo": 2}
 
 
 def test_a_groups_row_reaches_each_member_and_lists_those_whose_points_differ(course):
-    (course / "groups.csv").write_text("group,student\nG,ada\nG,cleo\nG,dora\n")
-    run(course, "groups", "ps3", course / "groups.csv")
+    set_group(course, "ada", "cleo", "dora")
     run(course, "split", "ps3", "--grader", "ann")
-    run(course, "points", "ps3", "--student", "ada", "--exercise", "why", "--score", "1", "--grader", "ben")
+    give(course, "ada", "1", "ben")
     said = run(course, "points", "ps3", filled(course, "ann", ada="2"), code=1)
     assert "1 entered" in said and "ada, why: since the sheet was written ben gave 1 point" in said
-    with Gradebook(course) as book:
-        parts = parts_of(book, "ps3", TEMPLATES, merged=False)
-    assert [part.points for part in parts if part.exercise == "why"] == [1, 2, 2, None, None]
+    assert list(members(course).values()) == [1, 2, 2, None, None]
 
 
 def test_replace_leaves_rows_alone_that_the_grader_did_not_touch(course):
     split(course)
     first, second = mine(course, "ann")[:2]
     for student in (first, second):
-        run(course, "points", "ps3", "--student", student, "--exercise", "why", "--score", "1", "--grader", "ben")
+        give(course, student, "1", "ben")
     said = run(course, "points", "ps3", filled(course, "ann", **{first: "2"}), "--replace")
     assert "1 entered, 2 unchanged" in said
     assert sheets(course)[first] == (2, "") and sheets(course)[second] == (1, "")
 
 
 def test_what_another_grader_enters_meanwhile_is_kept_too(course, monkeypatch):
-    from autograde.grader.book.manual_points import sheets
+    from autograde.grader.book import sheets
 
-    give, arguments = sheets.give, ("--exercise", "why", "--score", "1", "--grader")
+    write = sheets.give
 
     def meanwhile(*given):  # between the reading of a part and its writing
-        monkeypatch.setattr(sheets, "give", give)
-        run(course, "points", "ps3", "--student", "cleo", *arguments, "ben")
-        return give(*given)
+        monkeypatch.setattr(sheets, "give", write)
+        give(course, "cleo", "1", "ben")
+        return write(*given)
 
     monkeypatch.setattr(sheets, "give", meanwhile)
-    run(course, "points", "ps3", "--student", "ada", *arguments, "ann")
-    assert {key.split("/")[0]: one.grader for key, one in SHARES.load(course, "ps3").last().items()} == {
-        "ada": "ann", "cleo": "ben",
-    }  # fmt: skip
+    give(course, "ada", "1", "ann")
+    last = SHARES.load(course, "ps3").last()
+    assert {key.split("/")[0]: one.grader for key, one in last.items()} == {"ada": "ann", "cleo": "ben"}
 
 
 def test_names_of_graders_and_forgotten_students(course):

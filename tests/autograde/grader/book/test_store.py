@@ -3,11 +3,12 @@
 import pytest
 from grade_class import NAME, hand_in, opened, released_course, solved
 
-from autograde.grader.book import store
-from autograde.grader.book.all_tables import TABLES
+from autograde.common.errors import InputError
+from autograde.grader.book.forget import TABLES, damaged, forget
 from autograde.grader.book.gradebook import Gradebook
+from autograde.grader.book.people import GROUPS
 from autograde.grader.book.policy import POLICY
-from autograde.grader.book.store import StoreError, damaged
+from autograde.grader.book.store import StoreError
 from autograde.grader.grading.grade import grade
 
 FILES = {
@@ -28,10 +29,10 @@ def _write(course, name, text):
 
 
 def test_each_kind_of_file_has_a_sentence_of_its_own(tmp_path):
-    assert damaged(tmp_path, TABLES) == []
+    assert damaged(tmp_path) == []
     for name, text in FILES.items():
         _write(tmp_path, name, text)
-    sentences = damaged(tmp_path, TABLES)
+    sentences = damaged(tmp_path)
     assert len(sentences) == len(FILES) == len(TABLES)
     for name in FILES:
         (sentence,) = [one for one in sentences if name in one]
@@ -59,7 +60,10 @@ def test_a_student_is_forgotten_in_all_files_or_in_none(tmp_path):
     POLICY.save(POLICY.load(tmp_path).extended(NAME, "ann", 2), tmp_path)
     _write(tmp_path, f".autograde/groups/{NAME}.json", "[1]")
     with pytest.raises(StoreError, match="groups"):
-        store.forget(tmp_path, TABLES, "ann")
+        forget(tmp_path, "ann")
     assert POLICY.load(tmp_path).extensions == {NAME: {"ann": 2}}
     _write(tmp_path, f".autograde/groups/{NAME}.json", '{"One": ["ann", "ben"]}')
-    assert store.forget(tmp_path, TABLES, "ann") and not store.forget(tmp_path, TABLES, "ann")
+    forget(tmp_path, "ann")
+    assert POLICY.load(tmp_path).extensions == {NAME: {}} and GROUPS.load(tmp_path, NAME).members == {"One": ("ben",)}
+    with pytest.raises(InputError, match="nothing is stored about 'ann'"):
+        forget(tmp_path, "ann")

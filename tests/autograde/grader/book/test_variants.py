@@ -17,7 +17,7 @@ from autograde.exercises import catalogue, cells, variants
 from autograde.grader.book.course import read_secret
 from autograde.grader.book.forget import forget
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.people import GROUPS, Groups
 from autograde.grader.book.variants import hand_out, numbers_of, of_hand_in, write_editions
 from autograde.grader.grading.grade import grade, open_assignment
 from autograde.grader.grading.regrade import regrade
@@ -263,6 +263,10 @@ def pair(course, tmp_path):
     return [(student, *table[student]) for student in ("s0", other)]
 
 
+def handed_out(course, student) -> Path:
+    return course.parent / "out" / student / f"{NOTEBOOK}.ipynb"
+
+
 def collect_of(course, student, text, name="downloads", by_hand=False) -> str:
     """Collects a notebook as this student's; what the command prints. by_hand: the list of students names the file."""
     folder = course.parent / name / ("mailed" if by_hand else student)
@@ -288,11 +292,10 @@ def graded_as(course, *students) -> list[int]:
 
 @pytest.mark.parametrize("groups_first", [True, False])
 def test_a_group_set_after_handing_out_is_graded_as_the_variant_of_the_notebook_it_hands_in(
-    course, pair, groups_first, tmp_path, launcher
+    course, pair, groups_first, launcher
 ):
     (first, number, factor), (second, other, theirs) = pair
-    texts = {student: (tmp_path / "out" / student / f"{NOTEBOOK}.ipynb") for student in (first, second)}
-    right = answered(texts[second], HERE.format(theirs))  # the second's notebook, in the first's name
+    right = answered(handed_out(course, second), HERE.format(theirs))  # the second's notebook, in the first's name
     if groups_first:
         assert "its members have different variants of 09_pooling" in set_groups(course, Team=(first, second))
     told = collect_of(course, first, right)
@@ -311,10 +314,10 @@ def test_a_group_set_after_handing_out_is_graded_as_the_variant_of_the_notebook_
     assert grade(assignment, launcher).graded == 0
 
 
-def test_a_group_has_no_other_variants_to_choose_from_than_its_members(course, pair, tmp_path):
+def test_a_group_has_no_other_variants_to_choose_from_than_its_members(course, pair):
     (first, number, factor), (second, other, theirs) = pair
     set_groups(course, Team=(first, second))
-    mine = (tmp_path / "out" / first / f"{NOTEBOOK}.ipynb").read_text()
+    mine = handed_out(course, first).read_text()
     foreign = next(one for one in range(1, 5) if one not in (number, other))
     text = (course / f"variants/ps9/{foreign}/{NOTEBOOK}.ipynb").read_text()
     assert f"note: {first}: {NOTEBOOK} was handed in as variant {foreign}; the student has" in collect_of(
@@ -326,11 +329,11 @@ def test_a_group_has_no_other_variants_to_choose_from_than_its_members(course, p
     assert graded_as(course, first) == [number]  # the texts are still of the first member's variant
 
 
-def test_the_hand_in_of_a_group_keeps_its_variant_when_members_leave(course, pair, tmp_path):
+def test_the_hand_in_of_a_group_keeps_its_variant_when_members_leave(course, pair):
     (first, number, _), (second, other, _) = pair
     third = next(f"s{one}" for one in range(12) if f"s{one}" not in (first, second))
     set_groups(course, Team=(first, second, third))
-    collect_of(course, first, (tmp_path / "out" / second / f"{NOTEBOOK}.ipynb").read_text())
+    collect_of(course, first, handed_out(course, second).read_text())
     assert graded_as(course, first, second, third) == [other] * 3
     forget(course, second)
     set_groups(course, Team=(first, third))
@@ -340,15 +343,15 @@ def test_the_hand_in_of_a_group_keeps_its_variant_when_members_leave(course, pai
 
 
 @pytest.mark.parametrize("by_hand", (False, True))
-def test_a_corrected_notebook_of_a_member_who_left_keeps_its_variant(course, pair, tmp_path, by_hand):
+def test_a_corrected_notebook_of_a_member_who_left_keeps_its_variant(course, pair, by_hand):
     (first, _, _), (second, other, _) = pair
     third = next(f"s{one}" for one in range(12) if f"s{one}" not in (first, second))
     set_groups(course, Team=(first, second, third))
-    text = (tmp_path / "out" / second / f"{NOTEBOOK}.ipynb").read_text()
+    text = handed_out(course, second).read_text()
     collect_of(course, first, text)
     set_groups(course, Team=(first, third))
     for number, student in enumerate((first, third, first)):
-        corrected = answered(tmp_path / "out" / second / f"{NOTEBOOK}.ipynb", HERE.format(number))
+        corrected = answered(handed_out(course, second), HERE.format(number))
         collect_of(course, student, corrected, f"later{number}", by_hand)
         assert graded_as(course, first, third) == [other] * 2
 

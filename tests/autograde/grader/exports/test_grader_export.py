@@ -56,18 +56,6 @@ def test_canvas_has_a_column_per_assignment_and_leaves_what_was_not_handed_in():
     assert other[-2:] == ["", ""]
 
 
-def test_canvas_own_gradebook_is_filled_in():
-    theirs = (
-        "Student,ID,SIS Login ID,Section,ps1 (99),ps2 (98),Final\n"
-        "    Points Possible,,,,11,11,\n"
-        '"Doe, Jané",4711,jdoe1,A,,1,\n'
-        '"Roe, Mark",4712,mroe,A,5,,\n'
-    )
-    filled = table(export(ROWS, "canvas", theirs).text)
-    assert filled[2] == ["Doe, Jané", "4711", "jdoe1", "A", "8.5", "3", ""]
-    assert filled[3] == ["Roe, Mark", "4712", "mroe", "A", "5", "", ""]
-
-
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -84,8 +72,3 @@ def test_moodle_maps_by_username_and_email():
     header, jane, _ = table(export(ROWS, "moodle").text)
     assert header == ["Username", "First name", "Last name", "Email address", "ps1", "ps2"]
     assert jane == ["", "Jané", "Doe", "jane@x.org", "8.5", "3"]
-
-
-def test_an_unknown_format_is_named():
-    with pytest.raises(InputError, match="csv, canvas, moodle, json"):
-        export(ROWS, "xls")

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from autograde.cli import cli
-from autograde.grader.book.course import CourseFolderError, make_course, read_secret
+from autograde.grader.book.course import CourseError, make_course, read_secret
 
 
 def test_a_course_is_made_once_and_left_alone_afterwards(tmp_path):
@@ -62,17 +62,17 @@ def test_a_gitignore_of_an_earlier_version_gets_the_lines_that_it_lacks(tmp_path
 
 
 def test_a_secret_that_others_can_read_or_that_is_malformed_is_refused(tmp_path):
-    with pytest.raises(CourseFolderError, match="autograde init"):
+    with pytest.raises(CourseError, match="autograde init"):
         read_secret(tmp_path)
     make_course(tmp_path)
     path = tmp_path / ".autograde/secret"
     path.chmod(0o644)
-    with pytest.raises(CourseFolderError, match="chmod 600"):
+    with pytest.raises(CourseError, match="chmod 600"):
         read_secret(tmp_path)
     path.chmod(0o600)
     for text, said in (("not hex", "expected a secret"), ("abcd", "expected at least 16 bytes")):
         path.write_text(text)
-        with pytest.raises(CourseFolderError, match=said):
+        with pytest.raises(CourseError, match=said):
             read_secret(tmp_path)
 
 
@@ -85,7 +85,7 @@ def test_a_new_course_folder_is_its_owners_alone_and_an_old_one_stays_as_it_is(t
 
 def test_settings_that_would_run_submissions_in_a_kernel_are_not_overlooked(tmp_path):
     (tmp_path / "nbgrader_config.py").write_text("c = get_config()\n")
-    with pytest.raises(CourseFolderError, match="c.Autograde.exporter_class"):
+    with pytest.raises(CourseError, match="c.Autograde.exporter_class"):
         make_course(tmp_path)
     assert not (tmp_path / ".autograde").exists()
 

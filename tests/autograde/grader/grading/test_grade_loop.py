@@ -37,7 +37,7 @@ from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import Result
-from autograde.grader.hand_ins.digests import digest
+from autograde.grader.hand_ins.hand_in import digest
 from autograde.grader.reading.repair import read_submission
 from autograde.judging.verdict import Verdict
 from autograde.release import editions

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lms_files import make_zip
 
-from autograde.grader.book.groups import GROUPS, Groups
+from autograde.grader.book.people import GROUPS, Groups
 from autograde.grader.hand_ins.archives import CollectError, DownloadLimits, entries
 from autograde.grader.hand_ins.collect import collect
 from autograde.grader.hand_ins.filenames import notebook_of, own_stem, safe_name

@@ -13,7 +13,7 @@ from dataclasses import replace
 import nbformat
 import pytest
 from click.testing import CliRunner
-from grader_course import NB, TEMPLATES, WORK, grade_as, make_gradebook, release, released, run
+from grader_course import NB, RULE, TEMPLATES, WORK, grade_as, make_gradebook, packed, release, released, run
 from lms_files import (
     Handed,
     archive,
@@ -282,16 +282,9 @@ def test_a_hand_in_that_is_not_graded_yet_is_named(course, form):
 # --- feedback back ---
 
 
-def packed(course, system) -> dict[str, bytes]:
-    path = course / f"{system}.zip"
-    run(course, "feedback", "ps3", "--zip", system, "--to", path)
-    with zipfile.ZipFile(path) as found:
-        return {name: found.read(name) for name in found.namelist()}
-
-
 def test_canvas_takes_the_feedback_back_as_each_students_comment(course):
     collected(course, "canvas", 1.0)
-    files = packed(course, "canvas")
+    files = packed(course, "canvas")[1]
     theirs = {str(one.number): (one.name, {str(one.attachment)}) for one in SORTABLE}
     assert {canvas_takes(name, theirs) for name in files} == {one.name for one in SORTABLE}
     text = nbformat.reads(files["doejané_4711_501_03_attention.ipynb"].decode(), as_version=4)
@@ -306,13 +299,13 @@ def test_canvas_takes_the_feedback_back_as_each_students_comment(course):
 def test_canvas_takes_anonymous_feedback_back(course):
     collected(course, "anonymous canvas")
     theirs = {"aB3cD": ("jane", {"501"}), "xY9zW": ("anna", {"502"}), "12345": ("mark", {"503"})}
-    assert sorted(canvas_takes(name, theirs) for name in packed(course, "canvas")) == ["anna", "jane", "mark"]
+    assert sorted(canvas_takes(name, theirs) for name in packed(course, "canvas")[1]) == ["anna", "jane", "mark"]
 
 
 @pytest.mark.parametrize("system", ["moodle folders", "moodle before 4.1", "moodle flat", "moodle blind"])
 def test_moodle_takes_the_feedback_back_as_feedback_files(course, system):
     collected(course, system)
-    files = packed(course, "moodle")
+    files = packed(course, "moodle")[1]
     taken = [moodle_takes(name, {one.number: one.name for one in FULL}) for name in files]
     assert sorted(taken) == sorted((one.name, "03_attention_feedback.html") for one in FULL)
     assert all(b"3.1 scores" in page for page in files.values())
@@ -360,18 +353,14 @@ def test_a_due_date_with_an_offset_is_that_moment(course):
 
 def test_extensions_late_days_dropping_and_weights_make_a_course_grade(course):
     """Two assignments; jane is two days late in the first; 10 % a day."""
-    (course / "nbgrader_config.py").write_text(
-        'c = get_config()\nc.AssignLatePenalties.plugin_class = "autograde.nbgrader_plugin.late_penalty.PerDay"\n'
-        "c.PerDay.percent = 10\n"
-    )
+    (course / "nbgrader_config.py").write_text(RULE)
     with Gradebook(course) as book:
         book.book.add_assignment("ps4", duedate="2026-03-01 12:00:00 UTC")
         book.book.add_notebook("03_attention", "ps4")
         book.book.add_grade_cell("check_scores", "03_attention", "ps4", max_score=3, cell_type="code")
         for name, points, at in (("ps3", 3, "2026-02-03 11:00:00 UTC"), ("ps4", 1.5, "2026-02-28 12:00:00 UTC")):
             verdict = Verdict("scores", "3.1 scores", "partly", points, 3)
-            result = Result(name, "jane", "03_attention", (verdict,), handed_in=at)
-            book.write(name, "jane", [result], TEMPLATES)
+            book.write(name, "jane", [Result(name, "jane", "03_attention", (verdict,), handed_in=at)], TEMPLATES)
 
     def percent() -> float:
         return float(next(csv.DictReader(io.StringIO(run(course, "total"))))["course grade %"])

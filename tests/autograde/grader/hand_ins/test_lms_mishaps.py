@@ -2,13 +2,12 @@
 """Files that students of a real class hand in: from two accounts, as a script, under names with suffixes."""
 
 import shutil
-import zipfile
 from types import SimpleNamespace
 
 import pytest
 from grader_course import NB, TEMPLATES, WORK
 from lms_files import Handed, canvas_gradebook, canvas_zip, make_zip, moodle_zip
-from test_lms import course, fill_canvas, grade, gradebook, rows, run  # noqa: F401 (fixtures)
+from test_lms import course, fill_canvas, grade, gradebook, packed, rows, run  # noqa: F401 (fixtures)
 
 from autograde.common.errors import InputError
 from autograde.grader.book.course import make_course
@@ -60,10 +59,8 @@ def test_a_script_in_place_of_the_notebook_is_graded_and_answered(course, system
     assert {path.name for path in folder.iterdir()} - {"timestamp.txt"} == {NB, "attention.py"}
     assert (folder / NB).read_bytes() == script
     assert "2 unchanged" in run(course, "collect", "ps3", zipped)
-    run(course, "feedback", "ps3", "--zip", system, "--to", course / "f.zip")
-    with zipfile.ZipFile(course / "f.zip") as answer:
-        (name,) = answer.namelist()
-        text = answer.read(name).decode()
+    ((name, answer),) = packed(course, system)[1].items()
+    text = answer.decode()
     assert "Divide by the square root of d." in text and name.endswith((".py", "_feedback.html"))
     assert system == "moodle" or all(line.startswith("#") for line in text.splitlines())
 
@@ -169,7 +166,7 @@ def test_a_hand_in_without_a_grade_is_named_when_feedback_is_packed(course):
     run(course, "collect", "ps3", canvas_zip(course / "a.zip", ACCOUNTS[1:]))
     grade(course)
     run(course, "collect", "ps3", canvas_zip(course / "b.zip", ACCOUNTS))
-    said = run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip", code=1)
+    said, _ = packed(course, "canvas", code=1)
     assert "feedback of 2 students" in said and "not in it: roemark-4713: not graded yet" in said
 
 
@@ -208,14 +205,8 @@ def test_an_unreadable_file_is_named_once_in_what_goes_back(course):
     run(course, "collect", "ps3", canvas_zip(course / "a.zip", handed))
     why = "Your file is empty."
     verdicts = [Verdict(name, f"3.1 {name}", "missing", 0, 3, advice=(why,)) for name in ("scores", "weights")]
-    result = Result("ps3", "doejané", "03_attention", tuple(verdicts), problem=why)
-    result.save(course)
-    with Gradebook(course) as book:
-        book.write("ps3", "doejané", [result], TEMPLATES)
-    run(course, "feedback", "ps3", "--zip", "canvas", "--to", course / "f.zip")
-    with zipfile.ZipFile(course / "f.zip") as answer:
-        (name,) = answer.namelist()
-        text = answer.read(name).decode()
+    Result("ps3", "doejané", "03_attention", tuple(verdicts), problem=why).save(course)
+    (text,) = (answer.decode() for answer in packed(course, "canvas")[1].values())
     assert text.count("file is empty") == 1 and "3.1 weights: 0 of 3" in text
     assert feedback_html(course, "ps3", TEMPLATES)["doejané"].count("file is empty") == 1
 

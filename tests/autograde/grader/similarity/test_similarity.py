@@ -6,20 +6,17 @@ from pathlib import Path
 
 import copying_class
 import pytest
-from click.testing import CliRunner
-from grader_course import ANSWERS, STUBS, TEMPLATE, as_bytes, cell, notebook, release
+from grader_course import ANSWERS, STUBS, TEMPLATE, as_bytes, cell, notebook, release, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_grader_pages import ATTACK, Page, assert_harmless
 
-from autograde.cli import cli
 from autograde.exercises import catalogue
 from autograde.grader.book.course import make_course
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
 from autograde.grader.similarity.hand_ins import answer_of, answers_of, given_to_everybody
-from autograde.grader.similarity.page import similarity_page
-from autograde.grader.similarity.pairs import compare
+from autograde.grader.similarity.pairs import compare, similarity_page
 from autograde.grader.similarity.programs import K, hidden_ways, passages_of, tokens_of
 
 LONG = '''
@@ -70,16 +67,7 @@ def names(pairs):
         lambda text: f"'''{'x ' * 100_001}'''\n" + text,
         lambda text: "# \u2028\n" + text.replace("\n", "  # so\n"),
     ],
-    ids=[
-        "names",
-        "formatting",
-        "type hints",
-        "docstring",
-        "imports",
-        "oversized comment",
-        "oversized string",
-        "other line ends",
-    ],
+    ids="names, formatting, type hints, docstring, imports, long comment, long string, other line ends".split(", "),
 )
 def test_what_does_not_change_the_program_changes_nothing(change):
     assert change(LONG) != LONG
@@ -211,8 +199,8 @@ def test_the_command_reads_own_modules(tmp_path):
         (folder / "mybert/helpers.py").write_text(LONG)
         content = notebook(STUBS | {"weights": "from mybert.helpers import attention_weights"})
         (folder / "03_attention.ipynb").write_bytes(as_bytes(content))
-    done = CliRunner().invoke(cli, ["similarity", "ps3", "--json", "--course", str(tmp_path)], catch_exceptions=False)
-    assert [one["students"] for one in json.loads(done.stdout)["identical"]] == [["ada", "bob"]]
+    found = json.loads(run(tmp_path, "similarity", "ps3", "--json"))
+    assert [one["students"] for one in found["identical"]] == [["ada", "bob"]]
 
 
 def test_a_program_of_more_than_a_tenth_of_the_class_is_listed():
@@ -309,11 +297,8 @@ def test_the_command_reads_the_class_from_its_course(tmp_path):
         path = tmp_path / "submitted" / student / "ps3" / where.name
         path.parent.mkdir(parents=True)
         path.write_text(copying_class.notebook(texts), encoding="utf-8")
-    arguments = ["similarity", "ps3", "--course", str(tmp_path)]
-    done = CliRunner().invoke(cli, [*arguments, "--json"], catch_exceptions=False)
-    found = json.loads(done.stdout)
+    found = json.loads(run(tmp_path, "similarity", "ps3", "--json"))
     assert {(pair["first"], pair["second"]) for pair in found["pairs"]} == {("s01", "s41")}
     assert (found["students"], found["groups"]) == (20, [])
-    done = CliRunner().invoke(cli, arguments, catch_exceptions=False)
-    assert "20 submissions; pairs more alike than by chance: 1" in done.stdout
+    assert "20 submissions; pairs more alike than by chance: 1" in run(tmp_path, "similarity", "ps3")
     assert "s01 · s41" in (tmp_path / "reports/ps3-similarity.html").read_text(encoding="utf-8")

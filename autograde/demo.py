@@ -1,16 +1,28 @@
-"""Twelve invented students: all right, with mistakes, half done, without metadata, damaged, hostile, another document,
-hardly anything right, a Python script, a program that ends itself, unfinished, a mistake that later answers build on.
+"""`autograde demo`: an invented class is graded like a real one, from an empty folder to the pages.
 
-Their notebooks are made from the released notebook, the solution's own cells and the known mistakes, so the class
+The twelve notebooks are made from the released notebook, the solution's own cells and the known mistakes, so the class
 changes with the course. The same course gives the same class.
 """
 
 import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.spec import Exercise
-from autograde.release.editions import Editions
+from autograde.grader.book.course import make_course
+from autograde.grader.book.gradebook import given_by_people
+from autograde.grader.grading.grade import Report, grade, open_assignment
+from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.results import Result, load_results
+from autograde.grader.pages.feedback import write_feedback
+from autograde.grader.pages.report import report_page
+from autograde.release import editions as making
+from autograde.release.assignment import write_assignment
+from bertlab.common.files import write_text
 
+NOTEBOOK = ASSIGNMENT = "03_attention"
 # First cell of the hostile student: reads files, opens connections, gives itself points, kills processes.
 _HOSTILE = """
 import builtins, os, socket
@@ -24,8 +36,64 @@ os.kill(os.getppid(), 9)
 """
 
 
-def make_class(editions: Editions) -> dict[str, str | bytes]:
-    """The submissions by student: the text of a notebook file."""
+@dataclass(frozen=True)
+class Graded:
+    """The results of the demo. feedback: the pages by student."""
+
+    run: Report
+    results: list[Result]
+    report: Path
+    feedback: dict[str, Path]
+
+
+def grade_sample_class(
+    course: Path,
+    launcher: SharedLauncher,
+    workers: int = 2,
+    progress: Callable[[str, int, int], None] = lambda *done: None,
+) -> Graded:
+    """Makes the course if it does not exist, grades all students without a grade, and writes the pages."""
+    made = making.make(NOTEBOOK)
+    make_course(course)
+    if not (course / "release" / ASSIGNMENT / f"{NOTEBOOK}.ipynb").exists():
+        write_assignment(course, ASSIGNMENT, [made])
+    for student, text in make_class(made).items():
+        path = course / "submitted" / student / ASSIGNMENT / f"{NOTEBOOK}.ipynb"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_text(path, text)
+    assignment = open_assignment(course, ASSIGNMENT)
+    run = grade(assignment, launcher, workers=workers, progress=progress)
+    results = sorted(load_results(course, ASSIGNMENT), key=lambda result: result.student)
+    report = course / "reports" / f"{ASSIGNMENT}.html"
+    report.parent.mkdir(exist_ok=True)
+    write_text(report, report_page(results, ASSIGNMENT))
+    given = given_by_people(course, ASSIGNMENT, assignment.templates)
+    feedback = {result.student: write_feedback(course, result, **given(result)) for result in results}
+    return Graded(run, results, report, feedback)
+
+
+def summary_lines(graded: Graded) -> list[str]:
+    """One line per student, then the paths of the pages."""
+    lines = []
+    for result in graded.results:
+        points = sum(verdict.points for verdict in result.verdicts)
+        possible = sum(verdict.max_points for verdict in result.verdicts)
+        named = [f"{verdict.label.split()[0]} {verdict.misconception}" for verdict in result.verdicts
+                 if verdict.misconception]  # fmt: skip
+        said = result.problem or result.technical or (f"mistakes: {', '.join(named)}" if named else "")
+        lines.append(f"{result.student:<6} {points:>4g} of {possible:g}  {said}".rstrip())
+    return [*lines, f"class report   {graded.report}", f"feedback       {graded.report.parents[1] / 'feedback'}"]
+
+
+# --- the class ---
+
+
+def make_class(editions: making.Editions) -> dict[str, str | bytes]:
+    """The submissions by student: the text of a notebook file.
+
+    All right, with mistakes, half done, without metadata, damaged, hostile, another document, hardly anything right, a
+    Python script, a program that ends itself, unfinished, a mistake that later answers build on.
+    """
     exercises = catalogue.of_notebook(editions.name)
     right = {exercise.id: cells.answer_cell(exercise) for exercise in exercises}
     wrong = {exercise.id: cells.patched_cell(exercise, exercise.misconceptions[-1]) for exercise in exercises}
@@ -59,7 +127,7 @@ def _unfinished(exercises: tuple[Exercise, ...]) -> dict[str, str]:
     }
 
 
-def _notebook(editions: Editions, answers: dict[str, str], in_front: str = "") -> str:
+def _notebook(editions: making.Editions, answers: dict[str, str], in_front: str = "") -> str:
     """The student edition with these answers (exercise → source); in_front: a cell before the first of them."""
     content = json.loads(editions.student)
     for cell in content["cells"]:

@@ -3,13 +3,12 @@
     split ─▶ SHEET of ann, SHEET of ben ─▶ filled in with a spreadsheet ─▶ enter ─▶ gradebook
                                                               └─▶ conflicts: what changed since the sheet was written
 
-A part is one exercise of one submission; `graders.py` keeps whose each part is and who gave which points. A sheet
+A part is one exercise of one submission; `manual_points.py` keeps whose each part is and who gave which points. A sheet
 has the points and the comment of the moment it was written; where the gradebook has others by now, a row is a conflict
 and is not entered. nbgrader's formgrader writes to the same gradebook, and `nbgrader_plugin/formgrader_names.py`
 records its graders (`record_formgrader`). Points without a record are listed as formgrader's.
 """
 
-import dataclasses
 import hashlib
 import json
 from collections import Counter
@@ -22,10 +21,9 @@ from pathlib import Path
 from autograde.common.delimited import read_table
 from autograde.common.errors import InputError
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.book.groups import GROUPS
-from autograde.grader.book.manual_points.graders import SHARES, Given, Shares, record
-from autograde.grader.book.manual_points.parts import ManualPart, give, parts_of
-from autograde.grader.exports.tables import cell, plain, written
+from autograde.grader.book.manual_points import SHARES, Given, ManualPart, Shares, give, parts_of, record
+from autograde.grader.book.people import GROUPS
+from autograde.grader.exports.tables import plain, table
 from autograde.grader.hand_ins.filenames import safe_name
 from autograde.grader.reading.template import Template
 
@@ -53,15 +51,14 @@ def split(parts: Iterable[ManualPart], graders: Sequence[str], shares: Shares, b
     for part in parts:
         if grader_of.get(part.key) not in graders:
             free.setdefault((part.student,) if by == "student" else (part.notebook, part.exercise), []).append(part)
-    load = Counter({name: 0 for name in graders})
-    load.update(grader for grader in grader_of.values() if grader in graders)
+    load = Counter(grader_of.values())
 
     def mixed(group: tuple) -> str:
         """An order that does not follow the alphabet, the same each time."""
         return hashlib.sha256("/".join(group).encode("utf-8", "replace")).hexdigest()
 
     for group in sorted(free, key=lambda group: (-len(free[group]), mixed(group))):
-        grader = min(graders, key=lambda name: (load[name], graders.index(name)))
+        grader = min(graders, key=lambda name: load[name])  # of several the first
         grader_of |= {part.key: grader for part in free[group]}
         load[grader] += len(free[group])
     return Shares(grader_of, shares.given)
@@ -84,7 +81,7 @@ def sheet(
         members = _AND.join(part.members) if len(part.members) > 1 else ""
         rows.append((grader, part.student, members, names.get(part.student, ""), part.notebook, part.exercise,
                      part.max_points, points_text(part.automatic), *state, _answer(course, part), *state))  # fmt: skip
-    return written([cell(value) for value in row] for row in rows)
+    return table(rows)
 
 
 def _answer(course: Path, part: ManualPart) -> str:
@@ -107,9 +104,9 @@ def points_text(points: float | None) -> str:
 
 @dataclass
 class Entered:
-    """The outcome of entering a sheet. conflicts, unread: sentences."""
+    """The outcome of entering a sheet: how many parts. conflicts, unread: sentences."""
 
-    entered: list[ManualPart] = field(default_factory=list)
+    entered: int = 0
     same: int = 0
     conflicts: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
@@ -137,7 +134,7 @@ def read_sheet(text: str, where: str) -> list[SheetRow]:
     except InputError as reason:
         raise InputError(f"{where}: {reason}") from None
     header = [title.strip().lower() for title in lines[0]] if lines else []
-    missing = [name for name in _COLUMNS if name in _ENTERED and name not in header]
+    missing = [name for name in _ENTERED if name not in header]
     if missing or len(set(header)) < len(header):
         raise InputError(
             f"{where}: expected the columns {', '.join(_COLUMNS)}, each once; missing: {', '.join(missing) or 'none'}. "
@@ -149,6 +146,21 @@ def read_sheet(text: str, where: str) -> list[SheetRow]:
         members = filter(None, map(str.strip, cells["members"].split(_AND.strip())))
         rows.append(SheetRow(*(cells[name] for name in _ENTERED), tuple(members)))
     return rows
+
+
+def row_for(
+    assignment: str, parts: Iterable[ManualPart], student: str, exercise: str, points: str, comment: str | None,
+    grader: str,
+) -> SheetRow:  # fmt: skip
+    """The row that a sheet would have for one student. comment: None leaves it as it is. Raises InputError."""
+    part = next((part for part in parts if (part.student, part.exercise) == (student, exercise)), None)
+    if part is None:
+        raise InputError(
+            f"{assignment}: {student} has no graded part {exercise!r}; `autograde exercises` lists exercises"
+        )
+    now = plain(part.comment)
+    new = now if comment is None else plain(comment)
+    return SheetRow(grader, student, part.notebook, exercise, points, new, points_text(part.points), now)
 
 
 def enter(
@@ -194,9 +206,9 @@ def _enter(done: Entered, book: Gradebook, part: ManualPart, row: SheetRow, repl
         done.conflicts.append(f"{part.title}: since the sheet was written {who} gave "
                               f"{said(part.points, part.comment)}; the sheet says {said(*new)}")  # fmt: skip
     else:
-        given = [Given(key, row.grader, _now(), points, row.comment, part.cell, alone) for key in _keys(part)]
+        given = [Given(key, row.grader, _now(), *new, part.cell, alone) for key in part.keys]
         if give(book, part, *new, partial(record, book.folder, part.assignment, given)):
-            done.entered.append(part)
+            done.entered += 1
         else:
             done.conflicts.append(f"{part.title}: it was changed at this very moment; enter the sheet again")
 
@@ -204,10 +216,6 @@ def _enter(done: Entered, book: Gradebook, part: ManualPart, row: SheetRow, repl
 def _value(part: ManualPart) -> tuple[float | None, str]:
     """Points and comment of a part, as `Given.value`."""
     return part.points, plain(part.comment)
-
-
-def _keys(part: ManualPart) -> list[str]:
-    return [dataclasses.replace(part, student=student).key for student in part.members]
 
 
 def _now() -> str:
@@ -294,7 +302,7 @@ def progress(parts: Sequence[ManualPart], shares: Shares) -> tuple[list[Progress
 
 def _last(part: ManualPart, last: Mapping[str, Given]) -> Given | None:
     """The last entry about a part: of a group's members, one that fits the points they have now."""
-    entries = [last[key] for key in _keys(part) if key in last]
+    entries = [last[key] for key in part.keys if key in last]
     fitting = [entry for entry in entries if entry.value == _value(part)]
     return next(iter(fitting or entries), None)
 
