@@ -1,7 +1,4 @@
-"""Drawings of notebooks 00, 02, 05 and 06: boxes with words in them, bars, large tables.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+"""Drawings of notebooks 00, 02, 05 and 06: boxes with words in them, bars, large tables."""
 
 import textwrap
 
@@ -19,6 +16,7 @@ _BOXES = {  # kind of token → face, edge, width of the edge, dash, `hatch`
     "unchanged": ("white", "#1f5fa8", 2.0, "--", None),
     "special": ("#e4e4e4", "#9a9a9a", 0.8, "-", None),
 }
+_WHITE = {"color": "white"}
 _BARS = (("#1f5fa8", None), ("#f0b27a", "///"), ("#9a9a9a", "..."))
 
 
@@ -145,7 +143,11 @@ def sum_of_rows(rows: dict, *, alt: str) -> None:
     for column, piece in enumerate(pieces):
         _centred(axis, column, 0, piece, fontsize=12, fontweight="bold")
         for depth, (_, labels) in enumerate(others, start=1):
-            _summand(axis, column, depth, labels[column], *_SUMMANDS[(depth - 1) % len(_SUMMANDS)])
+            colour, hatch = _SUMMANDS[(depth - 1) % len(_SUMMANDS)]
+            look = dict(facecolor=colour, edgecolor="white", hatch=hatch, alpha=0.9)
+            _rectangle(axis, column - 0.45, depth - 0.3, 0.9, 0.6, **look)
+            text = dict(color="black", bbox=dict(facecolor="white", edgecolor="none", pad=1.5)) if hatch else _WHITE
+            _centred(axis, column, depth, labels[column], fontsize=11, **text)
             if depth > 1:
                 _centred(axis, column, depth - 0.5, "+", fontsize=13)
     for depth, name in enumerate(rows):
@@ -153,14 +155,6 @@ def sum_of_rows(rows: dict, *, alt: str) -> None:
     axis.set(xlim=(-2.6, len(pieces) - 0.4), ylim=(len(rows) - 0.55, -0.5))
     axis.set_axis_off()
     _show(figure, alt)
-
-
-def _summand(axis, column, depth, label, colour, hatch):
-    look = dict(facecolor=colour, edgecolor="white", hatch=hatch, alpha=0.9)
-    _rectangle(axis, column - 0.45, depth - 0.3, 0.9, 0.6, **look)
-    ink = "white" if not hatch else "black"
-    back = None if not hatch else {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-    _centred(axis, column, depth, label, fontsize=11, color=ink, bbox=back)
 
 
 def tables(matrices, titles=(), rows="", columns="", *, alt: str) -> None:

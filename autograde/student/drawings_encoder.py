@@ -1,7 +1,4 @@
-"""Drawings for notebook 04: an encoder layer as boxes, curves side by side, histograms.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+"""Drawings for notebook 04: an encoder layer as boxes, curves side by side, histograms."""
 
 import numpy as np
 

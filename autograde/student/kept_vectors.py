@@ -54,19 +54,15 @@ def word_task(name: str) -> WordTask:
         sentences = [one for one in small_world.sample(8, 12 * count) if one.homonyms][:count]
     else:
         sentences = small_world.sample(7, count)
-    tagged = [(one.words, _tags_of(name, one)) for one in sentences]
+    tags_of = {
+        "letter": lambda one: [word[0] for word in one.words],
+        "relations": lambda one: list(one.relations),
+        "sense": lambda one: [one.scene if place in one.homonyms else "" for place in range(len(one))],
+    }[name]  # a tag for each word, "" for none
+    tagged = [(one.words, tags_of(one)) for one in sentences]
     names = sorted({tag for _, tags in tagged for tag in tags if tag})
     rows = [(words, [names.index(tag) if tag else IGNORED for tag in tags]) for words, tags in tagged]
     return WordTask(name, rows[:TRAIN], rows[TRAIN:], tuple(names))
-
-
-def _tags_of(name: str, sentence) -> list[str]:
-    """A tag for each word, "" for none."""
-    if name == "relations":
-        return list(sentence.relations)
-    if name == "letter":
-        return [word[0] for word in sentence.words]
-    return [sentence.scene if place in sentence.homonyms else "" for place in range(len(sentence))]
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,12 @@ def heat_maps(
         _heat_map(axis, matrix, numbers, largest)
         axis.set_title(titles[index] if index < len(titles) else "")
         shared = index % per_line != 0 and not _one_each(rows)  # the first of a line has the labels of all
-        _label(axis, matrix.shape, None if shared else _own(rows, index), _own(columns, index))
+        for set_ticks, count, labels, turned in (
+            (axis.set_xticks, matrix.shape[1], _own(columns, index), dict(rotation=60, ha="right")),
+            (axis.set_yticks, matrix.shape[0], None if shared else _own(rows, index), {}),
+        ):
+            set_ticks(range(count), [""] * count if labels is None else labels, **turned)
+        axis.tick_params(length=0)
         axis.set(xlabel=column_axis, ylabel="" if index % per_line else row_axis)
     _show(figure, alt)
 
@@ -80,12 +85,6 @@ def _heat_map(axis, matrix, numbers, largest):
     draw_cells(axis, matrix, (low, high, colours), 9, text_of)
 
 
-def _label(axis, shape, rows, columns):
-    axis.set_xticks(range(shape[1]), columns if columns is not None else [""] * shape[1], rotation=60, ha="right")
-    axis.set_yticks(range(shape[0]), rows if rows is not None else [""] * shape[0])
-    axis.tick_params(length=0)
-
-
 def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) -> None:
     """Curves over the same x, told apart by dash and marker as well as by colour. log: both axes logarithmic."""
     width = 6.4  # inches
@@ -100,8 +99,7 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
         axis.set_yscale("log")
     elif all(float(value).is_integer() for value in x_values):
         axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
-    axis.set(title=title, xlabel=x, ylabel=y)
-    axis.grid(alpha=0.3)
+    _finish(axis, title=title, xlabel=x, ylabel=y)
     columns = int(width * _PER_INCH / (max(map(len, curves)) + 6))  # as many names as fit side by side, with dashes
     figure.legend(loc="outside lower center", ncols=max(1, min(columns, len(curves))), frameon=False)
     _show(figure, alt)
@@ -121,6 +119,14 @@ def _plot(width, height):
     return figure, axes[0, 0]
 
 
+def _finish(axis, legend: dict | None = None, grid: str = "both", **labels) -> None:
+    """Sets the labels; draws a light grid and a legend without a frame. legend: where it is; None for no legend."""
+    axis.set(**labels)
+    axis.grid(alpha=0.3, axis=grid)
+    if legend is not None:
+        axis.legend(frameon=False, **legend)
+
+
 def _centred(axis, x, y, text, **look) -> None:
     axis.text(x, y, text, ha="center", va="center", **look)
 
@@ -137,10 +143,6 @@ class Drawing:
     def __init__(self, png: bytes, alt: str):
         self.png, self.alt = png, alt
 
-    @classmethod
-    def of(cls, figure, alt: str) -> "Drawing":
-        return cls(png_of(figure), alt)
-
     def __repr__(self):
         return f"[picture: {self.alt}]"
 
@@ -150,7 +152,7 @@ class Drawing:
 
 
 def _show(figure, alt):
-    show(Drawing.of(figure, alt))
+    show(Drawing(png_of(figure), alt))
 
 
 def show(drawing) -> None:

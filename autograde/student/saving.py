@@ -18,7 +18,7 @@ from pathlib import Path
 
 from autograde.boundary import mybert_importer
 from autograde.common.errors import AutogradeError
-from autograde.student import home, notebook, progress_file, store
+from autograde.student import home, progress_file, store
 from autograde.student.kept_answers import KeptAnswer
 from autograde.student.pictures import Shown
 from bertlab.common.files import write_atomically, write_bytes
@@ -106,7 +106,7 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice
     os.environ[home.VARIABLE] = str(target)
     if not os.environ.get(_CACHE):
         os.environ[_CACHE] = str(target / "cache")
-    notebook.activate_mybert()
+    store.activate_mybert()
     kept = "answers that passed their check, and the training run of notebook 07, survive a disconnect"
     return Notice(f"Your course is stored in {target} now; {kept}.", target)
 

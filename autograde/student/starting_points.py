@@ -77,8 +77,11 @@ def published(checkpoint: str | Path) -> StartingPoint:
     names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     sizes = {name.replace("num_hidden", "num").replace("attention_", ""): config[name] for name in names}
     sizes["max_positions"] = config["max_position_embeddings"]
-    stored = load_file(folder / "model.safetensors")
-    tensors = {_modern(name): array.astype("float32") for name, array in stored.items()}
+    tensors = {}
+    for name, array in load_file(folder / "model.safetensors").items():
+        # older files call LayerNorm's weights gamma and beta; models without heads leave out the leading "bert."
+        name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+        tensors[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = array.astype("float32")
     tokenizer = load_tokenizer(folder)
 
     def fill(bert, *heads):
@@ -88,12 +91,6 @@ def published(checkpoint: str | Path) -> StartingPoint:
 
     said = f"the published checkpoint {checkpoint}"
     return StartingPoint(sizes, list(tokenizer.vocabulary.pieces), fill, said, tokenizer.lowercase)
-
-
-def _modern(name: str) -> str:
-    """Older files call LayerNorm's weights gamma and beta, and models without heads leave out the leading "bert."."""
-    name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-    return name if name.startswith(("bert.", "cls.")) else f"bert.{name}"
 
 
 def from_notebook_07(path: str | Path | None = None) -> StartingPoint | None:

@@ -83,7 +83,11 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
     if tf.config.list_physical_devices("GPU"):
         model = _model(hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
         known = known_gpu(gpu_name())
-        steps = changes.get("steps") or _steps_begun(model) or (known.steps if known else USUAL_STEPS)
+        chosen = {USUAL_STEPS, *(gpu.steps for gpu in KNOWN.values())}
+        states = {steps: _folder(model, steps) / _STATE for steps in chosen}
+        saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
+        begun = max(saved, key=saved.get, default=None)  # the last saved run whose steps were chosen for a GPU
+        steps = changes.get("steps") or begun or (known.steps if known else USUAL_STEPS)
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
@@ -111,14 +115,6 @@ def own_seed(folder: Path) -> int:
     if not re.fullmatch("[0-9]{1,10}", text):
         raise RunError(f"{path}: expected the seed of your run, a whole number, got {text[:20]!r}; delete the file")
     return int(text)
-
-
-def _steps_begun(model: dict) -> int | None:
-    """The number of steps of the last saved run of this model whose number was chosen for a GPU; None without one."""
-    chosen = {USUAL_STEPS, *(known.steps for known in KNOWN.values())}
-    states = {steps: _folder(model, steps) / _STATE for steps in chosen}
-    saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
-    return max(saved, key=saved.get, default=None)
 
 
 def run_folder(settings: RunSettings) -> Path:

@@ -23,9 +23,8 @@ from autograde.judging import rendering
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.student import drawings_boxes, pictures, plans, progress_file
-from autograde.student.checking import Message, _source_of, check
-from autograde.student.overview import Overview, progress
-from autograde.student.validating import CheckFailed
+from autograde.student.checking import CheckFailed, Message, _source_of, check
+from autograde.student.progress_file import Overview, progress
 
 ROOT = Path(__file__).resolve().parents[3]
 EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads", "layer-norm-layer"))

@@ -16,7 +16,6 @@ from student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  #
 from autograde.boundary import mybert_importer
 from autograde.student import home, store
 from autograde.student.kept_answers import KeptAnswer
-from autograde.student.notebook import activate_mybert
 
 pytestmark = pytest.mark.usefixtures("course")
 ROOT = Path(__file__).resolve().parents[3]
@@ -74,7 +73,7 @@ def test_what_a_killed_check_left_out_is_written_by_the_next(course):
     for path in whole:
         if path.suffix != ".json":
             path.unlink()
-    activate_mybert()
+    store.activate_mybert()
     importlib.import_module("mybert")
     assert {path: path.read_bytes() for path in whole} == whole
 
