@@ -10,12 +10,14 @@ one size; and each axis in turn of size 1. Hidden draws have further cases of dr
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 
 import numpy as np
 
 from autograde.exercises.draws import Random, normal, whole_numbers, with_zeros
-from autograde.exercises.spec import Case, Draw, Slopes, Trial
+from autograde.exercises.spec import Case, Draw, Trial
 from autograde.exercises.stub_shapes import FRONT, Shape, Sizes, Stub, of_module
+from autograde.judging.claims import Slopes
 
 Argument = Callable[[Random, Sizes], object] | int | str  # see `draws`
 Scale = dict[str, float]  # argument → the standard deviation of its floats
@@ -66,14 +68,20 @@ class Draws:
         return of_module(self.module)
 
     def __call__(self, rng: Random) -> list[Case]:
-        literal = [self._as_arrays(case) for case in self.stated if isinstance(case, Case)]
+        literal = [case for case in self.stated if isinstance(case, Case)]  # lists become arrays of the stated dtype
+        for place, case in enumerate(literal):
+            shapes = chain(self.stub.arguments.values(), repeat(None))
+            literal[place] = replace(case, arguments=tuple(map(_as_stated, case.arguments, shapes)))
         of_sizes = [self._stated(rng, case) for case in self.stated if isinstance(case, Sized)]
         return [*literal, *of_sizes, *(self._drawn(rng, sizes) for sizes in self._all_usual())]
 
     def hidden(self, rng: Random) -> list[Case]:
         """Further cases for hidden inputs, of drawn sizes and with other axes in front."""
-        fronts = self._fronts(HIDDEN_FRONTS)
-        return [self._drawn(rng, self._random(rng) | {FRONT: front}) for front in fronts]
+        drawn = []
+        for front in self._fronts(HIDDEN_FRONTS):
+            sizes = {axis: int(rng.integers(self.least.get(axis, 1), LARGEST + 1)) for axis in self.stub.axes}
+            drawn.append(self._drawn(rng, sizes | {FRONT: front}))
+        return drawn
 
     def case(self, rng: Random, *, front: tuple[int, ...] = (), **sizes: int) -> Case:
         """One drawn case of these sizes, for relations between calls; all other axes have the usual sizes."""
@@ -119,9 +127,6 @@ class Draws:
             return [(), ()]
         return [front for front in fronts if front or self.in_front is None]
 
-    def _random(self, rng: Random) -> Sizes:
-        return {axis: int(rng.integers(self.least.get(axis, 1), LARGEST + 1)) for axis in self.stub.axes}
-
     # --- arguments ---
 
     def _stated(self, rng: Random, stated: Sized) -> Case:
@@ -154,17 +159,11 @@ class Draws:
             raise DrawError(f"{self.module}: the docstring states {stated} for {name}; give draws(…, {name}=function)")
         if shape.dtype == "int32":
             return whole_numbers(rng, sizes[drawn] if isinstance(drawn, str) else drawn, *shape.at(sizes))
-        arrays = [_floats_or_booleans(rng, shape, sizes, scale) for _ in range(sizes[name] if shape.is_list else 1)]
+        arrays = []
+        for _ in range(sizes[name] if shape.is_list else 1):
+            size = shape.at(sizes)
+            arrays.append(rng.random(size) < 0.5 if shape.dtype == "bool" else normal(rng, *size, size=scale))
         return arrays if shape.is_list else arrays[0]
-
-    def _as_arrays(self, case: Case) -> Case:
-        """A literal case with arrays in place of the lists for which the stub states a shape."""
-        shapes = (*self.stub.arguments.values(), *[None] * len(case.arguments))
-        return replace(case, arguments=tuple(map(_as_stated, case.arguments, shapes)))
-
-
-def _floats_or_booleans(rng: Random, shape: Shape, sizes: Sizes, scale: float) -> np.ndarray:
-    return rng.random(shape.at(sizes)) < 0.5 if shape.dtype == "bool" else normal(rng, *shape.at(sizes), size=scale)
 
 
 def _as_stated(value, shape: Shape | None):

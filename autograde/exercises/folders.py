@@ -70,17 +70,12 @@ def use(folder: str | Path) -> None:
     os.environ[VARIABLE] = str(folder)
     package.__path__[:] = [str(folder / "exercises"), str(Path(__file__).parent)]
     importlib.invalidate_caches()
-    _forget_imported()
+    inside = re.compile(rf"{re.escape(package.__name__)}\.(n[\dP]\w*)(\..+)?")
+    for found in [found for name in sys.modules if (found := inside.fullmatch(name))]:
+        del sys.modules[found[0]]  # a notebook's module that was imported before may be from another folder
+        if not found[2]:
+            vars(package).pop(found[1], None)
     caches.clear()
     catalogue = sys.modules.get(f"{package.__name__}.catalogue")
     if catalogue:  # it was read before
         catalogue.EXERCISES = catalogue.read_all()
-
-
-def _forget_imported() -> None:
-    """Forgets the notebooks' modules that were imported before: they may be from another folder."""
-    inside = re.compile(rf"{re.escape(package.__name__)}\.(n[\dP]\w*)(\..+)?")
-    for found in [found for name in sys.modules if (found := inside.fullmatch(name))]:
-        del sys.modules[found[0]]
-        if not found[2]:
-            vars(package).pop(found[1], None)

@@ -14,6 +14,7 @@ Nothing is run. The instructor's side only.
 import ast
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -92,7 +93,7 @@ def variant_of(notebook: str) -> variants.Values:
     return _written_variant(cells_of(notebook))
 
 
-def _written_variant(cells: tuple[Cell, ...]) -> variants.Values:
+def _written_variant(cells: Iterable[Cell]) -> variants.Values:
     return next((variants.values_in(cell.source) for cell in cells if cell.graded.get("grade_id") == variants.CELL), ())
 
 
@@ -108,19 +109,6 @@ def facts_in(path: Path) -> dict[str, Facts]:
 
 @cached
 def _cells(path: Path, changed: int, variant: variants.Values = ()) -> tuple[Cell, ...]:
-    cells = _read(path)
-    values = variant or _written_variant(cells)
-    return tuple(replace(cell, source=_with(values, cell, bool(variant))) for cell in cells) if values else cells
-
-
-def _with(values: variants.Values, cell: Cell, drawn: bool) -> str:
-    """The source of a cell with a variant's values; of the cell that assigns them, other lines if they were drawn."""
-    if cell.graded.get("grade_id") == variants.CELL:
-        return variants.cell_of(values, 0) if drawn else cell.source
-    return variants.filled(cell.source, values)
-
-
-def _read(path: Path) -> tuple[Cell, ...]:
     lines = path.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
     cells = []
@@ -128,6 +116,12 @@ def _read(path: Path) -> tuple[Cell, ...]:
         marker = _MARKER.match(lines[start])
         source = "\n".join(lines[start + 1 : end]).strip("\n")
         cells.append(Cell(start + 1, not marker["markdown"], _metadata(marker["metadata"], path, start + 1), source))
+    values = variant or _written_variant(cells)
+    for place, cell in enumerate(cells):
+        if cell.graded.get("grade_id") != variants.CELL:
+            cells[place] = replace(cell, source=variants.filled(cell.source, values))
+        elif variant:
+            cells[place] = replace(cell, source=variants.cell_of(values, 0))
     return tuple(cells)
 
 
@@ -152,7 +146,9 @@ def _facts(path: Path, changed: int) -> dict[str, Facts]:
     checks = {cell.graded["grade_id"]: cell for cell in cells if cell.graded.get("grade")}
     heading, found = None, {}
     for cell in cells:
-        heading = _last_heading(cell) or heading
+        for number, line in enumerate(() if cell.is_code else cell.source.split("\n"), start=cell.line + 1):
+            if numbered := _NUMBERED.match(line):
+                heading = number, numbered
         if cell.graded.get("solution"):
             if heading is None:
                 raise SolutionError(f"{_where(path, cell.line)}: an answer without a heading; expected {_EXPECTED}")
@@ -160,14 +156,6 @@ def _facts(path: Path, changed: int) -> dict[str, Facts]:
             found[identity] = _facts_of_one(path, cell, heading, checks.get(f"check-{identity}"))
             heading = None  # the next answer needs one of its own
     return found
-
-
-def _last_heading(cell: Cell) -> tuple[int, re.Match] | None:
-    """The last numbered heading of a text cell, with its line."""
-    if cell.is_code:
-        return None
-    headings = [(cell.line + 1 + number, _NUMBERED.match(line)) for number, line in enumerate(cell.source.split("\n"))]
-    return next(((line, match) for line, match in reversed(headings) if match), None)
 
 
 def _facts_of_one(path: Path, answer: Cell, heading: tuple[int, re.Match], check: Cell | None) -> Facts:
@@ -186,21 +174,16 @@ def _facts_of_one(path: Path, answer: Cell, heading: tuple[int, re.Match], check
             f"got {check.graded.get('points')}"
         )
     signatures = _signatures(path, answer)
-    return Facts(
-        identity, path.stem, numbered["number"], stated["title"], int(stated["minutes"]), stated["lines"] or "", points,
-        _checked_name(path, check, answer, signatures), signatures, _where(path, line),
-    )  # fmt: skip
-
-
-def _checked_name(path: Path, check: Cell, answer: Cell, signatures: dict) -> str:
-    """`attention_scores` of `check(attention_scores)`."""
     called = re.search(r"^check\((\w+)", check.source, re.MULTILINE)
     if not called or called[1] not in signatures:
         raise SolutionError(
             f"{_where(path, check.line)}: expected check(NAME) with a function or class that the answer in line "
             f"{answer.line} defines ({', '.join(signatures)}), got {check.source[:60]!r}"
         )
-    return called[1]
+    return Facts(
+        identity, path.stem, numbered["number"], stated["title"], int(stated["minutes"]), stated["lines"] or "", points,
+        called[1], signatures, _where(path, line),
+    )  # fmt: skip
 
 
 def _signatures(path: Path, answer: Cell) -> dict[str, tuple[str, ...]]:

@@ -17,6 +17,8 @@ MARKS = {"passed": "✓", "partly": "◐", "wrong": "✗", "raised": "✗", "ref
          "not attempted": "○", "technical": "!"}  # fmt: skip
 _LOOKS = {"passed": ("solid", "42,106,52"), "partly": ("dotted", "176,128,16")}  # as on the feedback page: edge, colour
 _LOST = ("dashed", "156,61,6")
+_LABEL_STYLE = "text-align:left;vertical-align:baseline;padding:.1em 1em .1em 0;font-weight:normal;opacity:.8"
+_TEXT_STYLE = "text-align:left;vertical-align:baseline;padding:.1em 0;white-space:pre-wrap;font-family:monospace"
 WIDTH = 78
 _LABEL = 8
 
@@ -34,8 +36,12 @@ def as_text(verdict: Verdict) -> str:
         first, *rest = text.split("\n")
         lines.append(f"  {label:<{_LABEL}}{first}")
         lines += [f"  {'':<{_LABEL}}{line}" for line in rest]
-    if verdict.picture:
-        lines += _picture_text(verdict.picture)
+    if picture := verdict.picture:
+        longest = max((len(_cell(value)) for row in (*picture.yours, *picture.expected) for value in row), default=0)
+        width = 9 if longest <= 9 else longest + 1
+        lines += [f"  {_where(picture)}:"] if _where(picture) else []
+        for label, matrix in (("yours", picture.yours), ("expected", picture.expected)):
+            lines.append(f"  {label:<8}" + "\n          ".join(_rows(matrix, width)))
     for sentence in (*verdict.advice, *verdict.notes):
         lines += [f"  {line}" for line in sentence.split("\n")]
     return "\n".join(lines)
@@ -49,16 +55,6 @@ def _facts(verdict):
             reason = "" if part.earned or not part.message else f": {part.message}"
             share = f"{points_text(part.points)}/{points_text(part.max_points)}"
             yield "part", f"{mark} {share}  {part.title}{reason}"
-
-
-def _picture_text(picture):
-    if _where(picture):
-        yield f"  {_where(picture)}:"
-    rows = (*picture.yours, *picture.expected)
-    longest = max((len(_cell(value)) for row in rows for value in row), default=0)
-    width = 9 if longest <= 9 else longest + 1
-    yield f"  {'yours':<8}" + "\n          ".join(_rows(picture.yours, width))
-    yield f"  {'expected':<8}" + "\n          ".join(_rows(picture.expected, width))
 
 
 def _where(picture):
@@ -84,8 +80,15 @@ def as_html(verdict: Verdict) -> str:
     """The verdict for a notebook: a table of facts, and pictures with alternative texts; readable without colour."""
     score = f"{points_text(verdict.points)} / {points_text(verdict.max_points)}"
     head = f"{MARKS[verdict.status]} {verdict.label}"
-    rows = "".join(_row(label, text) for label, text in _facts(verdict))
-    sentences = "".join(f'<p style="margin:.4em 0">{_sentence(s)}</p>' for s in verdict.advice + verdict.notes)
+    rows = "".join(
+        f'<tr style="background:transparent"><th scope="row" style="{_LABEL_STYLE}">{html.escape(label)}</th>'
+        f'<td style="{_TEXT_STYLE}">{html.escape(text)}</td></tr>'
+        for label, text in _facts(verdict)
+    )
+    sentences = ""
+    for sentence in verdict.advice + verdict.notes:  # `code` is set as code
+        marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(sentence).replace("\n", "<br>"))
+        sentences += f'<p style="margin:.4em 0">{marked}</p>'
     picture = _picture_html(verdict.picture) if verdict.picture else ""
     edge, colour = ("dashed", "128,128,128") if verdict.status == "not attempted" else _LOOKS.get(verdict.status, _LOST)
     return (
@@ -95,20 +98,6 @@ def as_html(verdict: Verdict) -> str:
         f"<p style='margin:.2em 0'><strong>{html.escape(head)}</strong> — {verdict.status} · "
         f"<strong>{score}</strong> points</p>"
         f'<table style="color:inherit;background:transparent"><tbody>{rows}</tbody></table>{picture}{sentences}</div>'
-    )
-
-
-def _sentence(text):
-    """Escaped, with `code` set as code."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text).replace("\n", "<br>"))
-
-
-def _row(label, text):
-    label_style = "text-align:left;vertical-align:baseline;padding:.1em 1em .1em 0;font-weight:normal;opacity:.8"
-    text_style = "text-align:left;vertical-align:baseline;padding:.1em 0;white-space:pre-wrap;font-family:monospace"
-    return (
-        f'<tr style="background:transparent"><th scope="row" style="{label_style}">{html.escape(label)}</th>'
-        f'<td style="{text_style}">{html.escape(text)}</td></tr>'
     )
 
 

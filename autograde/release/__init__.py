@@ -5,5 +5,5 @@
                           ─▶ the same with its outputs, as a notebook and as a page (pages.py, formulas.py)
     exercises/            ─▶ fingerprints: what `check` needs on a student's machine
 
-The same sources give the same bytes. A notebook that contains a line of a solution is not written (leaks.py).
+The same sources give the same bytes. A notebook that contains a line of a solution is not written.
 """

@@ -18,7 +18,7 @@ mtd.left { text-align: left; }
 """
 _FUNCTIONS = set("arg cos det dim exp lim ln log max min Pr sin tanh".split())
 _SIGNS = {"−", "-", "+", "±"}
-_OPENING, _CLOSING = set("([{⟨"), set(")]}⟩")
+_CLOSING = set(")]}⟩!")
 _LIKE_A_LETTER = {"∞", "…", "⋯"}
 _NAMED_SPACES = {"negativethinmathspace": "-0.167em"}
 _THIN, _MEDIUM, _THICK = "0.167em", "0.222em", "0.278em"
@@ -109,7 +109,8 @@ def _spaced(children: list) -> list:
             child.tag, child.attrib = "mo", {"lspace": _THICK, "rspace": _THICK}
         if _is_function(child):
             gap_before = before is not None and _ends_a_term(before)
-            gap_after = after is not None and after.tag not in ("mo", "mspace") and not _is_bracketed(after)
+            is_bracketed = after is not None and after.tag == "mrow" and len(after) and (after[0].text or " ") in "([{⟨"
+            gap_after = after is not None and after.tag not in ("mo", "mspace") and not is_bracketed
             made += [_space(_THIN)] * gap_before + [child] + [_space(_THIN)] * gap_after
         elif child.tag in ("msub", "msup") and child[0].tag == "mo" and child[0].text in _SIGNS:
             made += [_space(_MEDIUM), child, _space(_MEDIUM)]
@@ -127,13 +128,9 @@ def _is_function(element) -> bool:
     return base.tag == "mi" and base.text in _FUNCTIONS
 
 
-def _is_bracketed(element) -> bool:
-    return element.tag == "mrow" and len(element) > 0 and (element[0].text or " ") in _OPENING
-
-
 def _starts_a_term(before) -> bool:
     """Whether a plus or minus after this element is a sign."""
-    return before is None or (before.tag == "mo" and before.text not in _CLOSING | {"!"}) or before.tag == "mspace"
+    return before is None or (before.tag == "mo" and before.text not in _CLOSING) or before.tag == "mspace"
 
 
 def _ends_a_term(before) -> bool:

@@ -42,15 +42,9 @@ def write_executed(editions: Editions, folder: Path, course: Path) -> tuple[Path
     notebook.cells = [cell for cell in notebook.cells if expected.TAG not in cell.metadata.get("tags", ())]
     (course / editions.name).mkdir(parents=True, exist_ok=True)
     resources = {"metadata": {"path": str(course / editions.name)}}
-    client = NotebookClient(
-        notebook,
-        timeout=CELL_SECONDS,
-        kernel_name="python3",
-        resources=resources,
-        extra_arguments=["--log-level=ERROR"],
-    )
+    kernel = {"kernel_name": "python3", "extra_arguments": ["--log-level=ERROR"]}
     try:
-        client.execute()
+        NotebookClient(notebook, timeout=CELL_SECONDS, resources=resources, **kernel).execute()
     except CellExecutionError as failed:
         raise ReleaseError(f"{editions.name}: a cell of the solutions failed: {failed}") from None
     folder.mkdir(parents=True, exist_ok=True)

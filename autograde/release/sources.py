@@ -50,9 +50,15 @@ def hash_of_own_code(exercise: Exercise) -> str:
     """The same as long as neither the code of the exercise's module changes, nor of those that it imports from its own
     folder or from the instructor's, nor the code of its answer. Lines of comments and line ends do not count.
     """
+    first, own = _path_of(_module_of(exercise)), folders.own()
+
+    def near_ones(path: Path) -> list[Path]:
+        imported = filter(None, map(_path_of, _imports_of(path, path.stat().st_mtime_ns)))
+        return [one for one in imported if one.parent == first.parent or (own and one.is_relative_to(own))]
+
     _, answers = cells.read(exercise.notebook, exercise.variant)
     total = hashlib.sha256(f"{exercise.points} {_code(answers[exercise.id])}".encode())
-    for path in sorted(_own_files(_module_of(exercise))):
+    for path in sorted(reached([first], near_ones)):
         total.update(f"\0{path.name}\0{_code(path.read_text(encoding='utf-8'))}".encode())
     return total.hexdigest()
 
@@ -65,17 +71,6 @@ def _code(text: str) -> str:
 
 def _module_of(exercise: Exercise) -> str:
     return f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
-
-
-def _own_files(module: str) -> set[Path]:
-    """The file of an exercise's module, and those that it imports from the same folder or the instructor's own one."""
-    first, own = _path_of(module), folders.own()
-
-    def near_ones(path: Path) -> list[Path]:
-        imported = filter(None, map(_path_of, _imports_of(path, path.stat().st_mtime_ns)))
-        return [one for one in imported if one.parent == first.parent or (own and one.is_relative_to(own))]
-
-    return reached(filter(None, [first]), near_ones)
 
 
 def _with_imports(names: set[str]) -> set[str]:
@@ -93,14 +88,10 @@ def _with_imports(names: set[str]) -> set[str]:
 
 @cached
 def _imports_of(path: Path, changed: int) -> frozenset[str]:
-    return frozenset(_imported(path.read_text(encoding="utf-8"), _package_of(path)))
-
-
-def _package_of(path: Path) -> str:
-    for folder in exercises.__path__:
-        if path.is_relative_to(folder):
-            return ".".join((exercises.__name__, *path.parent.relative_to(folder).parts))
-    return ".".join(path.parent.relative_to(ROOT).parts)
+    folder = next((folder for folder in exercises.__path__ if path.is_relative_to(folder)), None)
+    parts = path.parent.relative_to(folder or ROOT).parts
+    package = ".".join((exercises.__name__, *parts) if folder else parts)
+    return frozenset(_imported(path.read_text(encoding="utf-8"), package))
 
 
 def _imported(text: str, inside: str = "") -> Iterator[str]:
@@ -128,16 +119,12 @@ def _home_of(module: str, name: str) -> str:
 def _path_of(module: str) -> Path | None:
     """The file of a module, found without importing it; None if there is none."""
     inside = f"{exercises.__name__}."
-    if module.startswith(inside):
-        folders, parts = [Path(folder) for folder in exercises.__path__], module.removeprefix(inside).split(".")
-    else:
-        folders, parts = [ROOT], module.split(".")
-    candidates = (
-        path
-        for folder in folders
-        for path in (folder.joinpath(*parts, "__init__.py"), folder.joinpath(*parts).with_suffix(".py"))
-    )
-    return next((path for path in candidates if path.is_file()), None)
+    roots = exercises.__path__ if module.startswith(inside) else [ROOT]
+    for place in (Path(root, *module.removeprefix(inside).split(".")) for root in roots):
+        for path in (place / "__init__.py", place.with_suffix(".py")):
+            if path.is_file():
+                return path
+    return None
 
 
 def _files_of(name: str) -> list[Path]:
@@ -146,8 +133,7 @@ def _files_of(name: str) -> list[Path]:
     if path is None:
         return []
     if name.endswith(_WHOLE):
-        inside = (file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-        return sorted(inside)
+        return sorted(file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     return [path, *sorted(file for file in path.parent.iterdir() if file.is_file() and file.suffix != ".py")]
 
 

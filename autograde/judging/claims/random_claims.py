@@ -20,7 +20,7 @@ import numpy as np
 
 from autograde.judging import binomial_bounds
 from autograde.judging.answers import Answer, read
-from autograde.judging.claims.claim import Claim
+from autograde.judging.claims.results import Claim
 from autograde.judging.compare import Difference
 from autograde.judging.match_mistake import same_outcome, same_value
 from autograde.judging.rules import RULES
@@ -102,15 +102,11 @@ def are_all_the_same(claim, results) -> bool:
 
 def counted(claim, value) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
-    findings = _findings(claim, value)
-    fault = next((found for found, _ in findings if isinstance(found, Difference)), None)
-    return fault or _events(findings)
-
-
-def _events(findings) -> Counter:
     happened = Counter()
-    for events, times in findings:
-        for event in events:
+    for found, times in _findings(claim, value):
+        if isinstance(found, Difference):
+            return found
+        for event in found:
             happened[event] += times
     return happened
 
@@ -161,11 +157,12 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
 
 def _tally(claim, value) -> dict:
     """Counts the faults by kind; the events by name, if no fault occurred."""
-    findings, faults = _findings(claim, value), Counter()
-    for found, times in findings:
-        if isinstance(found, Difference):
-            faults[found.kind] += times
-    return {"faults": dict(faults)} if faults else {"events": dict(_events(findings))}
+    faults, events = Counter(), Counter()
+    for found, times in _findings(claim, value):
+        is_fault = isinstance(found, Difference)
+        for name in [found.kind] if is_fault else found:
+            (faults if is_fault else events)[name] += times
+    return {"faults": dict(faults)} if faults else {"events": dict(events)}
 
 
 def match_by_counts(plan: dict, answers: list[Answer]) -> dict | None:
@@ -204,11 +201,10 @@ def _alike(claim, tally, known, answers) -> bool:
 
 
 def _same_counts(one: dict, other: dict, names, tries: int) -> bool:
-    return all(_same_rate(one.get(name, 0), other.get(name, 0), tries) for name in names)
-
-
-def _same_rate(one: int, other: int, tries: int) -> bool:
-    if tries < _FEW:
-        return one == other
-    share = (one + other + 1) / (2 * tries + 2)
-    return abs(one - other) <= _ALIKE * (2 * tries * share * (1 - share)) ** 0.5
+    """Whether each name has the same count in both; of many tries, counts that chance explains."""
+    for left, right in ((one.get(name, 0), other.get(name, 0)) for name in names):
+        share = (left + right + 1) / (2 * tries + 2)
+        chance = 0.0 if tries < _FEW else _ALIKE * (2 * tries * share * (1 - share)) ** 0.5
+        if abs(left - right) > chance:
+            return False
+    return True

@@ -16,16 +16,17 @@ from autograde.cli import cli
 from autograde.exercises import catalogue, cells, ready_made
 from autograde.exercises.planning import planner
 from autograde.grader.reading.template import Template
-from autograde.release import assignment, editions, made_before, sources
+from autograde.release import assignment, editions, sources
 from autograde.release.assignment import (
+    leaks,
     refuse_leaks,
+    secret_lines,
     write_assignment,
     write_fingerprints,
     write_pages,
     write_student_edition,
 )
 from autograde.release.editions import ReleaseError
-from autograde.release.leaks import leaks, secret_lines
 from autograde.student import plans
 
 _LINK = re.compile(r"\]\(([^)#:\s]+\.\w+)\)")  # to a file, not to the web
@@ -263,8 +264,8 @@ def test_fingerprints_are_made_again_only_from_other_sources_and_are_the_same_by
     "note", ["", "0a1b2c", "[]", '{"version": 9, "made": {}}', '{"version": 2, "made": {"scores": 3}}']
 )
 def test_a_note_that_cannot_be_used_costs_time_only(tmp_path, note):
-    (tmp_path / made_before.NOTE).write_text(note)
-    assert made_before.MadeBefore.read(tmp_path).made == {}
+    (tmp_path / assignment.NOTE).write_text(note)
+    assert assignment.read_note(tmp_path) == {}
 
 
 def test_a_release_that_was_killed_resumes(two, tmp_path):
