@@ -81,11 +81,7 @@ def chosen_positions(given, result):
     if positions != sorted(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
     together, indices = " ".join(map(str, positions)), [allowed.index(position) for position in positions]
-    events = [
-        f"all of {together}",
-        *(f"position {position}" for position in positions),
-        *_pairs("positions", positions),
-    ]
+    events = [f"all of {together}", *(f"position {one}" for one in positions), *_pairs("positions", positions)]
     if 2 * sum(index < len(allowed) // 2 for index in indices) > len(indices):
         events.append("mostly in the first half")
     if any(after - one == 1 for one, after in zip(indices, indices[1:])):

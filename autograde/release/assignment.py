@@ -12,8 +12,7 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError, for_self_study
-from autograde.release.released_checks import write_record
-from autograde.release.sources import hash_of
+from autograde.release.sources import hash_of, write_record
 from autograde.student.plans import BESIDE
 from bertlab.common.files import write_text
 

@@ -21,8 +21,7 @@ from autograde.boundary import precision
 from autograde.common.errors import AutogradeError
 from autograde.common.texts import article
 from autograde.judging.judge import judge
-from autograde.judging.rendering import WIDTH, as_html, as_text, points_text
-from autograde.judging.verdict import Verdict
+from autograde.judging.verdict import WIDTH, Verdict, as_html, as_text, points_text
 from autograde.student import plans, progress_file, store, time_limit
 from autograde.student.pictures import Shown, shell
 

@@ -13,8 +13,7 @@ _KINDS = (("attention to the source", "all vectors of the source", "-", "s"),
 
 def reading_and_writing(reads: list[str], predicts: list[str]) -> None:
     """Two rows of tokens: below what a decoder reads at each position, above what it has to predict there."""
-    figure, axis = _plot(1.35 * len(reads) + 1.2, 2.1)
-    axis.set_axis_off()
+    figure, axis = _plot(1.35 * len(reads) + 1.2, 2.1, bare=True)
     axis.set(xlim=(-1.3, len(reads) - 0.4), ylim=(-0.5, 1.6))
     for height, name, row in ((0.0, "reads", reads), (1.1, "predicts", predicts)):
         axis.text(-1.25, height, name, va="center", fontsize=11, style="italic")

@@ -80,9 +80,8 @@ def layer_table(rows: dict, layers: int) -> None:
     """Prints a line for each name with the mean and spread at each layer. rows: name → (layers + 1, seeds) in %."""
     print(" " * 42 + "".join(f"{name:>13}" for name in ["embeddings", *(f"layer {n}" for n in range(1, layers + 1))]))
     for name, values in rows.items():
-        cells = [
-            f"{np.mean(row):.1f} ± {np.std(row, ddof=1):.1f}" if len(row) > 1 else f"{row[0]:.1f}" for row in values
-        ]
+        spreads = [f" ± {np.std(row, ddof=1):.1f}" if len(row) > 1 else "" for row in values]
+        cells = [f"{np.mean(row):.1f}{spread}" for row, spread in zip(values, spreads)]
         print(f"{name:42}" + "".join(f"{cell:>13}" for cell in cells))
 
 

@@ -70,9 +70,9 @@ def marked_words(rows: dict) -> None:
     longest = max(len(words) for words, _, _ in rows.values())
     widths = [0.13 * max(len(words[place]) for words, _, _ in rows.values()) + 0.2 for place in range(longest)]
     starts = np.cumsum([1.6, *widths])
-    figure, axis = _plot(starts[-1], 0.45 * len(rows) + 0.2)
-    axis.set_axis_off()
+    figure, axis = _plot(starts[-1], 0.45 * len(rows) + 0.2, bare=True)
     axis.set(xlim=(0, starts[-1]), ylim=(-len(rows) + 0.4, 0.6))
+    told = []
     for line, (title, (words, replaced, chosen)) in enumerate(rows.items()):
         axis.text(0, -line, title, va="center", color="#555555")
         for place, (word, is_replaced) in enumerate(zip(words, replaced)):
@@ -80,10 +80,8 @@ def marked_words(rows: dict) -> None:
             box = boxed if place in list(chosen) and not is_replaced else None
             style = dict(color=_RED, weight="bold") if is_replaced else {}
             axis.text(starts[place], -line, word, va="center", bbox=box, **style)
-    told = [
-        f"{title}: " + " ".join(f"*{word}*" if mark else word for word, mark in zip(words, replaced))
-        for title, (words, replaced, _) in rows.items()
-    ]
+        marked = (f"*{word}*" if mark else word for word, mark in zip(words, replaced))
+        told.append(f"{title}: {' '.join(marked)}")
     _show(figure, "Replaced words between stars. " + "; ".join(told))
 
 

@@ -2,30 +2,25 @@
 
 import numpy as np
 
-from autograde.judging.rendering import png_of
+from autograde.judging.verdict import png_of
 from autograde.student.pictures import _LINES, Drawing, Place, _figure, _finish, _plot, _show
 
 _GREY = "#8a8a8a"
 
 
-def clipped_arrows(before: np.ndarray, after: np.ndarray, max_norm: float = 1.0) -> None:
-    """Gradients of two numbers as arrows from the origin, before and after clipping: (n, 2) each."""
+def clipped_arrows(before: np.ndarray, after: np.ndarray) -> None:
+    """Gradients of two numbers as arrows from the origin, before and after clipping to length 1: (n, 2) each."""
     figure, axes = _figure(8.4, 4.2, 1, 2)
     turn = np.linspace(0, 2 * np.pi, 100)
-    reach = 1.1 * max(np.abs(before).max(), max_norm)
+    reach = 1.1 * max(np.abs(before).max(), 1)
     for axis, arrows, title in zip(axes.flat, (before, after), ("before", "after clip_gradients")):
-        circle = max_norm * np.cos(turn), max_norm * np.sin(turn)
-        axis.plot(*circle, color=_GREY, linestyle=":", label=f"length {max_norm:g}")
+        axis.plot(np.cos(turn), np.sin(turn), color=_GREY, linestyle=":", label="length 1")
         for x, y in arrows:
             axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": _LINES[0][0], "lw": 1.6})
         axis.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         axis.legend(frameon=False, loc="upper left")
-    longest = np.linalg.norm(after, axis=1).max()
-    _show(
-        figure,
-        f"{len(before)} arrows from the origin, before and after clipping; after clipping the longest has length "
-        f"{longest:.2f}",
-    )
+    alt = f"{len(before)} arrows from the origin, before and after clipping; after clipping the longest has length"
+    _show(figure, f"{alt} {np.linalg.norm(after, axis=1).max():.2f}")
 
 
 def two_scores(figures: dict, fresh: dict, unigram) -> None:
@@ -34,9 +29,8 @@ def two_scores(figures: dict, fresh: dict, unigram) -> None:
     losses = [fresh["loss"], unigram.unigram_loss, figures["loss"]]
     shares = [fresh["accuracy"], unigram.unigram_accuracy, figures["accuracy"]]
     drawn, axes = _figure(8.4, 3.0, 1, 2)
-    for axis, values, title, form in zip(
-        axes.flat, (losses, shares), ("held-out loss", "accuracy"), ("{:.2f}", "{:.1%}")
-    ):
+    panels = (losses, "held-out loss", "{:.2f}"), (shares, "accuracy", "{:.1%}")
+    for axis, (values, title, form) in zip(axes.flat, panels):
         bars = axis.barh(names, values, color=[_GREY, _GREY, _LINES[0][0]])
         axis.bar_label(bars, [form.format(value) for value in values], padding=4)
         axis.set(title=title, xlim=(0, 1.25 * max(values)))

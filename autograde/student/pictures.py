@@ -11,7 +11,7 @@ import textwrap
 
 import numpy as np
 
-from autograde.judging.rendering import draw_cells, png_of, scale_of
+from autograde.judging.verdict import draw_cells, png_of, scale_of
 
 _STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
 _PER_INCH = 11  # letters of a title
@@ -114,8 +114,10 @@ def _figure(width, height, rows, columns):
         return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def _plot(width, height):
+def _plot(width, height, bare=False):
+    """A figure with one pair of axes. bare: without lines and numbers, for a drawing of boxes and words."""
     figure, axes = _figure(width, height, 1, 1)
+    axes[0, 0].axison = not bare
     return figure, axes[0, 0]
 
 

@@ -14,7 +14,7 @@ import os
 from itertools import groupby
 from pathlib import Path
 
-from autograde.judging.rendering import MARKS, points_text
+from autograde.judging.verdict import MARKS, points_text
 from autograde.student import home, plans
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_json
@@ -56,10 +56,10 @@ def digest_of(source: str) -> str:
     return hashlib.sha256(source.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def record(exercise: str, status: str, points: float, source: str, path: Path | None = None) -> int:
+def record(exercise: str, status: str, points: float, source: str) -> int:
     """Records the outcome of a check and returns how many different attempts have failed since the last pass. In a
     folder that cannot be written, hints do not progress, but the check still works."""
-    path = path or _own_file()
+    path = _own_file()
     with home.locked(path.parent):
         entries = load(path)
         entry = entries.get(exercise, {})
@@ -75,9 +75,9 @@ def record(exercise: str, status: str, points: float, source: str, path: Path | 
     return failures
 
 
-def next_hint(exercise: str, failures: int, max_hints: int, path: Path | None = None) -> int:
+def next_hint(exercise: str, failures: int, max_hints: int) -> int:
     """Which hint is due, from 1: the first, after another failing attempt the one after the last that was shown."""
-    path = path or _own_file()
+    path = _own_file()
     with home.locked(path.parent):
         entries = load(path)
         entry = entries.get(exercise, {})
@@ -89,9 +89,8 @@ def next_hint(exercise: str, failures: int, max_hints: int, path: Path | None = 
     return shown
 
 
-def merge(others: dict, path: Path | None = None) -> None:
-    """Adds other entries that have more points than the ones here."""
-    path = path or _own_file()
+def merge(others: dict, path: Path) -> None:
+    """Adds other entries to this file, where they have more points than the ones there."""
     with home.locked(path.parent):
         entries = load(path)
         better = {name: entry for name, entry in others.items() if _points(entry) > _points(entries.get(name, {}))}

@@ -11,18 +11,8 @@ from bertlab.families import BertConfig, family
 from bertlab.layers import MaskedLanguageModelHead as MlmHead
 from bertlab.layers import Pooler
 
-__all__ = [
-    "Bert",
-    "FinalLayers",
-    "MlmHead",
-    "NspHead",
-    "Pooler",
-    "fill_in",
-    "load_published",
-    "own_variables",
-    "parameter_count",
-    "published_name",
-]
+__all__ = ["Bert", "FinalLayers", "MlmHead", "NspHead", "Pooler", "fill_in", "load_published", "own_variables",
+           "parameter_count", "published_name"]  # fmt: skip
 
 
 class Bert(keras.layers.Layer):

@@ -8,14 +8,7 @@ import numpy as np
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer, basic
 from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, truncated_lengths
 
-__all__ = [
-    "pack",
-    "split_punctuation",
-    "strip_accents",
-    "tokenize",
-    "truncate_pair",
-    "wordpiece",
-]
+__all__ = ["pack", "split_punctuation", "strip_accents", "tokenize", "truncate_pair", "wordpiece"]
 
 
 class _AnyVocabulary(Vocabulary):

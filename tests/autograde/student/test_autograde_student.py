@@ -19,7 +19,7 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
-from autograde.judging import rendering
+from autograde.judging.verdict import is_dark, scale_of
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.student import drawings_boxes, pictures, plans, progress_file
@@ -201,7 +201,8 @@ def test_progress_that_cannot_be_written_leaves_the_file_before_and_the_check_wo
     assert progress_file.load() == {"scores": entry}
     assert {file: file.read_bytes() for file in student_machine.iterdir() if file.is_file()} == before
     (student_machine / "file").write_text("")
-    assert progress_file.record("scores", "partly", 1, "z", student_machine / "file" / "progress.json") == 1
+    monkeypatch.setenv("MYBERT_HOME", str(student_machine / "file"))
+    assert progress_file.record("scores", "partly", 1, "z") == 1
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"exercises": 3}', "{broken", '{"exercises": {"scores": 3}}'])
@@ -378,8 +379,8 @@ def test_pictures_of_signed_numbers_have_two_colours_and_0_in_the_middle(figures
     signed, plain = (axis.images[0] for axis in figures[0].axes)
     assert (signed.get_cmap().name, signed.get_clim()) == ("RdBu", (-3.0, 3.0))
     assert (plain.get_cmap().name, plain.get_clim()) == ("Blues", (0.0, 2.0))
-    assert rendering.scale_of(np.array([-2.0, 1.0])) == (-2.0, 2.0, "RdBu")
-    assert rendering.is_dark(-1.9, -2.0, 2.0) and not rendering.is_dark(0.1, -2.0, 2.0)
+    assert scale_of(np.array([-2.0, 1.0])) == (-2.0, 2.0, "RdBu")
+    assert is_dark(-1.9, -2.0, 2.0) and not is_dark(0.1, -2.0, 2.0)
 
 
 class History:
