@@ -41,7 +41,7 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What all runs have. id: the `grade_id` of the cell with its points; file: what is handed in."""
+    """The fields of all runs. id: the `grade_id` of the cell with its points; file: what is handed in."""
 
     id: str
     notebook: str

@@ -57,7 +57,7 @@ def valley(paths: dict, steepness: np.ndarray) -> None:
 
 
 class _Live:
-    """A picture that is updated as a run continues; `_drawing` returns its figure and its alternative text."""
+    """A picture that is updated as a run continues; `_drawing` returns the picture and its alternative text."""
 
     def __init__(self):
         self._place = Place()

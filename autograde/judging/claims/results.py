@@ -1,5 +1,5 @@
-"""What all kinds of claims have, and claims about a call: it returns the result of the reference or of another call,
-certain sums, or raises an error; its gradients are those of the reference."""
+"""The base of all claims, and claims about a call: it returns the result of the reference or of another call, certain
+sums, or raises an error; its gradients are those of the reference."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
