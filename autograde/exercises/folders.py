@@ -21,7 +21,6 @@ from autograde.common.errors import AutogradeError
 
 VARIABLE = package.VARIABLE
 COURSE = Path(__file__).resolve().parents[2]
-_SUFFIXES = {"solutions": ".py", "answers": ".py", "requirements": ".toml"}
 _OLDER = {"alternatives": "right", "wrong": "wrong"}  # folders of earlier versions → the kind of their cells now
 
 
@@ -40,21 +39,14 @@ def is_own(notebook: str) -> bool:
     return folder is not None and (folder / "solutions" / f"{notebook}.py").is_file()
 
 
-def path_of(kind: str, notebook: str) -> Path:
-    """The path of a notebook's file. kind: solutions, answers or requirements; the last two may not exist."""
-    solutions = COURSE / "solutions"
-    courses = solutions if kind == "solutions" else solutions / kind
-    return (own() / kind if is_own(notebook) else courses) / f"{notebook}{_SUFFIXES[kind]}"
-
-
 def refuse_older(notebook: str) -> None:
     """Raises ExerciseFolderError if the instructor's folder still has answers as earlier versions read them."""
     for name, kind in _OLDER.items() if is_own(notebook) else ():
         path = own() / name / f"{notebook}.py"
         if path.exists():
             raise ExerciseFolderError(
-                f"{path}: expected other answers in {path_of('answers', notebook)}; move its cells there, with markers "
-                f"such as `# %% exercise: {kind}: name`"
+                f"{path}: expected other answers in {own() / 'answers' / path.name}; move its cells there, with "
+                f"markers such as `# %% exercise: {kind}: name`"
             )
 
 

@@ -1,8 +1,4 @@
-"""Lists the gaps of an exercise: no misconception, no gradient, sentences without a test. A sketch may have them all;
-`autograde try` prints them.
-
-The instructor's side only.
-"""
+"""Lists the gaps of an exercise, all of which a sketch may have: no misconception, no gradient, untested sentences."""
 
 from collections.abc import Iterator
 

@@ -1,8 +1,5 @@
-"""Answers many questions about one layer without building it for each. The instructor's side only.
-
-To build a layer takes longer than to call it. The course's own solutions and mistakes are asked thousands of times; a
-student's layer is built for each question.
-"""
+"""Answers many questions about one layer without building it for each, which takes longer than to call it. The course's
+own solutions and mistakes are asked thousands of times; a student's layer is built for each question."""
 
 import contextlib
 import random

@@ -23,7 +23,7 @@ from autograde.common.caches import cached
 from autograde.common.errors import AutogradeError
 from autograde.exercises import folders, variants
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+SOLUTIONS = folders.COURSE / "solutions"
 _MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<metadata>.*)$")
 _NUMBERED = re.compile(r"^# ## (?P<number>(\d+|P)\.\d+) (?P<rest>.*)$")
 _HEADING = re.compile(r"(?P<title>.+?) · (?P<points>[\d.]+) points? · ~(?P<minutes>\d+) minutes?(?: · (?P<lines>.+))?")
@@ -67,16 +67,18 @@ class Facts:
 
 def path_of(notebook: str) -> Path:
     """The file of a notebook. Raises SolutionError if there is none."""
-    path = folders.path_of("solutions", notebook) if folders.is_own(notebook) else SOLUTIONS / f"{notebook}.py"
+    path = path_beside("solutions", notebook)
     if not path.exists():
         raise SolutionError(f"{path}: no such file; expected one solution notebook in solutions/ for each notebook")
     return path
 
 
 def path_beside(kind: str, notebook: str) -> Path:
-    """The file beside a notebook, which may not exist. kind: "answers" or "requirements"."""
-    path = folders.path_of(kind, notebook)
-    return path if folders.is_own(notebook) else SOLUTIONS / kind / path.name
+    """The file of a notebook, which may not exist. kind: "solutions", "answers" or "requirements"."""
+    name = f"{notebook}.toml" if kind == "requirements" else f"{notebook}.py"
+    if folders.is_own(notebook):
+        return folders.own() / kind / name
+    return SOLUTIONS / name if kind == "solutions" else SOLUTIONS / kind / name
 
 
 def cells_of(notebook: str, variant: variants.Values = ()) -> tuple[Cell, ...]:

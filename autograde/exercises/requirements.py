@@ -7,9 +7,7 @@
 
 The sentences are those of the exercise's text and of the docstrings of its stub; a parameter with a default value, and
 `**kwargs`, count as sentences too, because they promise that the argument has an effect. The command
-`python -m scripts.requirements` keeps the table up to date; its author only names parts. A test keeps it complete: each
-sentence has an entry, each named part exists, and each part is named. An exercise whose entries are all empty, or that
-has no table, is a sketch. The instructor's side only.
+`python -m scripts.requirements` keeps the table up to date, and a test complete.
 """
 
 import ast

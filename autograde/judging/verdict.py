@@ -1,9 +1,7 @@
 """The result of a check: points, reasons and sentences, as data, as text and as HTML.
 
-A verdict goes to the student as text or HTML (the same facts in the same order, without relying on colour), into the
-gradebook, and between processes as JSON: `to_dict` and `from_dict` are each other's inverse. The HTML inherits the
-page's own text colour and background, so it is readable in JupyterLab's light and dark themes; all text that may come
-from a student is escaped.
+Text and HTML have the same facts in the same order, without relying on colour. The HTML inherits the page's own text
+colour and background, for JupyterLab's light and dark themes; all text that may come from a student is escaped.
 """
 
 import base64

@@ -1,11 +1,9 @@
 """The two editions of a notebook, from one source: with answers for the instructor, with stubs for students.
 
-Below a cell that only draws is the expected picture: what it shows with the course's own answers, small and grey.
-`solutions/expected/NOTEBOOK/KEY.png` keeps each picture. The key comes from the cell's code: a changed cell, or a
-variant with other values, has none until `python -m scripts.expected_pictures` makes it.
-
-Cell ids are computed from the notebook's name, the cell's index and its grade_id, so the same source gives the same
-bytes. Neither edition has outputs.
+Below a cell that only draws is the expected picture: what it shows with the course's own answers, small and grey, kept
+as `solutions/expected/NOTEBOOK/KEY.png`. The key comes from the cell's code: a changed cell, or a variant with other
+values, has none until `python -m scripts.expected_pictures` makes it. Cell ids are computed: the same source gives the
+same bytes.
 """
 
 import base64
@@ -17,7 +15,7 @@ from pathlib import Path
 
 from autograde.common.errors import AutogradeError
 from autograde.exercises import catalogue, cells, folders, ready_made, variants
-from autograde.exercises.notebooks import SOLUTIONS
+from autograde.exercises.notebooks import SOLUTIONS, path_beside
 from autograde.exercises.variants import Values
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -84,7 +82,7 @@ def make(
     """
     import jupytext
 
-    path = folder / f"{name}.py" if folder else folders.path_of("solutions", name)
+    path = folder / f"{name}.py" if folder else path_beside("solutions", name)
     if not path.exists():
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")

@@ -1,10 +1,8 @@
 """Kept answers, and the texts of the student's own package that are made from them.
 
-A kept answer is the whole cells of a notebook that one passed exercise depends on, as text that runs by itself.
-
-The cells are those that IPython remembers (`In`), in the order in which they ran: the last one that defines a name
-counts, as it does in the notebook. The bare expressions of a cell are left out: prints, drawings, checks, calls to try
-something out. Only the imports that the cells need are kept.
+A kept answer is the whole cells of a notebook that one passed exercise depends on, as text that runs by itself. The
+cells are those that IPython remembers (`In`), in the order in which they ran: the last one that defines a name counts.
+Bare expressions of a cell are left out (prints, checks, calls to try something out), and imports that nothing needs.
 """
 
 import ast

@@ -1,10 +1,8 @@
 """Vectors of a frozen encoder for notebook 09, computed once, and a tagger that is trained on them.
 
-words = tagged_words(small_task("names").train, begin, 40)     packed sentences, their words' first tokens and tags
-states = every_state(bert, words.rows)                        L + 1 arrays (sentences, tokens, hidden)
-vectors = words.vectors_of(states[-1])                        (sentences, words, hidden)
+words = tagged_words(small_task("names").train, begin)        packed sentences, their words' first tokens and tags
+vectors = words.vectors_of(every_state(bert, words.rows)[-1]) (sentences, words, hidden)
 model = train_tagger(vectors, words.tags, tag_count=7)
-scores_of_names(names, words.tags, tags_from(model, vectors))
 """
 
 from dataclasses import dataclass

@@ -2,8 +2,7 @@
 
     {"version": 1, "exercises": {"scores": {"points": 2, "status": "partly", "failures": 2, "last": "digest"}}}
 
-`failures` counts attempts with *different* code since the exercise was last passed: running the same cell again does
-not count. The file is used only for hints and for `progress()`; grades come from the grader.
+`failures` counts attempts with *different* code since the exercise was last passed. Grades come from the grader.
 """
 
 import contextlib

@@ -1,9 +1,5 @@
 """Saves a student's work as one file, for machines that delete it: Colab after a disconnect, shared computers.
 
-save_state()              writes mybert_state.zip in the course's home: the package and the progress
-load_state("…zip")        adds such a file's content to the home; existing files stay
-keep_in_drive()           Colab: makes a folder of the mounted Google Drive the home
-
 The file is not trusted: only names that `save_state` writes are accepted, sizes are limited, and all of it is checked
 before anything is unpacked. Loading runs no code of it.
 """

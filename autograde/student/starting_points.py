@@ -1,17 +1,14 @@
 """Initial weights for fine-tuning: a published checkpoint, the weights of notebook 07, or random ones.
 
-    start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
-    start = from_notebook_07()          the weights that notebook 07 wrote; None if there are none
-    start.sizes         the arguments of `Bert`
-    start.pieces        the tokens of the vocabulary, in the order of their ids
-    start.vocabulary    the same as a dict, token → id
-    start.lower_case    whether the vocabulary is uncased
-    start.fill(bert)    loads the weights; of a published checkpoint also start.fill(bert, mlm_head, nsp_head)
-    start.untrained()   the same sizes and vocabulary with random weights, to compare with
-    print(start)        names the source of the weights
-
-A published folder is read by the student's own `load_published` (notebook 05). Notebook 07's file names its arrays by
-role ("layer_0/attention/query/kernel", see `autograde.boundary.roles`).
+start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
+start = from_notebook_07()          the weights that notebook 07 wrote; None if there are none
+start.sizes         the arguments of `Bert`
+start.pieces        the tokens of the vocabulary, in the order of their ids
+start.vocabulary    the same as a dict, token → id
+start.lower_case    whether the vocabulary is uncased
+start.fill(bert)    loads the weights; of a published checkpoint also start.fill(bert, mlm_head, nsp_head)
+start.untrained()   the same sizes and vocabulary with random weights, to compare with
+print(start)        names the source of the weights
 """
 
 import functools

@@ -1,7 +1,5 @@
 """A time limit for checks: stops a student's endless loop after some seconds and finds its line.
 
-    answers = answer_in_time(questions, space, seconds=20)
-
 An alarm signal raises `TimeLimitExceeded` in the running code, in the main thread of Linux and macOS, where a
 notebook's cells run. It is not an `Exception`, so that a student's `except Exception` does not catch it. After a bare
 `except:` the signal comes again, and then the line below the `except:` raises the exception, too. Where there is no

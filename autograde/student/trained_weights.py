@@ -1,7 +1,7 @@
 """The file of trained weights that is handed in with a notebook: written, checked, downloaded.
 
 The weights are stored under the course's own names (`autograde.boundary.roles`), so that the grader can load them into
-the student's model. The file lies in the folder of its notebook in the student's home, which on Colab is in the Drive.
+the student's model.
 """
 
 import json

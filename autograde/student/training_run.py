@@ -1,8 +1,7 @@
 """The training run of notebook 07: its text, its settings, and its saved state.
 
-The notebook defines the step, the metrics and the loop; this module defines the rest: batches that are a pure function
-of their number (`RunData`), so that a run can resume at any step; and a folder with the last state (`Run`), in the
-student's home for the course, which on Colab is in the Drive. `trained_weights` writes the file that is handed in.
+The notebook defines the step, the metrics and the loop; here are batches that are a pure function of their number
+(`RunData`), so that a run can resume at any step, and a folder with the last state (`Run`) in the student's home.
 """
 
 import contextlib

@@ -1,8 +1,4 @@
-"""The training run of notebook 13: new sentences of the small world with their translations, and its settings.
-
-The notebook defines the model, the step and the loop; `training_run.Run` keeps the state of the run in a folder of the
-student's home and resumes it.
-"""
+"""The training run of notebook 13: new sentences of the small world with their translations, and its settings."""
 
 from pathlib import Path
 

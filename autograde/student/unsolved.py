@@ -2,7 +2,6 @@
 
     Solve 3.4 attention_scores first: this cell uses it.
 
-After a restart of the kernel, an exercise that has passed is missing until its cell runs again: the line states it.
 An exercise is unsolved while its code is missing or still raises NotImplementedError, and while its last check did not
 pass. The names that a stopped cell did not define are remembered: a later cell that reads them is explained in the
 same way. All other errors are shown as always. `%tb` shows the error behind the line.

@@ -2,14 +2,8 @@
 
 A case with `calls` (`spec.composed`) becomes one question: all its calls are made before a result is read, and results
 are arguments of later calls. So an answer is refused that is right alone and not beside others: a list that the next
-call empties, a layer that uses the weights of the layer made last.
-
-Every draw, also the visible one, has two calls of a function that returns lists, dicts or arrays
-(`planner.of_two_calls`): the second call must not change what the first one returned.
-
-A mistake of another answer must not cost a point here. The others come before the exercise in the release; where it
-loses points, follow-through asks again on the course's (`grader/carry_forward.py`), and if that is not possible, or
-where only the exercise's own code is in question, the plan is judged `without` its compositions.
+call empties, a layer that uses the weights of the layer made last. A mistake of another answer must not cost a point
+here: `grader/carry_forward.py` asks again on the course's answers, or judges the plan `without` its compositions.
 """
 
 from collections.abc import Iterator

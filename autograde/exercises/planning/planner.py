@@ -1,8 +1,6 @@
 """Makes a plan from an exercise and a seed: questions, claims about the answers, and the answers of known mistakes.
 
-A plan is a plain value (see `values`): it contains arrays and sentences, but no code. It is made on the instructor's
-side and can then be graded anywhere (`judge`), also on a student's machine, where a release has put the plan of each
-exercise's visible seed (`fingerprints`).
+A plan is a plain value (see `values`): it contains arrays and sentences, but no code, and can be graded anywhere.
 
     {"exercise": {…facts for the reader…}, "seed": "71c4", "watch": [names], "questions": [question, …],
      "parts": [{"name", "points", "failure", "claims": [{"kind", …}, …]}, …],

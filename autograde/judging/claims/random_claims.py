@@ -5,12 +5,8 @@
      "bounds": [[1103, 1291], …]}
 
 The answer is a list with one result for each call; the last call repeats the first one's seed. With `calls` of 0 the
-answer is one result. A right function leaves a claim's bounds with a probability of at most `FALSE_ALARM`.
-
-A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
-draw the same numbers. So a plan keeps of a known mistake's answer only the tally:
-
-    {"faults": {"twice": 41}} or {"events": {"position 1": 113, …}}
+answer is one result. Two programs with the same mistake need not draw the same numbers: so a plan keeps of a known
+mistake's answer only the tally, {"faults": {"twice": 41}} or {"events": {"position 1": 113, …}}.
 """
 
 from collections import Counter

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autograde_case import fingerprint, written
+from autograde_case import fingerprint, student_machine_with, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from autograde.boundary import fingerprints
@@ -41,14 +41,7 @@ def fingerprint_folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def student_machine(fingerprint_folder, tmp_path, monkeypatch):
-    """A working folder with the course package's fingerprints and nothing else."""
-    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(fingerprint_folder))
-    monkeypatch.chdir(tmp_path)
-    plans.index.cache_clear()
-    plans.plan.cache_clear()
-    yield tmp_path
-    plans.index.cache_clear()
-    plans.plan.cache_clear()
+    yield from student_machine_with(fingerprint_folder, tmp_path, monkeypatch)
 
 
 @pytest.fixture
