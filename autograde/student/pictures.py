@@ -18,19 +18,8 @@ _PER_INCH = 11  # letters of a title
 _LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
 
 
-def heat_maps(
-    matrices,
-    titles=(),
-    rows=None,
-    columns=None,
-    per_line=4,
-    numbers=False,
-    largest=None,
-    *,
-    row_axis="",
-    column_axis="",
-    alt: str,
-) -> None:
+def heat_maps(matrices, titles=(), rows=None, columns=None, per_line=4, numbers=False, largest=None, *, row_axis="",
+              column_axis="", alt: str) -> None:  # fmt: skip
     """Matrices side by side as heat maps, dark is large; with two colours and 0 in the middle if numbers are negative.
 
     matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
