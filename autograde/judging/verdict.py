@@ -93,19 +93,12 @@ class Verdict:
     @classmethod
     def from_dict(cls, values: dict) -> "Verdict":
         """The verdict that `to_dict` wrote, also after a round trip through JSON."""
-        picture = Picture(**values["picture"]) if values["picture"] else None
-        if picture:
-            picture = dataclasses.replace(picture, first=tuple(picture.first))
-        return cls(
-            **values
-            | {
-                "parts": tuple(PartResult(**part) for part in values["parts"]),
-                "facts": tuple((label, text) for label, text in values["facts"]),
-                "advice": tuple(values["advice"]),
-                "notes": tuple(values["notes"]),
-                "picture": picture,
-            }
-        )
+        read = values | {name: tuple(values[name]) for name in ("advice", "notes")}
+        read["parts"] = tuple(PartResult(**part) for part in values["parts"])
+        read["facts"] = tuple((label, text) for label, text in values["facts"])
+        if picture := values["picture"]:
+            read["picture"] = Picture(**picture | {"first": tuple(picture["first"])})
+        return cls(**read)
 
     def with_advice(self, *sentences: str) -> "Verdict":
         """The same verdict with more advice at its end."""

@@ -82,21 +82,11 @@ def test_each_sentence_names_the_part_that_tests_it(notebook):
 
 def test_text_lists_formulas_tables_docstrings_and_parameters_become_sentences(exercise):
     assert requirements.sentences_of(exercise) == [
-        "Double the number (Devlin et al. 2019, section 3).",
-        'A text, such as "J. R. R. Tolkien", is doubled too:',
-        "$$y = 2 x$$",
-        "1. **Numbers** are doubled.",
-        "An array is one. 2. is not a list.",
-        "| x | y |",
-        "| 1 | 2 |",
-        "Doubles.",
-        "x: a number",
-        "y: another",
-        "returns the double.",
-        "It is never negative",
-        "__init__(…, rate=0.1)",
+        "Double the number (Devlin et al. 2019, section 3).", 'A text, such as "J. R. R. Tolkien", is doubled too:',
+        "$$y = 2 x$$", "1. **Numbers** are doubled.", "An array is one. 2. is not a list.", "| x | y |", "| 1 | 2 |",
+        "Doubles.", "x: a number", "y: another", "returns the double.", "It is never negative", "__init__(…, rate=0.1)",
         "__init__(…, **kwargs)",
-    ]
+    ]  # fmt: skip
 
 
 def test_the_command_adds_what_is_missing_keeps_what_is_filled_in_and_removes_what_is_gone(exercise, tmp_path, capsys):

@@ -341,14 +341,8 @@ def test_a_second_mistake_in_another_part_does_not_hide_the_first():
     first = {claim["answer"] for claim in plan["parts"][0]["claims"]}
     known = plan["misconceptions"][0]
     answers = [
-        {
-            "status": outcome["status"],
-            "value": outcome["value"],
-            "error": outcome["error"],
-            "notes": {"returned": "float"},
-        }
-        if index in first
-        else {"status": "ok", "value": 0.125, "error": None, "notes": {"returned": "float"}}
+        (outcome if index in first else {"status": "ok", "value": 0.125, "error": None})
+        | {"notes": {"returned": "float"}}
         for index, outcome in enumerate(known["outcomes"])
     ]
     assert judge(plan, lambda questions: answers, source).misconception == known["id"]

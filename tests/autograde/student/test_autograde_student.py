@@ -83,22 +83,16 @@ def test_check_reports_a_name_that_is_missing_or_is_not_an_exercise():
     assert "There is no exercise for `int`" in repr(_check("", "check(3)"))
 
 
-@pytest.mark.parametrize(
-    ("source", "call", "words"),
-    [
-        (
-            "class LayerNorm(keras.layers.Layer):\n    pass",
-            "check(LayerNorm())",
-            "got a layer that was made with it: write `check(LayerNorm)`, not `check(LayerNorm(…))`.",
-        ),
-        ("attention_scores = [1]", "check(attention_scores)", "Expected the function `attention_scores`, got a list."),
-        (
-            "import functools\nattention_scores = functools.partial(print, 1)",
-            "check(attention_scores)",
-            "Write `def attention_scores(…)` and call your other function",
-        ),
-    ],
-)
+SOMETHING_ELSE = [  # cell, its check, what is said
+    ("class LayerNorm(keras.layers.Layer):\n    pass", "check(LayerNorm())",
+     "got a layer that was made with it: write `check(LayerNorm)`, not `check(LayerNorm(…))`."),
+    ("attention_scores = [1]", "check(attention_scores)", "Expected the function `attention_scores`, got a list."),
+    ("import functools\nattention_scores = functools.partial(print, 1)", "check(attention_scores)",
+     "Write `def attention_scores(…)` and call your other function"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "call", "words"), SOMETHING_ELSE)
 def test_check_explains_what_to_pass_instead_of_a_layer_a_result_or_a_partial(source, call, words):
     shown = _check(source, call)
     assert isinstance(shown, Message) and words in repr(shown)

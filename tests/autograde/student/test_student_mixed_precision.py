@@ -99,14 +99,11 @@ def test_the_students_step_trains_in_float16_within_a_compiled_function(names):
     rng = np.random.default_rng(1)
     sizes = pretraining_model.SIZES
     batch = {
-        "token_ids": rng.integers(0, sizes["vocab_size"], (4, 6)),
-        "token_type_ids": rng.integers(0, 2, (4, 6)),
-        "attention_mask": np.ones((4, 6), "int64"),
-        "positions": np.tile([1, 3], (4, 1)),
-        "labels": rng.integers(0, sizes["vocab_size"], (4, 2)),
-        "weights": np.ones((4, 2), "float32"),
+        "token_ids": rng.integers(0, sizes["vocab_size"], (4, 6)), "token_type_ids": rng.integers(0, 2, (4, 6)),
+        "attention_mask": np.ones((4, 6), "int64"), "positions": np.tile([1, 3], (4, 1)),
+        "labels": rng.integers(0, sizes["vocab_size"], (4, 2)), "weights": np.ones((4, 2), "float32"),
         "next_sentence": rng.integers(0, 2, 4),
-    }
+    }  # fmt: skip
     batch = {name: tf.convert_to_tensor(value) for name, value in batch.items()}
     reads = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
     own = mixed_precision.build(_make(names, reads, dropout=0.1), "float16")

@@ -44,17 +44,11 @@ def test_anything_found_in_a_module_is_kept_aside(course, content):
     assert copy.read_bytes() == content
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        "[]",
-        "{",
-        '{"exercise": "../x"}',
-        '{"exercise": 3, "names": [], "cells": []}',
-        '{"exercise": 3, "names": [], "statements": 1}',
-    ],
-)
+DAMAGED = ["", "[]", "{", '{"exercise": "../x"}', '{"exercise": 3, "names": [], "cells": []}',
+           '{"exercise": 3, "names": [], "statements": 1}']  # fmt: skip
+
+
+@pytest.mark.parametrize("content", DAMAGED)
 def test_a_damaged_answer_is_left_out(course, content):
     notebook = Notebook().run(SCORES)
     notebook.check("attention_scores")
