@@ -52,7 +52,6 @@ def read_notebook(notebook: str, variant: Values = ()) -> list[Exercise]:
 
 
 def _complete(stated: Facts, package, modules: list[str], variant: Values) -> Exercise:
-    """The module's exercise with the notebook's facts."""
     name = stated.id.replace("-", "_")
     if name not in modules:
         raise SolutionError(f"{stated.where}: expected its exercise in {package.__name__}.{name}; add that module")

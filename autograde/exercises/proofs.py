@@ -103,7 +103,6 @@ class Proofs:
 
     @functools.cached_property
     def _beside_others(self) -> dict:
-        """A plan of hidden inputs, with the exercise's compositions."""
         return planner.make_plan(self.exercise, "composed", misconceptions=False)
 
     @functools.cached_property
@@ -288,7 +287,6 @@ class Proofs:
         return kept_layers.answers(questions, cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {}))
 
     def _judged(self, plan: dict, cell: str) -> Verdict:
-        """The verdict on a whole answer."""
         return judge(plan, lambda questions: self._answers(cell, questions), cell)
 
     def _is_found_wrong(self, plan: dict, cell: str) -> bool:
@@ -369,7 +367,6 @@ def _too_large(answers: list[dict]) -> list[str]:
 
 
 def _answers_of(claim: dict) -> set[int]:
-    """The indices of the answers that a claim is about."""
     first = claim["answer"]
     several = range(first, first + len(claim.get("rates", ())))
     return {first, *several, *(claim[name] for name in ("other", "unlike") if name in claim)}

@@ -167,7 +167,6 @@ def _begun(rows):
 
 
 def _title(rows) -> str:
-    """The notebook's own title, such as "03 · Attention"."""
     return rows[0][0].get("notebook_title", rows[0][0]["notebook"])
 
 
