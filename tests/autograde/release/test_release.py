@@ -1,9 +1,11 @@
 """From a solution notebook to what students get: deterministic, complete, and without a line of any answer."""
 
+import ast
 import functools
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -27,6 +29,7 @@ from autograde.release.assignment import (
     write_student_edition,
 )
 from autograde.release.editions import ReleaseError
+from autograde.release.student_wheel import MODULES, ROOMS, ROOT
 from autograde.student import plans
 
 _LINK = re.compile(r"\]\(([^)#:\s]+\.\w+)\)")  # to a file, not to the web
@@ -339,3 +342,26 @@ def test_the_command_reports_whether_what_is_there_is_up_to_date(tmp_path):
     path.write_text(path.read_text() + " ")
     stale = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
     assert str(path) in str(stale.exception)
+
+
+# --- the student wheel ---
+
+
+def imported(path: Path) -> set[str]:
+    """The modules `autograde.NAME` that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "autograde":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograde."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("autograde.")}
+    return found
+
+
+def test_the_student_wheel_has_every_module_that_its_own_modules_import():
+    files = [path for room in ROOMS for path in (ROOT / "autograde" / room).rglob("*.py")]
+    files += [ROOT / "autograde" / f"{name}.py" for name in MODULES]
+    missing = {f"{path.name} imports {name}" for path in files for name in imported(path) - {*ROOMS, *MODULES}}
+    assert not missing
