@@ -197,10 +197,10 @@ def _alike(claim, tally, known, answers) -> bool:
 
 
 def _same_counts(one: dict, other: dict, names, tries: int) -> bool:
-    """Whether each name has the same count in both; of many tries, counts that chance explains."""
-    for left, right in ((one.get(name, 0), other.get(name, 0)) for name in names):
-        share = (left + right + 1) / (2 * tries + 2)
-        chance = 0.0 if tries < _FEW else _ALIKE * (2 * tries * share * (1 - share)) ** 0.5
-        if abs(left - right) > chance:
-            return False
-    return True
+    return all(_same_rate(one.get(name, 0), other.get(name, 0), tries) for name in names)
+
+
+def _same_rate(one: int, other: int, tries: int) -> bool:
+    """Whether two counts are equal; of many tries, whether chance explains their difference."""
+    share = (one + other + 1) / (2 * tries + 2)
+    return abs(one - other) <= (0.0 if tries < _FEW else _ALIKE * (2 * tries * share * (1 - share)) ** 0.5)
